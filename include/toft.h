@@ -172,16 +172,20 @@ TOFT_ENUM(toft_type, uint32_t) {
     TOFT_TYPE_LINK = 8, /* to an object of the property's target class */
     /* properties only: the objects that link here, computed, read-only */
     TOFT_TYPE_LINKING_OBJECTS = 9,
-    /* values only: a whole list or set property that is set, or an argument of a query (IN $0) */
+    /* values only: a whole list or set property that is set, an argument of a query (IN $0), or a
+       list within a mixed property */
     TOFT_TYPE_LIST = 10,
-    TOFT_TYPE_MIXED = 11,     /* reserved: properties only, a value of any type */
+    /* properties only: a value of any type but LINKING_OBJECTS and SET, of its own choice; always
+       optional */
+    TOFT_TYPE_MIXED = 11,
     TOFT_TYPE_DECIMAL = 12,   /* IEEE 754-2008 decimal128: 34 digits */
     TOFT_TYPE_OBJECT_ID = 13, /* 12 bytes, by convention the seconds since 1970 first */
     TOFT_TYPE_UUID = 14,      /* 16 bytes */
     TOFT_TYPE_SET = 15,       /* values only, as TOFT_TYPE_LIST: a whole set property that is set */
-    TOFT_TYPE_DICTIONARY = 16, /* values only: a whole dictionary property that is set */
-    /* reserved: values only, an object that the call creates; a library without it, and without
-       the other reserved types, answers TOFT_ERROR_UNSUPPORTED */
+    /* values only: a whole dictionary property that is set, or a dictionary within a mixed one */
+    TOFT_TYPE_DICTIONARY = 16,
+    /* reserved: values only, an object that the call creates; a library without it answers
+       TOFT_ERROR_UNSUPPORTED */
     TOFT_TYPE_OBJECT = 17
 };
 
@@ -189,6 +193,9 @@ TOFT_ENUM(toft_type, uint32_t) {
 #define TOFT_MAX_CLASS_NAME_SIZE 57
 #define TOFT_MAX_PROPERTY_NAME_SIZE 63
 #define TOFT_MAX_VALUE_SIZE 16777215
+
+/* Lists and dictionaries in one another, within a mixed property. */
+#define TOFT_MAX_NESTED_COLLECTIONS 100
 
 /* The two words of the binary encoding of IEEE 754-2008 (BID), as in BSON: in `high` a bit of sign,
    14 bits of the exponent + 6176 and the upper 49 bits of the coefficient, in `low` the others.
@@ -219,7 +226,9 @@ typedef struct toft_entries {
     size_t count;
 } toft_entries;
 
-/* One value: the member that `type` names. Expect types that this header does not list. */
+/* One value: the member that `type` names. Expect types that this header does not list. A list or
+   dictionary that was read from a mixed property has its count, and NULL for its elements, which a
+   handle reads (toft_object_list); in results, aggregates and old values it has its elements. */
 typedef struct toft_value {
     toft_type type;
     uint32_t reserved; /* 0 */
@@ -1032,7 +1041,10 @@ TOFT_API toft_status toft_object_linking_objects(
 
 /* ======================================================================================== Lists */
 
-/* A list property, live. `out_list`: release it. Once its object is deleted, the list's
+/* A list property, or the list that a mixed property holds, live. `out_list`: release it. A list in
+   a mixed property is invalid too once the property is set to something else, or the element that
+   holds it; each change of it writes the whole value of the property; it has no results and no
+   observers of its own (TOFT_ERROR_UNSUPPORTED), the object's observers see the property. Once its object is deleted, the list's
    functions are TOFT_ERROR_COLLECTION_INVALIDATED. Errors: TOFT_ERROR_OBJECT_DELETED,
    TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. */
 TOFT_API toft_status toft_object_list(
@@ -1056,6 +1068,13 @@ TOFT_API toft_status toft_list_get(toft_list *list, uint64_t index, toft_value *
    it wrote. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: the elements read. */
 TOFT_API toft_status toft_list_get_values(
     toft_list *list, uint64_t first, toft_value *out_values, size_t capacity, size_t *out_count);
+
+/* The list, and the dictionary, that an element of a list of mixed values is now, live: see
+   toft_object_list. Release it. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE, TOFT_ERROR_TYPE_MISMATCH
+   (the element is something else). */
+TOFT_API toft_status toft_list_get_list(toft_list *list, uint64_t index, toft_list **out_list);
+TOFT_API toft_status toft_list_get_dictionary(
+    toft_list *list, uint64_t index, toft_dictionary **out_dictionary);
 
 /* Writes. Replaces one element. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE and those of
    toft_object_set. */
@@ -1168,7 +1187,8 @@ TOFT_API void toft_set_release(toft_set *set);
 
 /* ================================================================================= Dictionaries */
 
-/* A dictionary property, live: values under keys that are text, in the order of the keys' bytes. A
+/* A dictionary property, or the dictionary that a mixed property holds (see toft_object_list for
+   what is different there), live: values under keys that are text, in the order of the keys' bytes. A
    key contains no "." and does not begin with "$", else it is TOFT_ERROR_INVALID_ARGUMENT where it
    is written; it may be empty. When the target of a link is deleted, its key stays, with null.
    `out_dictionary`: release it. Once its object is deleted, the dictionary's functions are
@@ -1202,6 +1222,14 @@ TOFT_API toft_status toft_dictionary_find(
    TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: the entries read. */
 TOFT_API toft_status toft_dictionary_get_entries(toft_dictionary *dictionary, uint64_t first,
     toft_entry *out_entries, size_t capacity, size_t *out_count);
+
+/* The list, and the dictionary, that the value of a key is now, in a dictionary of mixed values,
+   live: see toft_object_list. Release it; NULL where the key is not there. Errors:
+   TOFT_ERROR_TYPE_MISMATCH (the value is something else). */
+TOFT_API toft_status toft_dictionary_get_list(
+    toft_dictionary *dictionary, toft_string key, toft_list **out_list);
+TOFT_API toft_status toft_dictionary_get_dictionary(
+    toft_dictionary *dictionary, toft_string key, toft_dictionary **out_dictionary);
 
 /* Writes. Sets the value of a key, also to the value that it has: observers then see it as
    modified. `out_inserted` (may be NULL): whether the key is new. Errors: those of

@@ -63,7 +63,7 @@ func collectionGet(
 ) -> toft_status {
     onCollection(handle, kind) { collection throws(EngineError) in
         let out = try Argument.out(out, "out_value")
-        out.pointee = collection.valueInC(try collection.cell(at: Argument.index(index)))
+        out.pointee = try collection.valueInC(try collection.cell(at: Argument.index(index)))
     }
 }
 
@@ -75,10 +75,10 @@ func collectionGetValues(
     onCollection(handle, kind) { collection throws(EngineError) in
         let room = try Argument.room(outValues, capacity, "out_values")
         let out = try Argument.out(outCount, "out_count")
-        let elements = try collection.elements()
-        let range = try elements.range(from: first, capacity)
         var values: [toft_value] = []
-        for index in range { values.append(collection.valueInC(try elements.element(index))) }
+        for cell in try collection.cells(from: Argument.index(first), limit: capacity) {
+            values.append(try collection.valueInC(cell))
+        }
         Argument.fill(room, values)
         out.pointee = values.count
     }
@@ -126,20 +126,21 @@ let noIndex = UInt64.max
 
 extension CollectionHandle {
     /// An element as C sees it, borrowed.
-    func valueInC(_ cell: Cell) -> toft_value {
-        toft_value(cell, property.type, target: property.targetClassID)
+    func valueInC(_ cell: Cell) throws(EngineError) -> toft_value {
+        try toft_value(cell, property.type, target: property.targetClassID).sound()
     }
 }
 
-extension ListView {
-    /// The elements from `first` on, as many as there are and room is for.
-    func range(from first: UInt64, _ capacity: Int) throws(EngineError) -> Range<Int> {
-        let first = Argument.index(first)
-        guard first <= count else { throw EngineError(outOfRange: first, count: count) }
-        return first..<min(count, first + min(capacity, count))
-    }
-
-    func element(_ index: Int) throws(EngineError) -> Cell {
-        try storage { () throws(StorageError) in try cell(at: index) }
+/// Makes the handle of a list or a dictionary that an element of a collection is.
+func nestedCollection(
+    _ handle: OpaquePointer?, _ kind: HandleKind, _ nested: CollectionKind,
+    _ out: UnsafeMutablePointer<OpaquePointer?>?, _ name: StaticString,
+    _ find: (CollectionHandle) throws(EngineError) -> CollectionHandle?
+) -> toft_status {
+    entry(handle) { () throws(EngineError) in
+        let collection = try ResolvedHandle<CollectionBox>(handle, kind)
+        let out = try Argument.out(out, name)
+        out.pointee = try collection.handle(
+            try find(collection.collection), nested == .list ? .list : .dictionary)
     }
 }

@@ -46,7 +46,7 @@ public func toft_dictionary_get(
         let out = try Argument.out(out_value, "out_value")
         let index = try dictionary.index(ofKey: try key.bytes)
         if let index {
-            out.pointee = dictionary.valueInC(try dictionary.cell(at: index))
+            out.pointee = try dictionary.valueInC(try dictionary.cell(at: index))
         } else {
             out.pointee = toft_value()
         }
@@ -73,16 +73,37 @@ public func toft_dictionary_get_entries(
     onCollection(dictionary, .dictionary) { dictionary throws(EngineError) in
         let room = try Argument.room(out_entries, capacity, "out_entries")
         let out = try Argument.out(out_count, "out_count")
-        let (keys, values) = (try dictionary.keys(), try dictionary.elements())
+        let first = Argument.index(first)
+        let keys = try dictionary.keyCells(from: first, limit: capacity)
+        let values = try dictionary.cells(from: first, limit: capacity)
         var entries: [toft_entry] = []
-        for index in try keys.range(from: first, capacity) {
-            guard case .bytes(let key) = try keys.element(index) else { continue }
+        for (key, value) in zip(keys, values) {
+            guard case .bytes(let key) = key else { continue }
             entries.append(
-                toft_entry(
-                    key: toft_string(key), value: dictionary.valueInC(try values.element(index))))
+                toft_entry(key: toft_string(key), value: try dictionary.valueInC(value)))
         }
         Argument.fill(room, entries)
         out.pointee = entries.count
+    }
+}
+
+@c @implementation
+public func toft_dictionary_get_list(
+    _ dictionary: OpaquePointer?, _ key: toft_string,
+    _ out_list: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    nestedCollection(dictionary, .dictionary, .list, out_list, "out_list") {
+        dictionary throws(EngineError) in try dictionary.nested(forKey: try key.bytes, .list)
+    }
+}
+
+@c @implementation
+public func toft_dictionary_get_dictionary(
+    _ dictionary: OpaquePointer?, _ key: toft_string,
+    _ out_dictionary: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    nestedCollection(dictionary, .dictionary, .dictionary, out_dictionary, "out_dictionary") {
+        dictionary throws(EngineError) in try dictionary.nested(forKey: try key.bytes, .dictionary)
     }
 }
 

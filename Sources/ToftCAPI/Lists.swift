@@ -50,6 +50,25 @@ public func toft_list_get_values(
 }
 
 @c @implementation
+public func toft_list_get_list(
+    _ list: OpaquePointer?, _ index: UInt64, _ out_list: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    nestedCollection(list, .list, .list, out_list, "out_list") { list throws(EngineError) in
+        try list.nested(at: Argument.index(index), .list)
+    }
+}
+
+@c @implementation
+public func toft_list_get_dictionary(
+    _ list: OpaquePointer?, _ index: UInt64,
+    _ out_dictionary: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    nestedCollection(list, .list, .dictionary, out_dictionary, "out_dictionary") {
+        list throws(EngineError) in try list.nested(at: Argument.index(index), .dictionary)
+    }
+}
+
+@c @implementation
 public func toft_list_set(
     _ list: OpaquePointer?, _ index: UInt64, _ value: UnsafePointer<toft_value>?
 ) -> toft_status {

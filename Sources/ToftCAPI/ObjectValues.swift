@@ -11,11 +11,13 @@ public func toft_object_get(
     entry(object) { () throws(EngineError) in
         let object = try ResolvedHandle(object: object).object
         let out = try Argument.out(out_value, "out_value")
+        var value = toft_value()
         try withUnsafePointer(to: property_key) { key throws(EngineError) in
             try object.forEachCell(UnsafeBufferPointer(start: key, count: 1)) { property, cell in
-                out.pointee = toft_value(cell, property)
+                value = toft_value(cell, property)
             }
         }
+        out.pointee = try value.sound()
     }
 }
 
@@ -48,6 +50,7 @@ public func toft_object_get_values(
                 values.initializeElement(at: index, to: toft_value(cell, property))
                 index += 1
             }
+            for index in 0..<count { _ = try values[index].sound() }
             for index in 0..<count { room[index] = values[index] }
         }
     }

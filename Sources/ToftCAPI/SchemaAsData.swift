@@ -137,6 +137,7 @@ extension PropertyType {
         case TOFT_TYPE_OBJECT_ID: self = .objectId
         case TOFT_TYPE_UUID: self = .uuid
         case TOFT_TYPE_DECIMAL: self = .decimal128
+        case TOFT_TYPE_MIXED: self = .mixed
         case TOFT_TYPE_NULL, TOFT_TYPE_LIST, TOFT_TYPE_SET, TOFT_TYPE_DICTIONARY:
             throw .invalidArgument("A property can't have the type \(type.rawValue).")
         default: throw type.refusal("type")
@@ -158,6 +159,7 @@ extension PropertyType {
         case .objectId: TOFT_TYPE_OBJECT_ID
         case .uuid: TOFT_TYPE_UUID
         case .decimal128: TOFT_TYPE_DECIMAL
+        case .mixed: TOFT_TYPE_MIXED
         }
     }
 }

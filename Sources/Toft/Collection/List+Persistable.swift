@@ -127,7 +127,7 @@ extension Value {
         case .uuid(let value): .uuid(value)
         case .objectId(let value): .objectId(value)
         case .decimal(let value): .decimal(value)
-        case .string, .data: nil
+        case .string, .data, .list, .dictionary: nil
         }
     }
 }

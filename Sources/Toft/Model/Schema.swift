@@ -101,6 +101,8 @@ public enum PropertyType: Int, Sendable {
     case double = 6
     case object = 7
     case linkingObjects = 8
+    /// `AnyRealmValue`: a value of any type.
+    case any = 9
     case objectId = 10
     case decimal128 = 11
     case UUID = 12
@@ -119,6 +121,7 @@ public enum PropertyType: Int, Sendable {
         case .objectId: self = .objectId
         case .uuid: self = .UUID
         case .decimal128: self = .decimal128
+        case .mixed: self = .any
         }
     }
 }

@@ -27,10 +27,29 @@ extension Value {
         case TOFT_TYPE_UUID: self = .uuid(FixedBytes(value.uuid))
         case TOFT_TYPE_OBJECT_ID: self = .objectId(FixedBytes(value.object_id))
         case TOFT_TYPE_DECIMAL: self = .decimal(Decimal128(value.decimal))
-        case TOFT_TYPE_LIST, TOFT_TYPE_SET, TOFT_TYPE_DICTIONARY:
-            throw .invalidArgument("'\(name)' is a collection, not a single value.")
+        case TOFT_TYPE_LIST, TOFT_TYPE_DICTIONARY: self = try Self.collection(value, name)
+        case TOFT_TYPE_SET:
+            throw .invalidArgument("'\(name)' is a set, not a single value.")
         default: throw value.type.refusal(name)
         }
+    }
+}
+
+extension Value {
+    /// A list or a dictionary, which mixed properties hold.
+    private static func collection(_ value: toft_value, _ name: StaticString) throws(EngineError)
+        -> Value
+    {
+        let borrowed: Result<Value, EngineError>
+        do throws(EngineError) {
+            var copy = Value.null
+            try BorrowedArguments.with { loan throws(EngineError) in
+                let value = try loan.value(value, name)
+                copy = try model { () throws(ModelError) in try value.owned() }
+            }
+            borrowed = .success(copy)
+        } catch { borrowed = .failure(error) }
+        return try borrowed.get()
     }
 }
 
@@ -54,8 +73,19 @@ final class ForeignBytes {
     private let buffer: UnsafeMutableRawBufferPointer
 
     init(_ bytes: some Collection<UInt8>) {
-        buffer = .allocate(byteCount: bytes.count, alignment: 1)
+        buffer = .allocate(byteCount: bytes.count, alignment: 8)
         buffer.copyBytes(from: bytes)
+    }
+
+    /// Elements of C, which hold nothing to release, side by side.
+    static func array<Element>(
+        of elements: [Element], _ kept: inout [ForeignBytes]
+    ) -> UnsafePointer<Element>? {
+        let copy = elements.withUnsafeBytes { ForeignBytes($0) }
+        kept.append(copy)
+        return copy.buffer.baseAddress.map {
+            UnsafePointer($0.bindMemory(to: Element.self, capacity: elements.count))
+        }
     }
 
     deinit { buffer.deallocate() }
@@ -85,6 +115,22 @@ extension toft_value {
             let copy = ForeignBytes(bytes)
             kept.append(copy)
             self = toft_value_data(copy.bytes.baseAddress, copy.bytes.count)
+        case .list(let values):
+            let elements = values.map { toft_value($0, keeping: &kept) }
+            self.init()
+            type = TOFT_TYPE_LIST
+            list = toft_values(data: ForeignBytes.array(of: elements, &kept), count: values.count)
+        case .dictionary(let values):
+            let elements = values.map { entry in
+                let key = ForeignBytes(entry.key.utf8)
+                kept.append(key)
+                return toft_entry(
+                    key: toft_string(key.bytes), value: toft_value(entry.value, keeping: &kept))
+            }
+            self.init()
+            type = TOFT_TYPE_DICTIONARY
+            entries = toft_entries(
+                data: ForeignBytes.array(of: elements, &kept), count: values.count)
         }
     }
 }

@@ -74,11 +74,11 @@ struct BorrowedArguments: ~Copyable {
         try value(try Argument.pointer(pointer, name).pointee, name)
     }
 
-    mutating func value(_ value: toft_value, _ name: StaticString) throws(EngineError)
-        -> BorrowedValue
+    mutating func value(_ value: toft_value, _ name: StaticString, depth: Int = 0)
+        throws(EngineError) -> BorrowedValue
     {
         if let single = try Self.single(value, name) { return single }
-        return try collection(value, name)
+        return try collection(value, name, depth)
     }
 
     /// A value that is no collection; nil for one that is.
@@ -110,28 +110,36 @@ struct BorrowedArguments: ~Copyable {
 
     /// A whole collection. Not inlined, so that what most calls bring is short.
     @inline(never)
-    private mutating func collection(_ value: toft_value, _ name: StaticString)
+    private mutating func collection(_ value: toft_value, _ name: StaticString, _ depth: Int)
         throws(EngineError) -> BorrowedValue
     {
-        value.type == TOFT_TYPE_DICTIONARY
-            ? .dictionary(try entries(value.entries, name))
-            : .list(try elements(value.list, name))
+        // The model says what is too deep for a property; this bounds what is read at all.
+        guard depth <= Limits.nestedCollections else {
+            throw .invalidArgument(
+                "'\(name)' has more than \(Limits.nestedCollections) collections in one another.")
+        }
+        if value.type == TOFT_TYPE_SET, depth > 0 {
+            throw .invalidArgument("'\(name)' is a collection that contains a set.")
+        }
+        return value.type == TOFT_TYPE_DICTIONARY
+            ? .dictionary(try entries(value.entries, name, depth + 1))
+            : .list(try elements(value.list, name, depth + 1))
     }
 
-    private mutating func elements(_ list: toft_values, _ name: StaticString) throws(EngineError)
-        -> UnsafeBufferPointer<BorrowedValue>
+    private mutating func elements(_ list: toft_values, _ name: StaticString, _ depth: Int)
+        throws(EngineError) -> UnsafeBufferPointer<BorrowedValue>
     {
         let given = try Argument.array(list.data, list.count, name)
         try checkCount(given.count, name)
         let copies: UnsafeMutableBufferPointer<BorrowedValue> = buffer(of: given.count)
         for index in given.indices {
-            copies.initializeElement(at: index, to: try Self.element(given[index], name))
+            copies.initializeElement(at: index, to: try value(given[index], name, depth: depth))
         }
         return UnsafeBufferPointer(rebasing: copies[..<given.count])
     }
 
-    private mutating func entries(_ given: toft_entries, _ name: StaticString) throws(EngineError)
-        -> UnsafeBufferPointer<BorrowedEntry>
+    private mutating func entries(_ given: toft_entries, _ name: StaticString, _ depth: Int)
+        throws(EngineError) -> UnsafeBufferPointer<BorrowedEntry>
     {
         let entries = try Argument.array(given.data, given.count, name)
         try checkCount(entries.count, name)
@@ -139,17 +147,10 @@ struct BorrowedArguments: ~Copyable {
         for (index, entry) in entries.enumerated() {
             let key = try Argument.bytes(UnsafeRawPointer(entry.key.data), entry.key.size, name)
             copies.initializeElement(
-                at: index, to: BorrowedEntry(key: key, value: try Self.element(entry.value, name)))
+                at: index,
+                to: BorrowedEntry(key: key, value: try value(entry.value, name, depth: depth)))
         }
         return UnsafeBufferPointer(rebasing: copies[..<entries.count])
-    }
-
-    /// Collections do not nest yet.
-    private static func element(_ value: toft_value, _ name: StaticString) throws(EngineError)
-        -> BorrowedValue
-    {
-        if let single = try single(value, name) { return single }
-        throw .invalidArgument("'\(name)' is a collection that contains a collection.")
     }
 
     private func checkCount(_ count: Int, _ name: StaticString) throws(EngineError) {
@@ -226,10 +227,51 @@ extension toft_value {
         case .fixed(let bytes) where type == .decimal128:
             self = toft_value_decimal(toft_decimal(Decimal128(stored: bytes)))
         case .fixed(let bytes): self = toft_value_object_id(toft_object_id(bytes))
+        case .bytes where type == .mixed: self.init(mixed: cell)
         case .bytes(let bytes) where type == .data:
             self = toft_value_data(bytes.baseAddress, bytes.count)
         case .bytes(let bytes): self = toft_value_string(toft_string(bytes))
         }
+    }
+}
+
+extension toft_value {
+    /// A mixed value, borrowed. Of a list or a dictionary its type and its count; what can't be
+    /// read has the type TOFT_TYPE_MIXED, see `sound`.
+    @inline(never)
+    private init(mixed cell: Cell) {
+        self.init()
+        switch try? MixedValue(cell) {
+        case nil: type = TOFT_TYPE_MIXED
+        case .collection(let collection)?:
+            type = collection.kind == .list ? TOFT_TYPE_LIST : TOFT_TYPE_DICTIONARY
+            list.count = collection.count
+        case .scalar(let value)?:
+            switch value {
+            case .bool(let value): self = toft_value_bool(value)
+            case .int(let value): self = toft_value_int(value)
+            case .float(let value): self = toft_value_float(value)
+            case .double(let value): self = toft_value_double(value)
+            case .string(let text): self = toft_value_string(toft_string(text))
+            case .data(let bytes): self = toft_value_data(bytes.baseAddress, bytes.count)
+            case .date(let date): self = toft_value_date(date.seconds, date.nanoseconds)
+            case .link(let ref): self = toft_value_link(toft_link(ref))
+            case .uuid(let bytes): self = toft_value_uuid(toft_uuid(bytes))
+            case .objectId(let bytes): self = toft_value_object_id(toft_object_id(bytes))
+            case .decimal(let value): self = toft_value_decimal(toft_decimal(value))
+            case .null, .list, .dictionary: break
+            }
+        }
+    }
+
+    /// The value itself.
+    /// - Throws: `corrupt` where the file holds what is none.
+    @inline(__always)
+    func sound() throws(EngineError) -> toft_value {
+        if type == TOFT_TYPE_MIXED {
+            throw EngineError(.corrupt, "A value of type mixed is damaged.")
+        }
+        return self
     }
 }
 
@@ -242,7 +284,7 @@ extension toft_string {
 extension toft_type {
     /// Why a value of this type is not taken: it is reserved, or not a type at all.
     func refusal(_ name: StaticString) -> EngineError {
-        self == TOFT_TYPE_MIXED || self == TOFT_TYPE_OBJECT
+        self == TOFT_TYPE_OBJECT
             ? EngineError(
                 .unsupported,
                 "'\(name)' has the type \(rawValue), which this version of the library does not "

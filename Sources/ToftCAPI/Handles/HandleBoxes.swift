@@ -96,10 +96,11 @@ struct ResolvedHandle<Box: AnyObject> {
         return try make(.object, ObjectBox(object))
     }
 
-    func handle(_ collection: CollectionHandle, _ kind: HandleKind) throws(EngineError)
+    func handle(_ collection: CollectionHandle?, _ kind: HandleKind) throws(EngineError)
         -> OpaquePointer?
     {
-        try make(kind, CollectionBox(collection))
+        guard let collection else { return nil }
+        return try make(kind, CollectionBox(collection))
     }
 
     func handle(_ results: Results) throws(EngineError) -> OpaquePointer? {

@@ -40,8 +40,9 @@ extension ModelError {
         case .primaryKeyImmutable: .primaryKeyChange
         case .duplicatePrimaryKey: .duplicatePrimaryKey
         case .primaryKeyMissing, .noPrimaryKey: .missingPrimaryKey
-        case .valueTooLong, .collectionTooLong: .valueTooLong
+        case .valueTooLong, .collectionTooLong, .nestedTooDeep: .valueTooLong
         case .invalidText, .invalidDate, .invalidDictionaryKey: .invalidArgument
+        case .noSuchCollection: .collectionInvalidated
         case .propertyNotWritable: .readOnlyProperty
         case .embeddedClass, .alreadyOwned: .embeddedObject
         case .indexOutOfRange: .indexOutOfRange

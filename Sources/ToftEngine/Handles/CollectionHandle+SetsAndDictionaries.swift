@@ -45,22 +45,37 @@ extension CollectionHandle {
 /// Dictionaries. The value of a key has its index among the elements.
 extension CollectionHandle {
     /// The keys as they are now: valid until the session moves or writes.
-    package func keys() throws(EngineError) -> ListView {
+    func keys() throws(EngineError) -> ListView {
         try onCollection { property throws(ModelError) in
             try session.view.dictionaryKeys(key, property)
         }
     }
 
+    /// Keys from `first` on, as many as there are and at most `limit`, borrowed until the session
+    /// moves or writes.
+    package func keyCells(from first: Int, limit: Int) throws(EngineError) -> [Cell] {
+        if let nested {
+            return try elements(nested, from: first, limit: limit).map { .bytes($0.key) }
+        }
+        return try cells(of: try keys(), from: first, limit: limit)
+    }
+
     /// One key, to keep.
     package func entryKey(at index: Int) throws(EngineError) -> String {
-        try onCollection { property throws(ModelError) in
+        if let nested { return String(decoding: try element(nested, at: index).key, as: UTF8.self) }
+        return try onCollection { property throws(ModelError) in
             try session.view.dictionaryKey(key, property, at: index)
         }
     }
 
     /// The index of a key; nil where it is not there. O(log entries).
     package func index(ofKey entryKey: UnsafeRawBufferPointer) throws(EngineError) -> Int? {
-        try onCollection { property throws(ModelError) in
+        if let nested {
+            return try elements(nested, from: 0, limit: .max).firstIndex {
+                $0.key.elementsEqual(entryKey)
+            }
+        }
+        return try onCollection { property throws(ModelError) in
             let position = try session.view.dictionaryPosition(key, property, of: entryKey)
             return position.isFound ? position.index : nil
         }
@@ -73,7 +88,13 @@ extension CollectionHandle {
     package func dictionarySet(_ entryKey: UnsafeRawBufferPointer, _ value: BorrowedValue)
         throws(EngineError) -> (index: Int, isNew: Bool)
     {
-        try changed { transaction, property throws(ModelError) in
+        if let nested {
+            let was = try index(ofKey: entryKey)
+            try edit(nested, .setEntry(entryKey, value))
+            if let was { return (was, false) }
+            return (try index(ofKey: entryKey) ?? 0, true)
+        }
+        return try changed { transaction, property throws(ModelError) in
             try transaction.dictionarySet(key, property, entryKey, value)
         }
     }
@@ -83,7 +104,12 @@ extension CollectionHandle {
     package func dictionarySet(_ entryKey: String, _ value: Value) throws(EngineError) -> (
         index: Int, isNew: Bool
     ) {
-        try changed { transaction, property throws(ModelError) in
+        if nested != nil {
+            return try lending(entryKey, value) { entry throws(EngineError) in
+                try dictionarySet(entry.key, entry.value)
+            }
+        }
+        return try changed { transaction, property throws(ModelError) in
             try transaction.dictionarySet(key, property, entryKey, value)
         }
     }
@@ -91,7 +117,8 @@ extension CollectionHandle {
     /// Removes a key; false where the dictionary does not have it. O(log entries).
     @discardableResult
     package func dictionaryErase(_ entryKey: UnsafeRawBufferPointer) throws(EngineError) -> Bool {
-        try changed { transaction, property throws(ModelError) in
+        if let nested { return try erases(nested, .eraseEntry(entryKey)) }
+        return try changed { transaction, property throws(ModelError) in
             try transaction.dictionaryErase(key, property, entryKey)
         }
     }
@@ -99,7 +126,12 @@ extension CollectionHandle {
     /// The same for a key that the caller keeps.
     @discardableResult
     package func dictionaryErase(_ entryKey: String) throws(EngineError) -> Bool {
-        try changed { transaction, property throws(ModelError) in
+        if nested != nil {
+            return try lending(entryKey, .null) { entry throws(EngineError) in
+                try dictionaryErase(entry.key)
+            }
+        }
+        return try changed { transaction, property throws(ModelError) in
             try transaction.dictionaryErase(key, property, entryKey)
         }
     }

@@ -2,10 +2,24 @@ package import ToftModel
 package import ToftStorage
 
 /// A live list, set or dictionary of an object: its elements, of a dictionary the values. Once the
-/// object is deleted, everything throws `collectionInvalidated`.
+/// object is deleted, everything throws `collectionInvalidated`; so does a collection within a
+/// mixed value that was set to something else.
 package struct CollectionHandle {
     package let owner: ObjectHandle
     package let property: PropertyHandle
+    /// Of a list or dictionary within a mixed value.
+    let nested: NestedRef?
+    package let kind: CollectionKind
+
+    init(
+        owner: ObjectHandle, property: PropertyHandle, nested: NestedRef? = nil,
+        kind: CollectionKind? = nil
+    ) {
+        self.owner = owner
+        self.property = property
+        self.nested = nested
+        self.kind = kind ?? property.collection
+    }
 
     package var session: Session { owner.session }
     var ref: CollectionRef { CollectionRef(owner: owner.ref, property: property.id) }
@@ -15,7 +29,16 @@ package struct CollectionHandle {
 extension CollectionHandle {
     /// Whether the object that has the list exists.
     package var isValid: Bool {
-        get throws(EngineError) { try owner.isValid }
+        get throws(EngineError) {
+            guard let nested else { return try owner.isValid }
+            do throws(EngineError) {
+                _ = try content(nested)
+                return true
+            } catch {
+                guard error.code == .collectionInvalidated else { throw error }
+                return false
+            }
+        }
     }
 
     /// Runs what reads or changes the collection, on a handle of the property that the session sees
@@ -34,10 +57,10 @@ extension CollectionHandle {
 
     /// A list of a deleted object is invalidated; a deleted target of a link is not that.
     private func invalidated(_ error: EngineError) throws(EngineError) -> EngineError {
-        guard try !isValid else { return error }
+        guard try !owner.isValid else { return error }
         return EngineError(
             .collectionInvalidated,
-            "The \(property.collection.name) '\(property.className).\(property.name)' is invalid: "
+            "The \(kind.name) '\(property.className).\(property.name)' is invalid: "
                 + "its object has been deleted."
         )
     }
@@ -46,34 +69,59 @@ extension CollectionHandle {
 
     package var count: Int {
         get throws(EngineError) {
-            try onCollection { property throws(ModelError) in
+            if let nested { return try content(nested).count }
+            return try onCollection { property throws(ModelError) in
                 try session.view.listCount(key, property)
             }
         }
     }
 
-    /// The list as it is now, for many reads in a row: valid until the session moves or writes.
-    package func elements() throws(EngineError) -> ListView {
-        try onCollection { property throws(ModelError) in try session.view.list(key, property) }
+    /// Elements from `first` on, as many as there are and at most `limit`, borrowed until the
+    /// session moves or writes.
+    package func cells(from first: Int, limit: Int) throws(EngineError) -> [Cell] {
+        if let nested { return try elements(nested, from: first, limit: limit).map(\.cell) }
+        let list = try onCollection { property throws(ModelError) in
+            try session.view.list(key, property)
+        }
+        return try cells(of: list, from: first, limit: limit)
+    }
+
+    func cells(of list: ListView, from first: Int, limit: Int) throws(EngineError) -> [Cell] {
+        guard first >= 0, first <= list.count else {
+            throw EngineError(outOfRange: first, count: list.count)
+        }
+        var cells: [Cell] = []
+        for index in first..<min(list.count, first + min(limit, list.count)) {
+            cells.append(try storage { () throws(StorageError) in try list.cell(at: index) })
+        }
+        return cells
     }
 
     /// One element, borrowed until the session moves or, in a write transaction, writes.
     package func cell(at index: Int) throws(EngineError) -> Cell {
-        try onCollection { property throws(ModelError) in
+        if let nested { return try element(nested, at: index).cell }
+        return try onCollection { property throws(ModelError) in
             try session.view.listCell(key, property, at: index)
         }
     }
 
     /// One element, to keep.
     package func value(at index: Int) throws(EngineError) -> Value {
-        try onCollection { property throws(ModelError) in
+        if let nested {
+            let element = try element(nested, at: index)
+            return try model { () throws(ModelError) in try element.value().owned() }
+        }
+        return try onCollection { property throws(ModelError) in
             try session.view.listValue(key, property, at: index)
         }
     }
 
     /// The index of the first element that equals a value. O(elements), of a set O(log elements).
     package func firstIndex(of value: Value) throws(EngineError) -> Int? {
-        try onCollection { property throws(ModelError) in
+        if nested != nil {
+            return try values().firstIndex { $0.mixedOrder(value) == 0 }
+        }
+        return try onCollection { property throws(ModelError) in
             guard property.collection == .set else {
                 return try session.view.listIndex(key, property, of: value)
             }
@@ -84,6 +132,7 @@ extension CollectionHandle {
 
     /// The list as results, to filter, sort and sum.
     package func results() throws(EngineError) -> Results {
+        try requireOwnProperty("results")
         guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
         return Results(
             ResultsDefinition(
@@ -105,6 +154,7 @@ extension CollectionHandle {
     package func insert(_ values: UnsafeBufferPointer<BorrowedValue>, at index: Int)
         throws(EngineError)
     {
+        if let nested { return try edit(nested, .insert(values, at: index)) }
         try change { transaction, property throws(ModelError) in
             try transaction.listInsert(key, property, at: index, values)
         }
@@ -112,18 +162,25 @@ extension CollectionHandle {
 
     /// Inserts one value that the caller keeps.
     package func insert(_ value: Value, at index: Int) throws(EngineError) {
+        if nested != nil {
+            return try lending(value) { value throws(EngineError) in
+                try insert(value, at: index)
+            }
+        }
         try change { transaction, property throws(ModelError) in
             try transaction.listInsert(key, property, at: index, value)
         }
     }
 
     package func append(_ values: UnsafeBufferPointer<BorrowedValue>) throws(EngineError) {
+        if nested != nil { return try insert(values, at: count) }
         try change { transaction, property throws(ModelError) in
             try transaction.listAppend(key, property, values)
         }
     }
 
     package func append(_ value: Value) throws(EngineError) {
+        if nested != nil { return try insert(value, at: count) }
         try change { transaction, property throws(ModelError) in
             try transaction.listAppend(key, property, value)
         }
@@ -131,12 +188,18 @@ extension CollectionHandle {
 
     /// Replaces an element, also by itself: that is a change too.
     package func set(_ value: BorrowedValue, at index: Int) throws(EngineError) {
+        if let nested { return try edit(nested, .set(value, at: index)) }
         try change { transaction, property throws(ModelError) in
             try transaction.listSet(key, property, at: index, value)
         }
     }
 
     package func set(_ value: Value, at index: Int) throws(EngineError) {
+        if nested != nil {
+            return try lending(value) { value throws(EngineError) in
+                try set(value[0], at: index)
+            }
+        }
         try change { transaction, property throws(ModelError) in
             try transaction.listSet(key, property, at: index, value)
         }
@@ -211,6 +274,7 @@ extension CollectionHandle {
     }
 
     package func erase(_ range: Range<Int>) throws(EngineError) {
+        if let nested { return try edit(nested, .erase(range)) }
         try change { transaction, property throws(ModelError) in
             try transaction.listErase(key, property, range)
         }
@@ -218,18 +282,21 @@ extension CollectionHandle {
 
     /// Takes an element out and puts it where it then has the index `to`.
     package func move(from: Int, to: Int) throws(EngineError) {
+        if let nested { return try edit(nested, .move(from: from, to: to)) }
         try change { transaction, property throws(ModelError) in
             try transaction.listMove(key, property, from: from, to: to)
         }
     }
 
     package func swap(_ first: Int, _ second: Int) throws(EngineError) {
+        if let nested { return try edit(nested, .swap(first, second)) }
         try change { transaction, property throws(ModelError) in
             try transaction.listSwap(key, property, first, second)
         }
     }
 
     package func clear() throws(EngineError) {
+        if let nested { return try edit(nested, .assign(.null)) }
         try change { transaction, property throws(ModelError) in
             try transaction.clear(key, property)
         }
@@ -243,6 +310,7 @@ extension CollectionHandle {
         keyPaths: [String]? = nil, callsInitially: Bool = true,
         _ handler: @escaping NotificationHandler
     ) throws(EngineError) -> Token {
+        try requireOwnProperty("observers")
         guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
         return try session.observe(
             .collection(ref), handler, keyPaths: keyPaths,

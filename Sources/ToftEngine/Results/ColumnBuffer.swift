@@ -24,7 +24,7 @@ package struct ColumnBuffer {
 
     /// Bytes of one element of a property; nil for what can't be read as a column.
     package static func elementSize(of property: PropertyHandle) -> Int? {
-        guard property.collection == .none, property.type != .linkingObjects else { return nil }
+        guard property.collection == .none, property.type.elementSize > 0 else { return nil }
         return property.type.elementSize
     }
 }
@@ -38,7 +38,7 @@ extension PropertyType {
         case .int, .double, .link: 8
         case .string, .data, .date, .uuid, .decimal128: 16
         case .objectId: 12
-        case .linkingObjects: 0
+        case .linkingObjects, .mixed: 0
         }
     }
 }
@@ -83,7 +83,8 @@ struct ColumnCopier {
         case .int, .link: try view.integers()[rows].widen(to: destination)
         case .float: Self.copy(try view.float32s() + rows.lowerBound, rows.count, to: destination)
         case .double: Self.copy(try view.float64s() + rows.lowerBound, rows.count, to: destination)
-        case .date, .string, .data, .uuid, .objectId, .decimal128, .linkingObjects: return false
+        case .date, .string, .data, .uuid, .objectId, .decimal128, .linkingObjects, .mixed:
+            return false
         }
         if let nulls = buffer.nulls { (nulls + first).update(repeating: 0, count: rows.count) }
         return true
@@ -157,7 +158,7 @@ struct ColumnCopier {
         case .string, .data:
             let values = try cluster.bytes(column)
             try fillBytes(rows, nulls, first, values)
-        case .linkingObjects: break
+        case .linkingObjects, .mixed: break
         }
     }
 

@@ -101,7 +101,7 @@ extension Aggregate {
 
     fileprivate func isPossible(of type: PropertyType) -> Bool {
         switch type {
-        case .int, .float, .double, .decimal128: true
+        case .int, .float, .double, .decimal128, .mixed: true
         case .date: self == .minimum || self == .maximum
         default: false
         }
@@ -109,6 +109,10 @@ extension Aggregate {
 
     fileprivate static func sum(_ values: [Value]) -> Decimal128 {
         values.reduce(.zero) { $0 + $1.decimal }
+    }
+
+    fileprivate static func average(_ values: [Value]) -> Value {
+        values.isEmpty ? .null : .decimal(Self.sum(values) / Decimal128(Int64(values.count)))
     }
 
     /// The aggregate of values of one type, none of them null or NaN. Nil for a sum of integers
@@ -119,11 +123,11 @@ extension Aggregate {
         case .maximum: values.max { $0.isOrderedBefore($1) } ?? .null
         case .sum where type == .int:
             Int64(exactly: values.reduce(Int128(0)) { $0 + Int128($1.integer) }).map { .int($0) }
-        case .sum where type == .decimal128: .decimal(Self.sum(values))
+        case .sum where type == .decimal128 || type == .mixed: .decimal(Self.sum(values))
         case .sum: .double(values.reduce(0) { $0 + $1.number })
+        case .average where type == .mixed: Self.average(values.filter(\.isNumber))
         case .average where values.isEmpty: .null
-        case .average where type == .decimal128:
-            .decimal(Self.sum(values) / Decimal128(Int64(values.count)))
+        case .average where type == .decimal128: Self.average(values)
         case .average:
             .double(values.reduce(0) { $0 + $1.number } / Double(values.count))
         }
@@ -135,8 +139,20 @@ extension Value {
         if case .decimal(let value) = self { value.isNaN } else { number.isNaN }
     }
 
+    /// Whether it has a part in the sum of mixed values.
+    fileprivate var isNumber: Bool {
+        switch self {
+        case .int, .float, .double, .decimal: true
+        default: false
+        }
+    }
+
     fileprivate var decimal: Decimal128 {
-        if case .decimal(let value) = self { value } else { .zero }
+        switch numberAsDecimal {
+        case .decimal(let value): value
+        case .double(let value): Decimal128(value)
+        default: .zero
+        }
     }
 
     fileprivate var integer: Int64 { if case .int(let value) = self { value } else { 0 } }

@@ -31,7 +31,7 @@ extension ValueStep {
             positions = sorted(positions, of: values, isAscending: isAscending)
         case .distinct:
             var seen: Set<Value> = []
-            positions.removeAll { !seen.insert(values[$0]).inserted }
+            positions.removeAll { !seen.insert(values[$0].numberAsDecimal).inserted }
         case .limit(let limit):
             positions = Array(positions.prefix(limit))
         }
@@ -41,16 +41,16 @@ extension ValueStep {
     private func sorted(_ positions: [Int], of values: [Value], isAscending: Bool) -> [Int] {
         let ranked = positions.enumerated().sorted { left, right in
             let (one, other) = (values[left.element], values[right.element])
-            if one == other { return left.offset < right.offset }
-            return one.isOrderedBefore(other) == isAscending
+            if one.isOrderedBefore(other) { return isAscending }
+            return other.isOrderedBefore(one) ? !isAscending : left.offset < right.offset
         }
         return ranked.map(\.element)
     }
 }
 
 extension Value {
-    /// The order of sorting, between values of one type: null, then NaN, then the rest; false
-    /// before true, text and data by bytes.
+    /// The order of sorting: null, then NaN, then the rest; false before true, text and data by
+    /// bytes; between values of two types that of mixed values.
     func isOrderedBefore(_ other: Value) -> Bool {
         switch (self, other) {
         case (_, .null): false
@@ -68,7 +68,7 @@ extension Value {
         case (.uuid(let left), .uuid(let right)): left < right
         case (.objectId(let left), .objectId(let right)): left < right
         case (.decimal(let left), .decimal(let right)): left < right
-        default: false
+        default: mixedOrder(other) < 0
         }
     }
 }

@@ -56,17 +56,28 @@ extension ModelView {
     {
         let list = try list(key, property)
         return try value.withBorrowed { value throws(ModelError) in
-            let wanted = try property.soughtCell(value, in: schema)
-            for index in 0..<list.count {
-                let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
-                if cell.isEqual(to: wanted, of: property.type) { return index }
+            try property.withSoughtCell(value, in: schema) { wanted throws(ModelError) in
+                for index in 0..<list.count {
+                    let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
+                    if cell.isEqual(to: wanted, of: property.type) { return index }
+                }
+                return nil
             }
-            return nil
         }
     }
 }
 
 extension ListView {
+    /// The objects that mixed values link to, each once.
+    func mixedTargets() throws(ModelError) -> Set<ObjectRef> {
+        var targets: Set<ObjectRef> = []
+        for index in 0..<count {
+            let cell = try stored { () throws(StorageError) in try self.cell(at: index) }
+            try MixedValue.forEachLink(in: cell) { targets.insert($0) }
+        }
+        return targets
+    }
+
     /// The keys that a list of links holds, each once, in ascending order.
     func linkTargets() throws(ModelError) -> [Int64] {
         var targets: [Int64] = []

@@ -14,7 +14,9 @@ extension ModelView {
     {
         let set = try collection(.set, key, property)
         return try value.withBorrowed { value throws(ModelError) in
-            try set.position(of: try property.soughtCell(value, in: schema), property.type)
+            try property.withSoughtCell(value, in: schema) { cell throws(ModelError) in
+                try set.position(of: cell, property.type)
+            }
         }
     }
 

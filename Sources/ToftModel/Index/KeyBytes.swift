@@ -12,8 +12,8 @@ internal import ToftStorage
 /// - An index entry: value, object key as int. Its value is empty.
 /// - A primary key entry: value, for a long string also the object key. Its value is the object
 ///   key, 8 bytes little-endian.
-/// - A backlink entry: target key, source key, both as ints. Its value is empty for one link, else
-///   the number of links, 4 bytes.
+/// - A backlink entry: target key, source key, both as ints; of a mixed property before them the
+///   target's class, as an int. Its value is empty for one link, else the number of links, 4 bytes.
 ///
 /// Bytes sort as values do, null first; among long strings with the same 200 bytes the order means
 /// nothing.
@@ -52,6 +52,14 @@ struct KeyBytes {
             of: (UInt64(bitPattern: number) ^ (1 << 63)).bigEndian, toByteOffset: count,
             as: UInt64.self)
         count &+= 8
+    }
+
+    /// Adds what the backlinks of an object begin with: its key, before that its class where the
+    /// property is mixed.
+    @inline(__always)
+    mutating func put(target: Int64, of owner: ClassID?) {
+        if let owner { put(Int64(owner)) }
+        put(target)
     }
 
     @inline(__always)

@@ -86,7 +86,7 @@ package struct ModelCheck {
     private mutating func checkOwner(of key: Int64, _ owner: ClassHandle) throws(ModelError) {
         var links = 0
         for property in owner.incoming {
-            links += try view.backlinkCount(to: key, through: property)
+            links += try view.backlinkCount(to: key, of: owner.id, through: property)
         }
         if links != 1 {
             add("the embedded object \(key) of class '\(owner.name)' has \(links) owners")
@@ -109,9 +109,41 @@ package struct ModelCheck {
             add("\(describe(property, key)) is not found by its value")
         }
         if property.isIndexed { try checkIndexEntry(property, key, cell) }
+        if property.type == .mixed {
+            var links: [ObjectRef: Int] = [:]
+            checkMixed(property, key, cell, &links)
+            return try checkLinks(property, key, links)
+        }
         guard property.type == .link, case .int64(let target) = cell else { return 0 }
-        try checkLink(property, key, target, count: 1)
+        try checkLink(property, key, target, of: nil, count: 1)
         return 1
+    }
+
+    /// Checks a mixed value and counts its links.
+    private mutating func checkMixed(
+        _ property: PropertyHandle, _ key: Int64, _ cell: Cell, _ links: inout [ObjectRef: Int]
+    ) {
+        do throws(ModelError) {
+            let value = try MixedValue(cell)
+            try value.check()
+            if case .scalar(.null) = value, case .bytes = cell { throw MixedFormat.damaged }
+            for target in try MixedValue.links(in: cell) { links[target, default: 0] += 1 }
+        } catch {
+            add("\(describe(property, key)): \(error.message)")
+        }
+    }
+
+    private mutating func checkLinks(
+        _ property: PropertyHandle, _ key: Int64, _ links: [ObjectRef: Int]
+    ) throws(ModelError) -> Int {
+        for (target, count) in links {
+            guard view.schema.anyClass(id: target.classID) != nil else {
+                add("\(describe(property, key)) links to an object of class #\(target.classID)")
+                continue
+            }
+            try checkLink(property, key, target.key, of: target.classID, count: count)
+        }
+        return links.count
     }
 
     /// Reads a value as a caller would: text is UTF-8.
@@ -161,7 +193,7 @@ package struct ModelCheck {
     private mutating func checkElements(
         _ property: PropertyHandle, _ cluster: ClusterView, _ row: Int
     ) throws(ModelError) -> Int {
-        var links: [Int64: Int] = [:]
+        var links: [ObjectRef: Int] = [:]
         let key = cluster.keys[row]
         let list = try stored { () throws(StorageError) in try cluster.list(property.column, row) }
         if property.collection == .set { try checkOrder(list, property, key) }
@@ -170,26 +202,30 @@ package struct ModelCheck {
             if case .null = cell, !property.isOptional {
                 add("\(describe(property, key)) has a null at \(index)")
             }
+            if property.type == .mixed {
+                checkMixed(property, key, cell, &links)
+                continue
+            }
             if case .int64(let target) = cell, property.type == .link {
-                links[target, default: 0] += 1
+                links[ObjectRef(classID: property.targetClassID ?? 0, key: target), default: 0] += 1
             }
             checkValue(property, key, cell)
         }
-        for (target, count) in links { try checkLink(property, key, target, count: count) }
-        return links.count
+        return try checkLinks(property, key, links)
     }
 
     private mutating func checkLink(
-        _ property: PropertyHandle, _ key: Int64, _ target: Int64, count: Int
+        _ property: PropertyHandle, _ key: Int64, _ target: Int64, of owner: ClassID?, count: Int
     ) throws(ModelError) {
-        if let position = property.targetPosition,
+        if let position = owner.flatMap({ view.schema.anyClass(id: $0)?.position })
+            ?? property.targetPosition,
             try !view.exists(target, view.schema.classes[position])
         {
             add("\(describe(property, key)) links to \(target), which is not there")
         }
         let tree = try view.backlinkTree(property)
         let found = try KeyBytes.with { bytes throws(ModelError) -> Int in
-            bytes.put(target)
+            bytes.put(target: target, of: property.backlinkClass(owner ?? 0))
             bytes.put(key)
             let entry = bytes.bytes
             let value = try stored { () throws(StorageError) in try tree.value(forKey: entry) }
@@ -224,7 +260,7 @@ package struct ModelCheck {
             try compare(view.primaryKeyTree(owner), rows, "the primary key", property)
         }
         if property.isIndexed { try compare(view.indexTree(property), rows, "the index", property) }
-        if property.type == .link {
+        if property.type.canLink {
             try compare(view.backlinkTree(property), backlinks, "the backlinks", property)
         }
     }

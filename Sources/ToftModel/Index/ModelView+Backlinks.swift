@@ -1,16 +1,17 @@
 internal import ToftStorage
 
 extension ModelView {
-    /// Calls `body` with each object that links to `target` through `property` and with how many
+    /// Calls `body` with each object that links to `target`, an object of the class `owner`, through
+    /// `property` and with how many
     /// times it does, in the order of the sources' keys, until it returns false. Reads in O(log
     /// links + those found).
     package func forEachBacklink(
-        to target: Int64, through property: PropertyHandle,
+        to target: Int64, of owner: ClassID? = nil, through property: PropertyHandle,
         _ body: (_ source: Int64, _ links: Int) throws(ModelError) -> Bool
     ) throws(ModelError) {
         let tree = try backlinkTree(property)
         try KeyBytes.with { prefix throws(ModelError) in
-            prefix.put(target)
+            prefix.put(target: target, of: property.backlinkClass(owner ?? 0))
             try tree.forEachEntry(withPrefix: prefix.bytes) { key, value throws(ModelError) in
                 let entry = try BacklinkEntry(key: key, value: value, property)
                 return try body(entry.source, entry.links)
@@ -20,11 +21,11 @@ extension ModelView {
 
     /// The keys of the objects that link to `target` through `property`, each as often as it does,
     /// in ascending order.
-    package func backlinks(to target: Int64, through property: PropertyHandle) throws(ModelError)
-        -> [Int64]
-    {
+    package func backlinks(
+        to target: Int64, of owner: ClassID? = nil, through property: PropertyHandle
+    ) throws(ModelError) -> [Int64] {
         var sources: [Int64] = []
-        try forEachBacklink(to: target, through: property) { source, links in
+        try forEachBacklink(to: target, of: owner, through: property) { source, links in
             for _ in 0..<links { sources.append(source) }
             return true
         }
@@ -32,11 +33,11 @@ extension ModelView {
     }
 
     /// How many links to `target` there are through `property`.
-    func backlinkCount(to target: Int64, through property: PropertyHandle)
-        throws(ModelError) -> Int
-    {
+    func backlinkCount(
+        to target: Int64, of owner: ClassID? = nil, through property: PropertyHandle
+    ) throws(ModelError) -> Int {
         var count = 0
-        try forEachBacklink(to: target, through: property) { _, links in
+        try forEachBacklink(to: target, of: owner, through: property) { _, links in
             count += links
             return true
         }
@@ -48,7 +49,7 @@ extension ModelView {
         var count = 0
         for property in owner.incoming
         where !property.isHidden && !schema.classes[property.classPosition].isHidden {
-            count += try backlinkCount(to: target, through: property)
+            count += try backlinkCount(to: target, of: owner.id, through: property)
         }
         return count
     }
@@ -65,11 +66,12 @@ struct BacklinkEntry {
     init(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ property: PropertyHandle)
         throws(ModelError)
     {
-        guard key.count == 16, value.count == 0 || value.count == 4 else {
+        let length = property.type == .mixed ? 24 : 16
+        guard key.count == length, value.count == 0 || value.count == 4 else {
             throw .inconsistent(
                 "a backlink of '\(property.className).\(property.name)' has a wrong length")
         }
-        let stored = key.loadUnaligned(as: UInt64.self)
+        let stored = key.loadUnaligned(fromByteOffset: length - 16, as: UInt64.self)
         target = Int64(bitPattern: UInt64(bigEndian: stored) ^ (1 << 63))
         source = KeyBytes.lastKey(key) ?? 0
         links = try BacklinkEntry.links(value)

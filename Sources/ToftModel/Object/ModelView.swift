@@ -67,6 +67,10 @@ package final class ModelView: Sendable {
         let owner = schema.classes[property.classPosition]
         if let unflushed {
             if property.isCollection, property.type == .link { return try table(owner) }
+            if property.type == .mixed {
+                try requireNotDeleted(key, owner)
+                return try table(owner)
+            }
             if property.isBuffered { try unflushed.flushValues(of: owner.position) }
         }
         return try rows(owner, with: key)
@@ -169,7 +173,10 @@ package final class ModelView: Sendable {
         _ key: Int64, _ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>,
         _ body: (PropertyHandle, Cell) -> Void
     ) throws(ModelError) {
-        try unflushed?.flushValues(of: owner.position)
+        if let unflushed {
+            if owner.hasMixed { try unflushed.flushRows(of: owner.position) }
+            try unflushed.flushValues(of: owner.position)
+        }
         let table = try rows(owner, with: key)
         var position: TableReader.RowPosition?
         for id in ids {
@@ -226,6 +233,7 @@ extension PropertyHandle {
         case .fixed(let bytes) where type == .uuid: .uuid(bytes)
         case .fixed(let bytes) where type == .decimal128: .decimal(Decimal128(stored: bytes))
         case .fixed(let bytes): .objectId(bytes)
+        case .bytes where type == .mixed: try MixedValue(cell).owned()
         case .bytes(let bytes): try value(ofBytes: bytes)
         }
     }

@@ -23,11 +23,13 @@ package final class ClassHandle: Sendable {
     /// The indexes in `properties` of those that take no null in this session although the file
     /// does.
     let declaredRequired: ContiguousArray<Int>
-    /// Links and lists of links of this class.
+    /// Links and mixed properties of this class, collections of them too.
     package let links: ContiguousArray<PropertyHandle>
+    /// Whether one of them is mixed.
+    let hasMixed: Bool
     /// Those that lead to embedded objects, which an object owns.
     let owning: ContiguousArray<PropertyHandle>
-    /// Links and lists of links, of any class, to this class.
+    /// Links and collections of links, of any class, to this class, and all mixed properties.
     package let incoming: ContiguousArray<PropertyHandle>
     /// Whether the property ids are 1, 2, 3..., so that an id is a position.
     private let isDense: Bool
@@ -51,7 +53,8 @@ package final class ClassHandle: Sendable {
         indexed = properties.filter { $0.isIndexed }
         declaredRequired = ContiguousArray(
             properties.indices.filter { properties[$0].isDeclaredRequired })
-        links = properties.filter { $0.type == .link }
+        links = properties.filter { $0.type.canLink }
+        hasMixed = links.contains { $0.type == .mixed }
         owning = links.filter(\.ownsTargets)
         self.incoming = incoming
         isDense = properties.indices.allSatisfy { properties[$0].id == PropertyID($0 + 1) }

@@ -25,10 +25,11 @@ package final class ModelSchema: Sendable {
                         $0, of: seen.classes[position], at: position, in: seen, slots: &slots)
                 })
         }
-        let links = properties.joined().filter { $0.type == .link }
+        let links = properties.joined().filter { $0.type.canLink }
         var classes = ContiguousArray<ClassHandle>()
         for (position, stored) in seen.classes.enumerated() {
-            let incoming = ContiguousArray(links.filter { $0.targetClassID == stored.id })
+            let incoming = ContiguousArray(
+                links.filter { $0.type == .mixed || $0.targetClassID == stored.id })
             classes.append(
                 ClassHandle(
                     stored, at: position, properties: properties[position], incoming: incoming,

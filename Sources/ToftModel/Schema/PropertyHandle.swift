@@ -73,6 +73,11 @@ package final class PropertyHandle: Sendable {
 extension PropertyHandle {
     /// Whether it holds many values.
     package var isCollection: Bool { collection != .none }
+    /// Whether it can link to one object more than once.
+    var hasManyLinks: Bool { isCollection || type == .mixed }
+    /// The class that a backlink to one of its objects begins with: nil where all links lead to one
+    /// class.
+    func backlinkClass(_ owner: ClassID) -> ClassID? { type == .mixed ? owner : nil }
     /// Whether it has a column; inverse links are computed.
     package var isStored: Bool { type != .linkingObjects }
     /// Whether a secondary index exists.
@@ -82,7 +87,7 @@ extension PropertyHandle {
     var isBuffered: Bool {
         switch type {
         case .bool, .int, .float, .double, .date, .objectId, .uuid, .decimal128: !isIndexed
-        case .string, .data, .link, .linkingObjects: false
+        case .string, .data, .link, .linkingObjects, .mixed: false
         }
     }
     /// Whether it can be null itself: a list can't, its elements may.

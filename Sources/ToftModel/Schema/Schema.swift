@@ -51,8 +51,8 @@ package struct PropertySchema: Sendable, Equatable {
     package var persistedName: String
     package var type: PropertyType
     package var collection: CollectionKind
-    /// Whether the value may be null; for a list, whether its elements may. To-one links are always
-    /// optional, elements of a list of links never.
+    /// Whether the value may be null; for a list, whether its elements may. To-one links and mixed
+    /// values are always optional, elements of a list of links never.
     package var isOptional: Bool
     package var isPrimaryKey: Bool
     package var isIndexed: Bool
@@ -71,7 +71,7 @@ package struct PropertySchema: Sendable, Equatable {
         self.persistedName = persistedName ?? name
         self.type = type
         self.collection = collection
-        self.isOptional = isOptional
+        self.isOptional = isOptional || type == .mixed
         self.isPrimaryKey = isPrimaryKey
         self.isIndexed = isIndexed
         self.target = target

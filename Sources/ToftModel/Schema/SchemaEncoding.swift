@@ -215,8 +215,12 @@ extension StoredClass {
             guard property.targetClassID == nil else {
                 throw .damagedSchema("\(subject) is no link and has a target")
             }
+            guard property.type != .mixed || (property.isOptional && property.backlinkTree != nil)
+            else {
+                throw .damagedSchema("\(subject) is mixed and can't be null, or has no backlinks")
+            }
         }
-        if property.type != .link, property.backlinkTree != nil {
+        if !property.type.canLink, property.backlinkTree != nil {
             throw .damagedSchema("\(subject) is no link and has a backlink tree")
         }
         if property.indexTree != nil, property.isCollection || !property.type.canBeIndexed {
@@ -242,7 +246,7 @@ extension StoredProperty {
         let subject = "property '\(className).\(name)'"
         guard let known = PropertyType(rawValue: type) else {
             throw .unsupportedSchema(
-                "\(subject) is of type \(PropertyType.reserved[type] ?? String(type))")
+                "\(subject) is of type \(type)")
         }
         guard let knownCollection = CollectionKind(rawValue: collection) else {
             throw .unsupportedSchema("\(subject) is a collection of kind \(collection)")

@@ -172,7 +172,9 @@ private struct SchemaComparison {
         plan.target.classes[index].nextPropertyID += 1
         plan.target.classes[index].properties.append(property)
         if !isNewClass { plan.changes.append(.addColumn(owner.id, property.id)) }
-        if declared.type == .link { plan.changes.append(.createBacklinks(owner.id, property.id)) }
+        if declared.type.canLink {
+            plan.changes.append(.createBacklinks(owner.id, property.id))
+        }
         if declared.isIndexed, !declared.isPrimaryKey {
             plan.changes.append(.createIndex(owner.id, property.id))
         }
@@ -183,7 +185,7 @@ private struct SchemaComparison {
         + "another name and copy the values"
 
     private func canMakeOptional(_ stored: StoredProperty, _ declared: PropertySchema) -> Bool {
-        declared.type != .link && isSame(stored, declared, but: true)
+        !declared.type.canLink && isSame(stored, declared, but: true)
     }
 
     /// Whether the types differ in nothing but that one of them is optional: the declared one, or

@@ -77,6 +77,11 @@ extension Value {
         case .uuid(let value): return try body(.uuid(value))
         case .objectId(let value): return try body(.objectId(value))
         case .decimal(let value): return try body(.decimal(value))
+        case .list, .dictionary:
+            let lender = ValueLender()
+            return try withExtendedLifetime(lender) { () throws(ModelError) in
+                try body(lender.lend(self))
+            }
         case .data(let bytes):
             return try bytes.withBytes { buffer throws(ModelError) in try body(.data(buffer)) }
         case .string(let text):
@@ -88,5 +93,51 @@ extension Value {
             }
             return try utf8.get()
         }
+    }
+}
+
+/// Lends values with all that is in them, as long as it lives.
+package final class ValueLender {
+    private var blocks: [UnsafeMutableRawPointer] = []
+
+    package init() {}
+
+    deinit { for block in blocks { block.deallocate() } }
+
+    /// The value, copied to memory of the lender.
+    package func lend(_ value: Value) -> BorrowedValue {
+        switch value {
+        case .null: return .null
+        case .bool(let value): return .bool(value)
+        case .int(let value): return .int(value)
+        case .float(let value): return .float(value)
+        case .double(let value): return .double(value)
+        case .date(let value): return .date(value)
+        case .link(let value): return .link(value)
+        case .uuid(let value): return .uuid(value)
+        case .objectId(let value): return .objectId(value)
+        case .decimal(let value): return .decimal(value)
+        case .string(let text): return .string(copy(text.utf8))
+        case .data(let bytes): return .data(copy(bytes))
+        case .list(let values): return .list(array(values.map(lend)))
+        case .dictionary(let entries):
+            return .dictionary(
+                array(entries.map { BorrowedEntry(key: copy($0.key.utf8), value: lend($0.value)) }))
+        }
+    }
+
+    private func copy(_ bytes: some Collection<UInt8>) -> UnsafeRawBufferPointer {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        copy.copyBytes(from: bytes)
+        if let base = copy.baseAddress { blocks.append(base) }
+        return UnsafeRawBufferPointer(copy)
+    }
+
+    /// The elements hold nothing that must be released.
+    private func array<Element>(_ elements: [Element]) -> UnsafeBufferPointer<Element> {
+        let copy = UnsafeMutableBufferPointer<Element>.allocate(capacity: elements.count)
+        _ = copy.initialize(fromContentsOf: elements)
+        if let base = copy.baseAddress { blocks.append(UnsafeMutableRawPointer(base)) }
+        return UnsafeBufferPointer(copy)
     }
 }

@@ -17,12 +17,24 @@ extension Cell {
         }
     }
 
-    /// The same of cells of a type, which decimals need: 1.0 equals 1.00.
-    func isEqual(to other: Cell, of type: PropertyType) -> Bool {
+    /// The same of cells of a type, which decimals need, where 1.0 equals 1.00, and mixed values.
+    package func isEqual(to other: Cell, of type: PropertyType) -> Bool {
+        if type == .mixed, case .bytes = self, case .bytes = other {
+            return MixedValue.order(self, other) == 0
+        }
         if type == .decimal128, case .fixed(let left) = self, case .fixed(let right) = other {
             return Decimal128(stored: left) == Decimal128(stored: right)
         }
         return isEqual(to: other)
+    }
+
+    /// Whether two cells of one property of a type hold the same bits; collections within mixed
+    /// values may have other ids.
+    func isIdentical(to other: Cell, of type: PropertyType) -> Bool {
+        if type == .mixed, case .bytes(let left) = self, case .bytes(let right) = other {
+            return MixedFormat.isIdentical(left, right)
+        }
+        return isIdentical(to: other)
     }
 
     /// Whether two cells of one property hold the same bits.

@@ -3,7 +3,8 @@ package import ToftStorage
 extension Cell {
     /// Whether this cell comes before another of the same property: null first, false before true,
     /// NaN before all numbers, text and bytes by their bytes, links by their targets' keys.
-    /// - Parameter type: of the property; decimals are compared as numbers.
+    /// - Parameter type: of the property; decimals are compared as numbers, mixed values as
+    ///   `MixedValue.order` says.
     package func isBefore(_ other: Cell, of type: PropertyType) -> Bool {
         switch (self, other) {
         case (_, .null): false
@@ -15,6 +16,7 @@ extension Cell {
         case (.float64(let left), .float64(let right)):
             left < right || (left.isNaN && !right.isNaN)
         case (.timestamp(let left), .timestamp(let right)): left < right
+        case (.bytes, .bytes) where type == .mixed: MixedValue.order(self, other) < 0
         case (.bytes(let left), .bytes(let right)): left.isBefore(right)
         case (.fixed(let left), .fixed(let right)) where type == .decimal128:
             Decimal128(stored: left) < Decimal128(stored: right)

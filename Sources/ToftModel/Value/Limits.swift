@@ -6,6 +6,8 @@ package enum Limits {
     static let propertyNameBytes = 63
     /// Bytes of a string (UTF-8) or data value.
     package static let valueBytes = 16 * 1024 * 1024 - 1
+    /// Lists and dictionaries around a value within a mixed one.
+    package static let nestedCollections = 100
     /// Properties of one class, inverse links included.
     package static let propertiesPerClass = 1_000
     /// Elements of one list, set or dictionary.

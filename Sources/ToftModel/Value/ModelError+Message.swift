@@ -89,6 +89,12 @@ extension ModelError {
             "Property '\(className).\(property)' is not a \(kind.name)."
         case .isACollection(let className, let property, let kind):
             "Property '\(className).\(property)' is a \(kind.name); use the \(kind.name) functions."
+        case .noSuchCollection(let className, let property):
+            "The collection within '\(className).\(property)' is invalid: another value was set in "
+                + "its place, or it was removed."
+        case .nestedTooDeep(let className, let property, let limit):
+            "A value of '\(className).\(property)' has more than \(limit) lists and dictionaries "
+                + "around it. Keep the inner ones in objects, and link to these."
         case .invalidDictionaryKey(let className, let property, let reason):
             "A key of dictionary '\(className).\(property)' \(reason)."
         case .indexOutOfRange(let index, let count):

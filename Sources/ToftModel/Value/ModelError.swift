@@ -47,6 +47,9 @@ package enum ModelError: Error, Sendable, Equatable {
     case isACollection(className: String, property: String, kind: CollectionKind)
     /// A key that no dictionary takes, and why.
     case invalidDictionaryKey(className: String, property: String, reason: String)
+    /// A list or a dictionary within a mixed value that is no longer there.
+    case noSuchCollection(className: String, property: String)
+    case nestedTooDeep(className: String, property: String, limit: Int)
     case indexOutOfRange(index: Int, count: Int)
     case collectionTooLong(className: String, property: String, limit: Int)
     /// The sum of a property's integers is none of 64 bits.

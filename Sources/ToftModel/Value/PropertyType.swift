@@ -20,10 +20,9 @@ package enum PropertyType: UInt8, Sendable, CaseIterable {
     case objectId = 11
     /// 16 bytes.
     case uuid = 12
-
-    /// Raw values that a later version gives a meaning; a file that has one is newer than this
-    /// build.
-    package static let reserved: [UInt8: String] = [13: "mixed"]
+    /// A value of any of these types, of its own choice, or a list or a dictionary of such values;
+    /// always optional.
+    case mixed = 13
 }
 
 extension PropertyType {
@@ -35,7 +34,7 @@ extension PropertyType {
     /// The type of a property in plain words: "optional int", "list of string", "link to 'Dog'".
     func name(_ collection: CollectionKind, isOptional: Bool, target: String?) -> String {
         let suffix = self == .link ? " to '\(target ?? "?")'" : ""
-        let optional = isOptional && self != .link ? "optional " : ""
+        let optional = isOptional && !canLink ? "optional " : ""
         return (collection == .none ? "" : "\(collection.name) of ") + optional + name + suffix
     }
 
@@ -47,13 +46,16 @@ extension PropertyType {
         case .int, .link: .int64
         case .float: .float32
         case .double: .float64
-        case .string, .data: .bytes
+        case .string, .data, .mixed: .bytes
         case .date: .timestamp
         case .objectId: .fixed12
         case .uuid, .decimal128: .fixed16
         case .linkingObjects: nil
         }
     }
+
+    /// Whether its values may lead to other objects.
+    var canLink: Bool { self == .link || self == .mixed }
 
     /// Whether it may be the type of a primary key.
     var canBePrimaryKey: Bool {

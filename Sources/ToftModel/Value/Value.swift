@@ -18,6 +18,25 @@ package enum Value: Sendable {
     /// 12 bytes, and four zeros.
     case objectId(FixedBytes)
     case decimal(Decimal128)
+    /// Within a mixed property.
+    case list([Value])
+    /// Within a mixed property; the keys ascend.
+    case dictionary([ValueEntry])
+}
+
+/// A key of a dictionary within a mixed value, and what it leads to.
+package struct ValueEntry: Hashable, Sendable {
+    package var key: String
+    package var value: Value
+
+    package init(key: String, value: Value) {
+        self.key = key
+        self.value = value
+    }
+
+    package static func == (left: ValueEntry, right: ValueEntry) -> Bool {
+        left.key.utf8.elementsEqual(right.key.utf8) && left.value == right.value
+    }
 }
 
 extension Value {
@@ -42,6 +61,8 @@ extension Value: Hashable {
         case (.uuid(let left), .uuid(let right)): left == right
         case (.objectId(let left), .objectId(let right)): left == right
         case (.decimal(let left), .decimal(let right)): left == right
+        case (.list(let left), .list(let right)): left == right
+        case (.dictionary(let left), .dictionary(let right)): left == right
         default: false
         }
     }
@@ -59,6 +80,8 @@ extension Value: Hashable {
         case .link(let value): hasher.combine(value)
         case .uuid(let value), .objectId(let value): hasher.combine(value)
         case .decimal(let value): hasher.combine(value)
+        case .list(let values): hasher.combine(values)
+        case .dictionary(let entries): hasher.combine(entries.count)
         }
     }
 }
@@ -81,6 +104,8 @@ extension Value: CustomStringConvertible {
         case .uuid(let value): "uuid(\(value.uuidText))"
         case .objectId(let value): "oid(\(value.objectIdText))"
         case .decimal(let value): value.description
+        case .list(let values): "a list of \(values.count)"
+        case .dictionary(let entries): "a dictionary of \(entries.count)"
         }
     }
 }

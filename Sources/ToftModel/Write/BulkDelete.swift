@@ -51,9 +51,10 @@ struct BulkDelete {
         let keys = deleted[owner.position].sorted()
         steps[owner.position].append(contentsOf: keys.lazy.map { Step(key: $0, property: 0) })
         for property in owner.incoming {
-            for link in try links(to: keys, property) {
+            let target = property.backlinkClass(owner.id)
+            for link in try links(to: keys, of: target, property) {
                 try buffer.removeAllBacklinks(
-                    property, target: link.target, source: link.source)
+                    property, target: link.target, of: target, source: link.source)
                 try buffer.flushExcessEntries()
                 guard !isDeleted(link.source, property.classPosition) else { continue }
                 steps[property.classPosition].append(Step(key: link.source, property: property.id))
@@ -62,9 +63,9 @@ struct BulkDelete {
     }
 
     /// The backlinks of objects whose keys ascend.
-    private func links(to targets: [Int64], _ property: PropertyHandle) throws(ModelError) -> [(
-        target: Int64, source: Int64
-    )] {
+    private func links(to targets: [Int64], of owner: ClassID?, _ property: PropertyHandle)
+        throws(ModelError) -> [(target: Int64, source: Int64)]
+    {
         guard let id = property.backlinkTree else {
             throw .inconsistent("'\(property.className).\(property.name)' has no backlinks")
         }
@@ -76,7 +77,7 @@ struct BulkDelete {
         try KeyBytes.with { prefix throws(ModelError) in
             for target in targets {
                 prefix.removeAll()
-                prefix.put(target)
+                prefix.put(target: target, of: owner)
                 try stored { () throws(StorageError) in try cursor.advance(to: prefix.bytes) }
                 while cursor.isValid, cursor.key.hasPrefix(prefix.bytes) {
                     let value = try stored { () throws(StorageError) in try cursor.value }
@@ -117,6 +118,7 @@ struct BulkDelete {
     private func nullify(
         _ property: PropertyHandle, of key: Int64, _ table: TableReader, _ owner: ClassHandle
     ) throws(ModelError) {
+        if property.type == .mixed { return try nullifyMixed(property, of: key, table, owner) }
         do throws(StorageError) {
             if property.isCollection { return try removeElements(property, of: key, table, owner) }
             guard case .int64(let target) = try table.cell(key, property.column),
@@ -124,6 +126,57 @@ struct BulkDelete {
             else { return }
             try writing.cellSet(owner.table, key, property.column, .null, derived: true)
         } catch { throw property.modelError(error, key: key) }
+    }
+
+    /// Puts null in place of the links to deleted objects; a set loses them.
+    private func nullifyMixed(
+        _ property: PropertyHandle, of key: Int64, _ table: TableReader, _ owner: ClassHandle
+    ) throws(ModelError) {
+        guard property.isCollection else {
+            let cell = try stored { () throws(StorageError) in
+                try table.cell(key, property.column)
+            }
+            guard let new = try withoutDeleted(cell) else { return }
+            return try put(new) { cell throws(StorageError) in
+                try writing.cellSet(owner.table, key, property.column, cell, derived: true)
+            }
+        }
+        let list = try stored { () throws(StorageError) in try table.list(key, property.column) }
+        var changes: [(index: Int, new: [UInt8])] = []
+        for index in 0..<list.count {
+            let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
+            if let new = try withoutDeleted(cell) { changes.append((index, new)) }
+        }
+        for change in changes.reversed() {
+            if property.collection == .set {
+                try stored { () throws(StorageError) in
+                    try writing.listErase(
+                        owner.table, key, property.column, at: change.index, derived: true)
+                }
+            } else {
+                try put(change.new) { cell throws(StorageError) in
+                    try writing.listSet(
+                        owner.table, key, property.column, at: change.index, cell, derived: true)
+                }
+            }
+        }
+    }
+
+    /// A mixed value with null in place of links to deleted objects; nil where it has none.
+    private func withoutDeleted(_ cell: Cell) throws(ModelError) -> [UInt8]? {
+        guard case .bytes(let bytes) = cell else { return nil }
+        return try MixedFormat.replacing(
+            linksTo: { isDeleted($0.key, schema.anyClass(id: $0.classID)?.position) }, in: bytes)
+    }
+
+    private func put(_ value: [UInt8], _ body: (Cell) throws(StorageError) -> Void)
+        throws(ModelError)
+    {
+        do throws(StorageError) {
+            try value.withBytes { bytes throws(StorageError) in
+                try body(bytes.first == 0 ? .null : .bytes(bytes))
+            }
+        } catch { throw .storage(error) }
     }
 
     /// From the last to the first; a dictionary keeps the key, with null.
@@ -176,6 +229,9 @@ struct BulkDelete {
     private func removeLinks(
         _ property: PropertyHandle, of key: Int64, _ cluster: ClusterView, _ row: Int
     ) throws(ModelError) {
+        if property.type == .mixed {
+            return try removeMixedLinks(property, of: key, cluster, row)
+        }
         if property.isCollection {
             let list = try stored { () throws(StorageError) in
                 try cluster.list(property.column, row)
@@ -187,6 +243,27 @@ struct BulkDelete {
             !isDeleted(target, property.targetPosition)
         {
             try buffer.removeAllBacklinks(property, target: target, source: key)
+        }
+    }
+}
+
+extension BulkDelete {
+    private func removeMixedLinks(
+        _ property: PropertyHandle, of key: Int64, _ cluster: ClusterView, _ row: Int
+    ) throws(ModelError) {
+        let targets: Set<ObjectRef>
+        if property.isCollection {
+            let list = try stored { () throws(StorageError) in
+                try cluster.list(property.column, row)
+            }
+            targets = try list.mixedTargets()
+        } else {
+            targets = Set(try MixedValue.links(in: try cluster.cell(row, property)))
+        }
+        for target in targets
+        where !isDeleted(target.key, schema.anyClass(id: target.classID)?.position) {
+            try buffer.removeAllBacklinks(
+                property, target: target.key, of: target.classID, source: key)
         }
     }
 }

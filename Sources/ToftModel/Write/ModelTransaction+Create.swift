@@ -115,6 +115,14 @@ extension ModelTransaction {
     private func addBacklinks(_ value: RowValue, _ property: PropertyHandle, _ key: Int64)
         throws(ModelError)
     {
+        guard property.type == .link else {
+            try replaceMixedLinks(property, of: key, [], by: value.cell)
+            for cellIndex in value.list {
+                try replaceMixedLinks(
+                    property, of: key, [], by: prepared.pointee.listCells[cellIndex])
+            }
+            return
+        }
         if case .int64(let target) = value.cell {
             try addBacklink(property, target: target, source: key)
         }
@@ -136,11 +144,14 @@ extension ModelTransaction {
         defer { arena.deallocate() }
         let assignments = UnsafeMutableBufferPointer<Assignment>.allocate(capacity: values.count)
         defer { assignments.deallocate() }
-        var used = 0
+        var used = 0, lender: ValueLender?
         for (index, item) in values.enumerated() {
             assignments.initializeElement(
-                at: index, to: Assignment(item.property.id, item.value.lent(in: arena, at: &used)))
+                at: index,
+                to: Assignment(
+                    item.property.id, item.value.lent(in: arena, at: &used, or: &lender)))
         }
+        defer { withExtendedLifetime(lender) {} }
         return try body(UnsafeBufferPointer(assignments))
     }
 }
@@ -155,10 +166,11 @@ extension Value {
         }
     }
 
-    /// The value, its text or bytes copied to `used` of the arena.
-    fileprivate func lent(in arena: UnsafeMutableRawBufferPointer, at used: inout Int)
-        -> BorrowedValue
-    {
+    /// The value, its text or bytes copied to `used` of the arena; a collection is lent by
+    /// `lender`.
+    fileprivate func lent(
+        in arena: UnsafeMutableRawBufferPointer, at used: inout Int, or lender: inout ValueLender?
+    ) -> BorrowedValue {
         func copy(_ bytes: some Collection<UInt8>) -> UnsafeRawBufferPointer {
             let copy = UnsafeMutableRawBufferPointer(rebasing: arena[used..<(used + bytes.count)])
             copy.copyBytes(from: bytes)
@@ -178,6 +190,10 @@ extension Value {
         case .decimal(let value): return .decimal(value)
         case .string(let text): return .string(copy(text.utf8))
         case .data(let bytes): return .data(copy(bytes))
+        case .list, .dictionary:
+            let lends = lender ?? ValueLender()
+            lender = lends
+            return lends.lend(self)
         }
     }
 }
@@ -194,7 +210,7 @@ extension PropertyHandle {
         case .date: return .timestamp(Timestamp(seconds: 0, nanoseconds: 0))
         case .string, .data: return .bytes(UnsafeRawBufferPointer(start: nil, count: 0))
         case .objectId, .uuid, .decimal128: return .fixed(.zero)
-        case .link, .linkingObjects: return .null
+        case .link, .linkingObjects, .mixed: return .null
         }
     }
 }

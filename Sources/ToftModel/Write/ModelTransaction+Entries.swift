@@ -1,9 +1,12 @@
 internal import ToftStorage
 
 extension ModelTransaction {
-    /// Adds one link from an object to another.
-    func addBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError) {
-        try buffer.addBacklink(property, target: target, source: source) {
+    /// Adds one link from an object to another; `owner` is the target's class where the property
+    /// is mixed.
+    func addBacklink(
+        _ property: PropertyHandle, target: Int64, of owner: ClassID? = nil, source: Int64
+    ) throws(ModelError) {
+        try buffer.addBacklink(property, target: target, of: owner, source: source) {
             () throws(ModelError) in
             try view.openTree(property.backlinkSlot, property.backlinkTree)
         }
@@ -11,9 +14,10 @@ extension ModelTransaction {
     }
 
     /// Removes one link from an object to another.
-    func removeBacklink(_ property: PropertyHandle, target: Int64, source: Int64) throws(ModelError)
-    {
-        try buffer.removeBacklink(property, target: target, source: source) {
+    func removeBacklink(
+        _ property: PropertyHandle, target: Int64, of owner: ClassID? = nil, source: Int64
+    ) throws(ModelError) {
+        try buffer.removeBacklink(property, target: target, of: owner, source: source) {
             () throws(ModelError) in
             try view.openTree(property.backlinkSlot, property.backlinkTree)
         }

@@ -139,7 +139,9 @@ extension ModelTransaction {
         let count = try listCount(key, property)
         for (index, cellIndex) in range.enumerated().prefix(count) {
             let cell = prepared.pointee.listCells[cellIndex]
-            if try !view.listCell(key, property, at: index).isIdentical(to: cell) {
+            if try !view.listCell(key, property, at: index).isIdentical(
+                to: cell, of: property.type)
+            {
                 try replace(index, of: key, property, by: cell)
             }
         }
@@ -169,6 +171,8 @@ extension ModelTransaction {
         }
         if property.type == .link, case .int64(let target) = cell {
             try addBacklink(property, target: target, source: key)
+        } else if property.type == .mixed {
+            try replaceMixedLinks(property, of: key, [], by: cell)
         }
     }
 
@@ -176,9 +180,13 @@ extension ModelTransaction {
     func replace(_ index: Int, of key: Int64, _ property: PropertyHandle, by cell: Cell)
         throws(ModelError)
     {
+        let links = try mixedLinks(at: index, of: key, property)
         let was = property.type == .link ? try view.listCell(key, property, at: index) : .null
         try change(key, property) { table throws(StorageError) in
             try writing.listSet(table, key, property.column, at: index, cell, derived: false)
+        }
+        if property.type == .mixed {
+            try replaceMixedLinks(property, of: key, links, by: cell)
         }
         guard property.type == .link, !was.isEqual(to: cell) else { return }
         if case .int64(let old) = was { try removeBacklink(property, target: old, source: key) }
@@ -191,14 +199,24 @@ extension ModelTransaction {
         if let target = try detach(index, of: key, property) { try dropTarget(target, property) }
     }
 
-    /// Removes one element and, for a link, one backlink. Returns the link's target.
+    /// The links in an element of a mixed property.
+    private func mixedLinks(at index: Int, of key: Int64, _ property: PropertyHandle)
+        throws(ModelError) -> [ObjectRef]
+    {
+        guard property.type == .mixed else { return [] }
+        return try MixedValue.links(in: try view.listCell(key, property, at: index))
+    }
+
+    /// Removes one element and the backlinks of its links. Returns the target of what is a link.
     private func detach(_ index: Int, of key: Int64, _ property: PropertyHandle)
         throws(ModelError) -> Int64?
     {
+        let links = try mixedLinks(at: index, of: key, property)
         let was = property.type == .link ? try view.listCell(key, property, at: index) : .null
         try change(key, property) { table throws(StorageError) in
             try writing.listErase(table, key, property.column, at: index, derived: false)
         }
+        try replaceMixedLinks(property, of: key, links, by: .null)
         guard case .int64(let target) = was else { return nil }
         try removeBacklink(property, target: target, source: key)
         return target
@@ -207,6 +225,7 @@ extension ModelTransaction {
     /// Empties a list, a set or a dictionary; objects linked stay, unless they are embedded.
     package func clear(_ key: Int64, _ property: PropertyHandle) throws(ModelError) {
         let targets = property.type == .link ? try view.list(key, property).linkTargets() : []
+        let mixed = property.type == .mixed ? try view.list(key, property).mixedTargets() : []
         _ = try listCount(key, property)
         try change(key, property) { table throws(StorageError) in
             try writing.listClear(table, key, property.column, derived: false)
@@ -216,6 +235,11 @@ extension ModelTransaction {
         }
         for target in targets {
             try buffer.removeAllBacklinks(property, target: target, source: key)
+            try buffer.flushExcessEntries()
+        }
+        for target in mixed {
+            try buffer.removeAllBacklinks(
+                property, target: target.key, of: target.classID, source: key)
             try buffer.flushExcessEntries()
         }
         for target in targets { try dropTarget(target, property) }

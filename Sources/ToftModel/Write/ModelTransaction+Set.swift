@@ -105,7 +105,9 @@ extension ModelTransaction {
                 try assignDictionary(element.list, to: key, property, policy: policy)
             }
         }
-        if policy == .modified, try view.cell(key, property).isIdentical(to: element.cell) {
+        if policy == .modified,
+            try view.cell(key, property).isIdentical(to: element.cell, of: property.type)
+        {
             return
         }
         try put(element.cell, to: key, property)
@@ -115,7 +117,7 @@ extension ModelTransaction {
     @inline(__always)
     func put(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
         if property.isBuffered { return try putBuffered(cell, to: key, property) }
-        if property.isIndexed || property.type == .link {
+        if property.isIndexed || property.type.canLink {
             return try putWithEntries(cell, to: key, property)
         }
         try putCell(cell, to: key, property, derived: false)
@@ -155,6 +157,10 @@ extension ModelTransaction {
             if let was { try removeBacklink(property, target: was, source: key) }
             if let now { try addBacklink(property, target: now, source: key) }
             if let was { try dropTarget(was, property) }
+        } else if property.type == .mixed {
+            let links = try MixedValue.links(in: old)
+            try putCell(cell, to: key, property, derived: false)
+            try replaceMixedLinks(property, of: key, links, by: cell)
         } else {
             try buffer.replaceIndexEntry(property, key, old: old, new: cell) {
                 () throws(ModelError) in

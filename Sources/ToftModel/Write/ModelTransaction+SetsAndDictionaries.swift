@@ -139,7 +139,9 @@ extension ModelTransaction {
                     property)
             case .keep(let offset, let index):
                 let cell = prepared.pointee.listCells[values.lowerBound + offset]
-                if try !view.listCell(key, property, at: index).isIdentical(to: cell) {
+                if try !view.listCell(key, property, at: index).isIdentical(
+                    to: cell, of: property.type)
+                {
                     try replace(index, of: key, property, by: cell)
                 }
             }

@@ -97,7 +97,11 @@ package final class ModelTransaction {
                 guard rule.isOneValue else {
                     throw owner.properties[position].notSettable(assignment.value)
                 }
-                guard let cell = try prepare(assignment.value, rule) else {
+                let cell =
+                    rule.type == .mixed
+                    ? try prepareMixed(assignment.value, owner.properties[position])
+                    : try prepare(assignment.value, rule)
+                guard let cell else {
                     throw owner.properties[position].rejection(of: assignment.value, view.schema)
                 }
                 prepared.pointee.add(RowValue(column: rule.column, tag: position, cell: cell))
@@ -118,6 +122,7 @@ package final class ModelTransaction {
     @inline(__always)
     func prepareCell(_ value: BorrowedValue, _ property: PropertyHandle) throws(ModelError) -> Cell
     {
+        if property.type == .mixed { return try prepareMixed(value, property) }
         let cell = try property.checkedCell(value, in: view.schema)
         if property.type == .link { try checkTarget(cell, property.rule) }
         return arena.copy(cell)
@@ -127,6 +132,7 @@ package final class ModelTransaction {
     func prepareElement(_ value: BorrowedValue, _ property: PropertyHandle) throws(ModelError)
         -> Cell
     {
+        if property.type == .mixed { return try prepareMixed(value, property) }
         if let cell = try prepare(value, property.rule) { return cell }
         throw property.rejection(of: value, view.schema)
     }

@@ -72,24 +72,25 @@ extension WriteBuffer {
 
     // MARK: Backlinks
 
-    /// Adds one link from an object to another. `tree` is that of the backlinks, without what is
+    /// Adds one link from an object to another; `owner` is the target's class where the property is
+    /// mixed, else nil. `tree` is that of the backlinks, without what is
     /// buffered.
     func addBacklink(
-        _ property: PropertyHandle, target: Int64, source: Int64,
+        _ property: PropertyHandle, target: Int64, of owner: ClassID?, source: Int64,
         in tree: () throws(ModelError) -> TreeReader
     ) throws(ModelError) {
-        let bytes = backlinkBytes(target, source)
-        let links = property.isCollection ? try links(property, bytes, in: tree) : 0
+        let bytes = backlinkBytes(target, owner, source)
+        let links = property.hasManyLinks ? try links(property, bytes, in: tree) : 0
         setLinks(property, bytes, links + 1, isNew: links == 0)
     }
 
     /// Removes one link from an object to another.
     func removeBacklink(
-        _ property: PropertyHandle, target: Int64, source: Int64,
+        _ property: PropertyHandle, target: Int64, of owner: ClassID?, source: Int64,
         in tree: () throws(ModelError) -> TreeReader
     ) throws(ModelError) {
-        let bytes = backlinkBytes(target, source)
-        let links = property.isCollection ? try links(property, bytes, in: tree) : 1
+        let bytes = backlinkBytes(target, owner, source)
+        let links = property.hasManyLinks ? try links(property, bytes, in: tree) : 1
         guard links > 0 else {
             throw .inconsistent(
                 "object \(source) has fewer backlinks of '\(property.className).\(property.name)' "
@@ -101,17 +102,17 @@ extension WriteBuffer {
     }
 
     /// Removes the whole entry, whatever its number of links.
-    func removeAllBacklinks(_ property: PropertyHandle, target: Int64, source: Int64)
-        throws(ModelError)
-    {
+    func removeAllBacklinks(
+        _ property: PropertyHandle, target: Int64, of owner: ClassID? = nil, source: Int64
+    ) throws(ModelError) {
         try addRemoval(
             property.backlinkSlot, tree: property.backlinkTree ?? 0,
-            backlinkBytes(target, source).bytes)
+            backlinkBytes(target, owner, source).bytes)
     }
 
-    private func backlinkBytes(_ target: Int64, _ source: Int64) -> KeyBytes {
+    private func backlinkBytes(_ target: Int64, _ owner: ClassID?, _ source: Int64) -> KeyBytes {
         var bytes = firstKey
-        bytes.put(target)
+        bytes.put(target: target, of: owner)
         bytes.put(source)
         return bytes
     }

@@ -37,6 +37,7 @@ enum Constant: Sendable {
         case .objectId(let value): self = .objectId(value)
         case .decimal(let value): self = .decimal(value)
         case .link(let value): self = .link(value)
+        case .list, .dictionary: self = .null
         }
     }
 

@@ -36,7 +36,7 @@ enum ValueType: Hashable, Sendable {
         case .link:
             guard let target else { return nil }
             self = .link(target)
-        case .linkingObjects: return nil
+        case .linkingObjects, .mixed: return nil
         }
     }
 

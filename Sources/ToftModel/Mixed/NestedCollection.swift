@@ -1,0 +1,309 @@
+package import ToftStorage
+
+/// Names a list or a dictionary within a mixed value of an object's property.
+package struct NestedRef: Hashable, Sendable {
+    package var id: UInt64
+    /// Of a property that is a collection, the index of the element where it was last.
+    package var index: Int
+
+    package init(id: UInt64, index: Int = 0) {
+        self.id = id
+        self.index = index
+    }
+}
+
+/// A change of a list or a dictionary within a mixed value.
+package enum NestedEdit {
+    case insert(UnsafeBufferPointer<BorrowedValue>, at: Int)
+    case set(BorrowedValue, at: Int)
+    case erase(Range<Int>)
+    case move(from: Int, to: Int)
+    case swap(Int, Int)
+    case setEntry(UnsafeRawBufferPointer, BorrowedValue)
+    case eraseEntry(UnsafeRawBufferPointer)
+    /// Everything, by a list or a dictionary as the collection is one.
+    case assign(BorrowedValue)
+}
+
+extension ModelView {
+    /// The list or dictionary that a mixed value, or an element of one of these, is.
+    /// - Parameter key: of the object.
+    /// - Parameter index: of the element, for a property that is a collection.
+    /// - Throws: `notACollection` where the value is something else.
+    package func nested(_ key: Int64, _ property: PropertyHandle, at index: Int? = nil)
+        throws(ModelError) -> (ref: NestedRef, kind: CollectionKind)
+    {
+        guard property.type == .mixed else { throw property.notNested(.list) }
+        let cell =
+            if let index { try listCell(key, property, at: index) } else { try cell(key, property) }
+        guard case .collection(let collection) = try MixedValue(cell) else {
+            throw property.notNested(.list)
+        }
+        return (NestedRef(id: collection.id, index: index ?? 0), collection.kind)
+    }
+
+    /// The collection with this name as it is now, for reading: good as long as a `Cell` would be.
+    /// O(bytes of the property's value; elements of the property, where it has moved to another).
+    /// - Throws: `noSuchCollection` where it is no longer there.
+    package func nested(_ key: Int64, _ property: PropertyHandle, _ ref: NestedRef)
+        throws(ModelError) -> MixedCollection
+    {
+        let (bytes, path, _) = try locate(key, property, ref)
+        guard let offset = path.last,
+            case .collection(let collection) = try MixedValue(at: offset, in: bytes)
+        else { throw property.noSuchNested }
+        return collection
+    }
+
+    /// The value that holds a collection, the offsets of all collections from its outermost to the
+    /// one that was asked for, and the element's index.
+    func locate(_ key: Int64, _ property: PropertyHandle, _ ref: NestedRef) throws(ModelError) -> (
+        bytes: UnsafeRawBufferPointer, path: [Int], index: Int
+    ) {
+        func path(_ cell: Cell) throws(ModelError) -> (UnsafeRawBufferPointer, [Int])? {
+            guard case .bytes(let bytes) = cell else { return nil }
+            var path: [Int] = []
+            return try MixedFormat.find(ref.id, in: bytes, from: 0, &path) ? (bytes, path) : nil
+        }
+        guard property.isCollection else {
+            guard let (bytes, path) = try path(try cell(key, property)) else {
+                throw property.noSuchNested
+            }
+            return (bytes, path, 0)
+        }
+        let list = try list(key, property)
+        if ref.index >= 0, ref.index < list.count,
+            let (bytes, path) = try path(try listCell(key, property, at: ref.index))
+        {
+            return (bytes, path, ref.index)
+        }
+        for index in 0..<list.count {
+            let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
+            if let (bytes, path) = try path(cell) { return (bytes, path, index) }
+        }
+        throw property.noSuchNested
+    }
+}
+
+extension ModelTransaction {
+    /// Changes a list or a dictionary within a mixed value: writes the whole value anew. All or
+    /// nothing. O(bytes of the value).
+    /// - Returns: whether an entry was there; true for all other edits.
+    @discardableResult
+    package func edit(
+        _ key: Int64, _ property: PropertyHandle, _ ref: NestedRef, _ edit: NestedEdit
+    ) throws(ModelError) -> Bool {
+        let (source, path, index) = try view.locate(key, property, ref)
+        let old = Array(source)
+        var isThere = true
+        let new = try old.withBytes { bytes throws(ModelError) in
+            var content = try NestedContent(bytes, path, self, property)
+            isThere = try content.apply(edit)
+            return try content.encoded(in: bytes, path)
+        }
+        guard isThere else { return false }
+        arena.reset()
+        let cell = new.withUnsafeBytes { Cell.bytes(arena.copy($0)) }
+        if property.isCollection {
+            try replace(index, of: key, property, by: cell)
+        } else {
+            try put(cell, to: key, property)
+        }
+        return true
+    }
+}
+
+/// The elements of a collection while it is edited.
+private struct NestedContent {
+    private enum Element {
+        case old(MixedElement)
+        /// Of a dictionary with its key.
+        case new([UInt8])
+    }
+
+    let transaction: ModelTransaction
+    let property: PropertyHandle
+    let depth: Int
+    let kind: CollectionKind
+    private var elements: [Element] = []
+
+    init(
+        _ bytes: UnsafeRawBufferPointer, _ path: [Int], _ transaction: ModelTransaction,
+        _ property: PropertyHandle
+    ) throws(ModelError) {
+        guard let offset = path.last,
+            case .collection(let collection) = try MixedValue(at: offset, in: bytes)
+        else { throw MixedFormat.damaged }
+        self.transaction = transaction
+        self.property = property
+        depth = path.count
+        kind = collection.kind
+        var iterator = collection.elements
+        while let element = try iterator.next() { elements.append(.old(element)) }
+    }
+
+    /// Whether an entry was there that was to be erased.
+    mutating func apply(_ edit: NestedEdit) throws(ModelError) -> Bool {
+        switch edit {
+        case .insert(let values, let index):
+            try require(.list)
+            guard index >= 0, index <= elements.count else {
+                throw .indexOutOfRange(index: index, count: elements.count + 1)
+            }
+            elements.insert(contentsOf: try values.map(encoded), at: index)
+        case .set(let value, let index):
+            try check(index)
+            elements[index] = try encoded(value)
+        case .erase(let range):
+            guard range.lowerBound >= 0, range.upperBound <= elements.count else {
+                throw .indexOutOfRange(
+                    index: range.lowerBound < 0 || range.isEmpty
+                        ? range.lowerBound : range.upperBound - 1, count: elements.count)
+            }
+            elements.removeSubrange(range)
+        case .move(let from, let to):
+            try check(from)
+            try check(to)
+            elements.insert(elements.remove(at: from), at: to)
+        case .swap(let first, let second):
+            try check(first)
+            try check(second)
+            elements.swapAt(first, second)
+        case .setEntry(let key, let value):
+            try require(.dictionary)
+            let entry = try encoded(key, value)
+            let position = position(of: key)
+            if position.isFound {
+                elements[position.index] = entry
+            } else {
+                elements.insert(entry, at: position.index)
+            }
+        case .eraseEntry(let key):
+            try require(.dictionary)
+            let position = position(of: key)
+            guard position.isFound else { return false }
+            elements.remove(at: position.index)
+        case .assign(let value): try assign(value)
+        }
+        return true
+    }
+
+    private mutating func assign(_ value: BorrowedValue) throws(ModelError) {
+        switch (value, kind) {
+        case (.null, _): elements = []
+        case (.list(let values), .list): elements = try values.map(encoded)
+        case (.dictionary(let entries), .dictionary):
+            elements = []
+            for entry in try MixedWriter.ascending(entries, property) {
+                elements.append(try encoded(entry.key, entry.value))
+            }
+        default:
+            throw .typeMismatch(
+                className: property.className, property: property.name, expected: kind.name,
+                found: value.kindName)
+        }
+    }
+
+    private func encoded(_ value: BorrowedValue) throws(ModelError) -> Element {
+        var writer = MixedWriter(transaction, property)
+        try writer.put(value, depth: depth)
+        return .new(writer.bytes)
+    }
+
+    private func encoded(_ key: UnsafeRawBufferPointer, _ value: BorrowedValue) throws(ModelError)
+        -> Element
+    {
+        var writer = MixedWriter(transaction, property)
+        try writer.putKey(key)
+        try writer.put(value, depth: depth)
+        return .new(writer.bytes)
+    }
+
+    private func require(_ kind: CollectionKind) throws(ModelError) {
+        if self.kind != kind { throw property.notNested(kind) }
+    }
+
+    private func check(_ index: Int) throws(ModelError) {
+        try require(.list)
+        guard index >= 0, index < elements.count else {
+            throw .indexOutOfRange(index: index, count: elements.count)
+        }
+    }
+
+    private func position(of key: UnsafeRawBufferPointer) -> OrderedPosition {
+        for (index, element) in elements.enumerated() {
+            guard case .old(let element) = element, !element.key.isBefore(key) else { continue }
+            return OrderedPosition(index: index, isFound: element.key.isSame(as: key))
+        }
+        return OrderedPosition(index: elements.count, isFound: false)
+    }
+
+    /// The whole value with the new elements.
+    func encoded(in bytes: UnsafeRawBufferPointer, _ path: [Int]) throws(ModelError) -> [UInt8] {
+        guard let offset = path.last else { throw MixedFormat.damaged }
+        let start = offset + MixedFormat.collectionHeader
+        let length = try MixedFormat.number(bytes, at: offset + MixedFormat.lengthOffset)
+        var new = [UInt8](bytes[..<start])
+        for element in elements {
+            switch element {
+            case .old(let element): new.append(contentsOf: element.entry)
+            case .new(let bytes): new.append(contentsOf: bytes)
+            }
+        }
+        let difference = new.count - start - length
+        new.append(contentsOf: bytes[(start + length)...])
+        guard new.count <= Limits.valueBytes else {
+            throw .valueTooLong(
+                className: property.className, property: property.name, length: new.count,
+                limit: Limits.valueBytes)
+        }
+        for offset in path {
+            let length = try MixedFormat.number(bytes, at: offset + MixedFormat.lengthOffset)
+            store(length + difference, at: offset + MixedFormat.lengthOffset, in: &new)
+        }
+        store(elements.count, at: offset + MixedFormat.countOffset, in: &new)
+        return new
+    }
+}
+
+extension MixedValue {
+    /// The value that begins at `offset`.
+    fileprivate init(at offset: Int, in bytes: UnsafeRawBufferPointer) throws(ModelError) {
+        let rest = try MixedFormat.slice(bytes, offset, bytes.count - offset)
+        try self.init(
+            encoded: try MixedFormat.slice(rest, 0, try MixedFormat.size(of: rest)))
+    }
+}
+
+extension MixedFormat {
+    /// Whether a value has the collection `id` in it, and then the offsets of all collections on
+    /// the way to it. `offset` is that of the value's first byte.
+    static func find(
+        _ id: UInt64, in bytes: UnsafeRawBufferPointer, from offset: Int, _ path: inout [Int]
+    ) throws(ModelError) -> Bool {
+        guard let tag = bytes.first, tag >= list,
+            case .collection(let collection) = try MixedValue(encoded: bytes)
+        else { return false }
+        guard path.count < Limits.nestedCollections else { throw damaged }
+        path.append(offset)
+        if collection.id == id { return true }
+        var elements = collection.elements, next = offset + collectionHeader
+        while let element = try elements.next() {
+            let value = next + element.entry.count - element.bytes.count
+            if try find(id, in: element.bytes, from: value, &path) { return true }
+            next += element.entry.count
+        }
+        path.removeLast()
+        return false
+    }
+}
+
+extension PropertyHandle {
+    fileprivate var noSuchNested: ModelError {
+        .noSuchCollection(className: className, property: name)
+    }
+
+    fileprivate func notNested(_ kind: CollectionKind) -> ModelError {
+        .notACollection(className: className, property: name, kind: kind)
+    }
+}
