@@ -8,6 +8,7 @@ import ToftTestKit
 @Suite struct RandomModelTests {
     static let scalars: [PropertyType] = [
         .bool, .int, .float, .double, .string, .data, .date, .uuid, .objectId, .decimal128,
+        .mixed,
     ]
     static let person = ClassSchema(
         "Person",
@@ -141,6 +142,7 @@ extension ModelTransaction {
 private struct RandomRun {
     var seed: Seed
     var model = ReferenceModel()
+    var classIDs: [String: ClassID] = [:]
 
     init(seed: Seed) {
         self.seed = seed
@@ -148,15 +150,17 @@ private struct RandomRun {
     }
 
     mutating func steps(_ count: Int, _ transaction: ModelTransaction) throws {
-        for owner in transaction.view.schema.classes where owner.isEmbedded {
-            model.embedded[owner.id] = owner.name
+        for owner in transaction.view.schema.classes {
+            classIDs[owner.name] = owner.id
+            if owner.isEmbedded { model.embedded[owner.id] = owner.name }
         }
         for _ in 0..<count {
             guard let owner = seed.pick(transaction.view.schema.visibleClasses) else { return }
             switch seed.below(100) {
             case 0..<25: try create(owner, transaction)
             case 25..<55: try set(owner, transaction)
-            case 55..<85: try editCollection(owner, transaction)
+            case 55..<78: try editCollection(owner, transaction)
+            case 78..<85: try editNested(owner, transaction)
             case 85..<93: try erase(owner, transaction)
             case 93..<97: try look(owner, transaction)
             case 97: try find(owner, transaction)
@@ -194,6 +198,36 @@ private struct RandomRun {
             return .objectId(
                 FixedBytes(high: UInt64(seed.below(8)), low: UInt64(seed.below(8)) << 32))
         case .link, .linkingObjects: return link(property)
+        case .mixed: return mixed(depth: property.collection == .set ? 4 : 0)
+        }
+    }
+
+    /// A value of any type. Numbers of two types are never equal here: a set keeps one of them, and
+    /// the model does not say which.
+    mutating func mixed(depth: Int) -> Value {
+        let number = seed.below(30)
+        switch seed.below(depth < 4 ? 16 : 11) {
+        case 0: return .null
+        case 1: return .bool(number > 15)
+        case 2: return .int(Int64(number))
+        case 3: return .double(Double(number) + 0.5)
+        case 4: return .float(Float(number) + 0.25)
+        case 5: return .string(text())
+        case 6: return .data([UInt8](repeating: 7, count: number))
+        case 7: return .date(Timestamp(seconds: Int64(number), nanoseconds: 1))
+        case 8: return .decimal(Decimal128("\(number).1") ?? .nan)
+        case 9:
+            return number > 15
+                ? .uuid(FixedBytes(high: UInt64(number), low: 1))
+                : .objectId(FixedBytes(high: UInt64(number), low: 1 << 32))
+        case 10:
+            let name = ["Person", "Dog", "Bag", "Plain"][seed.below(4)]
+            guard let id = classIDs[name], let key = seed.pick(keys(name)) else { return .null }
+            return .link(ObjectRef(classID: id, key: key))
+        case 11, 12: return .list((0..<seed.below(5)).map { _ in mixed(depth: depth + 1) })
+        default:
+            let entries = (0..<seed.below(5)).map { _ in (entryKey(), mixed(depth: depth + 1)) }
+            return .dictionary(Dictionary(entries) { $1 }.entries)
         }
     }
 
@@ -342,6 +376,107 @@ private struct RandomRun {
         case .set: try editSet(key, property, transaction)
         case .dictionary: try editDictionary(key, property, transaction)
         }
+    }
+
+    /// Changes a list or a dictionary somewhere within a mixed value.
+    mutating func editNested(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
+        guard let key = key(owner),
+            let property = property(owner, { $0.type == .mixed && $0.collection != .set }),
+            let object = model.classes[owner.name]?[key]
+        else { return }
+        let names = (object.dictionaries[property.name] ?? [:]).keys.sorted {
+            $0.utf8.lexicographicallyPrecedes($1.utf8)
+        }
+        var elements =
+            object.lists[property.name]
+            ?? names.map { object.dictionaries[property.name]?[$0] ?? .null }
+        if !property.isCollection { elements = [object.values[property.name] ?? .null] }
+        let collections = elements.indices.filter { elements[$0].isCollection }
+        guard let index = seed.pick(collections) else { return }
+        var ref = try transaction.view.nested(
+            key, property, at: property.isCollection ? index : nil
+        ).ref
+        // Where the element was last; it is found wherever it is.
+        if seed.chance(30) { ref.index = seed.below(5) }
+        elements[index] = try edit(elements[index], key, property, ref, transaction)
+        switch property.collection {
+        case .list: model.classes[owner.name]?[key]?.lists[property.name] = elements
+        case .dictionary:
+            model.classes[owner.name]?[key]?.dictionaries[property.name] = Dictionary(
+                uniqueKeysWithValues: zip(names, elements))
+        default: model.classes[owner.name]?[key]?.values[property.name] = elements[index]
+        }
+    }
+
+    /// Edits the collection `ref`, whose content `value` is, or one within it.
+    mutating func edit(
+        _ value: Value, _ key: Int64, _ property: PropertyHandle, _ ref: NestedRef,
+        _ transaction: ModelTransaction
+    ) throws -> Value {
+        var elements = value.elements
+        let inner = elements.indices.filter { elements[$0].isCollection }
+        if let index = seed.pick(inner), seed.chance(60) {
+            var iterator = try transaction.view.nested(key, property, ref).elements
+            var next: NestedRef?
+            for position in 0...index {
+                guard let element = try iterator.next(), position == index,
+                    case .collection(let collection) = try element.value()
+                else { continue }
+                next = NestedRef(id: collection.id, index: ref.index)
+            }
+            let child = try #require(next, "\(seed)")
+            elements[index] = try edit(elements[index], key, property, child, transaction)
+            return value.with(elements)
+        }
+        let new = mixed(depth: 3), lender = ValueLender(), lent = lender.lend(new)
+        defer { withExtendedLifetime(lender) {} }
+        func apply(_ edit: NestedEdit) throws -> Bool {
+            try transaction.edit(key, property, ref, edit)
+        }
+        guard case .list = value else {
+            var map = Dictionary(
+                uniqueKeysWithValues: value.entries.map { ($0.key, $0.value) })
+            let name = seed.chance(50) ? map.keys.sorted().first ?? "x" : entryKey()
+            let bytes = Array(name.utf8)
+            if seed.chance(60) {
+                try bytes.withUnsafeBytes { _ = try apply(.setEntry($0, lent)) }
+                map[name] = new
+            } else {
+                let isThere = try bytes.withUnsafeBytes { try apply(.eraseEntry($0)) }
+                #expect(isThere == (map.removeValue(forKey: name) != nil), "\(seed)")
+            }
+            return .dictionary(map.entries)
+        }
+        let index = seed.below(elements.count), other = seed.below(elements.count)
+        switch seed.below(elements.isEmpty ? 3 : 9) {
+        case 0, 1:
+            let place = seed.below(elements.count + 1)
+            _ = try withUnsafePointer(to: lent) {
+                try apply(.insert(UnsafeBufferPointer(start: $0, count: 1), at: place))
+            }
+            elements.insert(new, at: place)
+        case 2:
+            _ = try apply(.assign(.null))
+            elements = []
+        case 3, 4:
+            _ = try apply(.set(lent, at: index))
+            elements[index] = new
+        case 5:
+            let range = min(index, other)..<max(index, other) + 1
+            _ = try apply(.erase(range))
+            elements.removeSubrange(range)
+        case 6:
+            _ = try apply(.move(from: index, to: other))
+            elements.insert(elements.remove(at: index), at: other)
+        case 7:
+            _ = try apply(.swap(index, other))
+            elements.swapAt(index, other)
+        default:
+            #expect(throws: ModelError.self, "\(seed)") {
+                _ = try apply(.set(lent, at: elements.count))
+            }
+        }
+        return .list(elements)
     }
 
     mutating func editSet(
@@ -516,7 +651,9 @@ private struct RandomRun {
                     let expected = model.sources(
                         of: .link(ObjectRef(classID: owner.id, key: key)), property.className,
                         property.name)
-                    #expect(try view.backlinks(to: key, through: property) == expected, "\(seed)")
+                    #expect(
+                        try view.backlinks(to: key, of: owner.id, through: property) == expected,
+                        "\(seed)")
                 }
             }
         }

@@ -36,18 +36,21 @@ struct ReferenceModel: Equatable {
         let gone = Value.link(ObjectRef(classID: id, key: key))
         for (name, objects) in classes {
             for (key, object) in objects {
-                for (property, value) in object.values where value == gone {
-                    classes[name]?[key]?.values[property] = .null
+                for (property, value) in object.values where value.count(of: gone) > 0 {
+                    classes[name]?[key]?.values[property] = value.without(gone)
                 }
-                for (property, list) in object.lists where list.contains(gone) {
-                    classes[name]?[key]?.lists[property]?.removeAll { $0 == gone }
+                for (property, list) in object.lists
+                where list.contains(where: { $0.count(of: gone) > 0 }) {
+                    classes[name]?[key]?.lists[property] =
+                        property.hasSuffix("mixed")
+                        ? list.map { $0.without(gone) } : list.filter { $0 != gone }
                 }
                 for property in object.sets.keys {
                     classes[name]?[key]?.sets[property]?.remove(gone)
                 }
                 for (property, dictionary) in object.dictionaries {
-                    for (entry, value) in dictionary where value == gone {
-                        classes[name]?[key]?.dictionaries[property]?[entry] = .null
+                    for (entry, value) in dictionary where value.count(of: gone) > 0 {
+                        classes[name]?[key]?.dictionaries[property]?[entry] = value.without(gone)
                     }
                 }
             }
@@ -58,10 +61,12 @@ struct ReferenceModel: Equatable {
     func sources(of target: Value, _ name: String, _ property: String) -> [Int64] {
         (classes[name] ?? [:]).sorted { $0.key < $1.key }.flatMap { key, object in
             let count =
-                object.lists[property].map { $0.filter { $0 == target }.count }
+                object.lists[property].map { $0.reduce(0) { $0 + $1.count(of: target) } }
                 ?? object.sets[property].map { $0.contains(target) ? 1 : 0 }
-                ?? object.dictionaries[property].map { $0.values.filter { $0 == target }.count }
-                ?? (object.values[property] == target ? 1 : 0)
+                ?? object.dictionaries[property].map {
+                    $0.values.reduce(0) { $0 + $1.count(of: target) }
+                }
+                ?? object.values[property]?.count(of: target) ?? 0
             return [Int64](repeating: key, count: count)
         }
     }
@@ -103,5 +108,52 @@ extension ModelView {
             found[try dictionaryKey(key, property, at: index)] = value
         }
         return found
+    }
+}
+
+extension Value {
+    /// Whether it is a list or a dictionary.
+    var isCollection: Bool {
+        switch self {
+        case .list, .dictionary: true
+        default: false
+        }
+    }
+
+    var entries: [ValueEntry] { if case .dictionary(let entries) = self { entries } else { [] } }
+
+    /// What is in a list, or the values of a dictionary.
+    var elements: [Value] {
+        switch self {
+        case .list(let values): values
+        case .dictionary(let entries): entries.map(\.value)
+        default: []
+        }
+    }
+
+    /// The same collection with other elements, as many for a dictionary.
+    func with(_ elements: [Value]) -> Value {
+        guard case .dictionary(let entries) = self else { return .list(elements) }
+        return .dictionary(zip(entries, elements).map { ValueEntry(key: $0.key, value: $1) })
+    }
+
+    /// How often a value is in this one.
+    func count(of wanted: Value) -> Int {
+        isCollection
+            ? elements.reduce(0) { $0 + $1.count(of: wanted) } : self == wanted ? 1 : 0
+    }
+
+    /// The value with null in place of another.
+    func without(_ gone: Value) -> Value {
+        isCollection ? with(elements.map { $0.without(gone) }) : self == gone ? .null : self
+    }
+}
+
+extension [String: Value] {
+    /// The entries in the order of the keys' bytes.
+    var entries: [ValueEntry] {
+        map { ValueEntry(key: $0.key, value: $0.value) }.sorted {
+            $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+        }
     }
 }
