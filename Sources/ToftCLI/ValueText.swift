@@ -58,6 +58,7 @@ struct ValueText {
         case .objectId(let bytes): .text(bytes.objectIdText)
         case .decimal(let value): .text(value.description)
         case .link(let ref): try name(of: ref)
+        case .list, .dictionary: .null
         }
     }
 

@@ -39,7 +39,7 @@ final class ConformanceData {
     init(indexed: Bool) throws {
         let schema = Schema(
             Self.schemaJSON.compactMap { item -> ClassSchema? in
-                guard let name = item["name"].string, name != "Doc" else { return nil }
+                guard let name = item["name"].string else { return nil }
                 return ClassSchema(
                     name,
                     (item["properties"].array ?? []).compactMap { json in
@@ -67,7 +67,7 @@ final class ConformanceData {
     }
 
     private func create(_ item: JSON) throws {
-        guard let name = item["name"].string, name != "Doc", let primary = primaryKey(item),
+        guard let name = item["name"].string, let primary = primaryKey(item),
             let primaryName = primary["name"].string
         else { return }
         let owner = try session.classHandle(named: name)
@@ -81,7 +81,7 @@ final class ConformanceData {
     }
 
     private func fill(_ item: JSON) throws {
-        guard let name = item["name"].string, name != "Doc",
+        guard let name = item["name"].string,
             let primary = primaryKey(item)?["name"].string
         else { return }
         for object in Self.json["objects"][name].array ?? [] {
@@ -128,7 +128,21 @@ final class ConformanceData {
             }
             return keys[target]?[json].map { .link(ObjectRef(classID: owner.id, key: $0)) } ?? .null
         }
+        if property.type == .mixed { return try mixed(json) }
         return Value(json, property.type) ?? .null
+    }
+
+    /// A mixed value, with those that are in it.
+    private func mixed(_ json: JSON) throws -> Value {
+        switch json["t"].string {
+        case "list": .list(try (json["v"].array ?? []).map(mixed))
+        case "dictionary":
+            .dictionary(
+                try (json["v"].object ?? [:]).map {
+                    ValueEntry(key: $0.key, value: try mixed($0.value))
+                })
+        default: try scalar(json)
+        }
     }
 
     // MARK: Asking
@@ -178,6 +192,7 @@ extension PropertyType {
         case "uuid": self = .uuid
         case "decimal128": self = .decimal128
         case "objectId": self = .objectId
+        case "mixed": self = .mixed
         default: return nil
         }
     }

@@ -143,8 +143,8 @@ extension ModelView: LinkReading {
         throws(EngineError)
     {
         try model { () throws(ModelError) in
-            try forEachBacklink(to: target, through: try property(link.ref)) { source, _ in
-                body(source)
+            try forEachBacklink(to: target, of: link.target, through: try property(link.ref)) {
+                source, _ in body(source)
             }
         }
     }
@@ -153,6 +153,13 @@ extension ModelView: LinkReading {
         throws(EngineError)
     {
         try model { () throws(ModelError) in
+            if try property(link.ref).type == .mixed {
+                for target in try mixedTargets(of: source, try property(link.ref))
+                where target.classID == link.target {
+                    guard body(target.key) else { return }
+                }
+                return
+            }
             guard link.isCollection else {
                 if case .int64(let target) = try cell(source, try property(link.ref)) {
                     _ = body(target)

@@ -1,6 +1,6 @@
 internal import ToftModel
 
-/// One link property, to-one or a list.
+/// One link property, to-one or a list, or a mixed one and a class that it may lead to.
 struct Link: Hashable, Sendable {
     let source: ClassID
     let property: PropertyID
@@ -26,15 +26,21 @@ struct LinkMap: Sendable {
     }
 
     init(_ schema: StoredSchema) {
-        self.init(schema.visibleClasses.flatMap(Self.links))
+        let targets = schema.visibleClasses.filter { !$0.isEmbedded }.map(\.id)
+        self.init(schema.visibleClasses.flatMap { Self.links(of: $0, any: targets) })
     }
 
-    private static func links(of source: StoredClass) -> [Link] {
-        source.visibleProperties.compactMap { property in
-            guard property.type == .link, let target = property.targetClassID else { return nil }
-            return Link(
-                source: source.id, property: property.id, target: target,
-                isCollection: property.isCollection)
+    /// Those of a class; a mixed property may lead to any of the classes `any`.
+    private static func links(of source: StoredClass, any: [ClassID]) -> [Link] {
+        source.visibleProperties.flatMap { property in
+            let targets =
+                property.type == .mixed
+                ? any : property.type == .link ? [property.targetClassID ?? 0] : []
+            return targets.map {
+                Link(
+                    source: source.id, property: property.id, target: $0,
+                    isCollection: property.isCollection)
+            }
         }
     }
 

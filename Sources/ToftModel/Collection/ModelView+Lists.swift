@@ -67,6 +67,17 @@ extension ModelView {
     }
 }
 
+extension ModelView {
+    /// The objects that a mixed property, or a collection of mixed values, links to, each once.
+    package func mixedTargets(of key: Int64, _ property: PropertyHandle) throws(ModelError)
+        -> Set<ObjectRef>
+    {
+        property.isCollection
+            ? try list(key, property).mixedTargets()
+            : Set(try MixedValue.links(in: try cell(key, property)))
+    }
+}
+
 extension ListView {
     /// The objects that mixed values link to, each once.
     func mixedTargets() throws(ModelError) -> Set<ObjectRef> {

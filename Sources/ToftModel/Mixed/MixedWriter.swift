@@ -5,7 +5,8 @@ struct MixedWriter {
     /// Checks links; nil for a value that is only looked for.
     let transaction: ModelTransaction?
     let property: PropertyHandle
-    private(set) var bytes: [UInt8] = []
+    private var encoder = MixedEncoder()
+    var bytes: [UInt8] { encoder.bytes }
 
     init(_ transaction: ModelTransaction?, _ property: PropertyHandle) {
         self.transaction = transaction
@@ -16,52 +17,39 @@ struct MixedWriter {
     /// - Parameter depth: the number of collections around it.
     mutating func put(_ value: BorrowedValue, depth: Int) throws(ModelError) {
         switch value {
-        case .null: bytes.append(0)
-        case .bool(let value): bytes += [1, value ? 1 : 0]
-        case .int(let value): put(2, UInt64(bitPattern: value))
-        case .float(let value): put(3, value.bitPattern)
-        case .double(let value): put(4, value.bitPattern)
-        case .string(let text):
-            guard UTF8Text.isValid(text) else {
-                throw .invalidText(className: property.className, property: property.name)
-            }
-            try put(5, text)
-        case .data(let data): try put(6, data)
-        case .date(let date):
-            guard date.isSound else {
-                throw .invalidDate(className: property.className, property: property.name)
-            }
-            put(7, UInt64(bitPattern: date.seconds))
-            put(UInt32(bitPattern: date.nanoseconds))
-        case .link(let target):
-            try transaction?.checkTarget(target, of: property)
-            put(8, target.classID)
-            put(UInt64(bitPattern: target.key))
-        case .decimal(let value): put(10, value.stored)
-        case .objectId(let value): put(11, value)
-        case .uuid(let value): put(12, value)
+        case .string(let bytes) where bytes.count > Limits.valueBytes,
+            .data(let bytes) where bytes.count > Limits.valueBytes:
+            throw tooLong(bytes.count)
+        case .string(let text) where !UTF8Text.isValid(text):
+            throw .invalidText(className: property.className, property: property.name)
+        case .date(let date) where !date.isSound:
+            throw .invalidDate(className: property.className, property: property.name)
+        case .link(let target): try transaction?.checkTarget(target, of: property)
         case .list(let values):
-            try putCollection(MixedFormat.list, count: values.count, depth) {
+            return try putCollection(MixedFormat.list, count: values.count, depth) {
                 writer throws(ModelError) in
                 for value in values { try writer.put(value, depth: depth + 1) }
             }
         case .dictionary(let entries):
             let ordered = try Self.ascending(entries, property)
-            try putCollection(MixedFormat.dictionary, count: ordered.count, depth) {
+            return try putCollection(MixedFormat.dictionary, count: ordered.count, depth) {
                 writer throws(ModelError) in
                 for entry in ordered {
                     try writer.putKey(entry.key)
                     try writer.put(entry.value, depth: depth + 1)
                 }
             }
+        default: break
         }
+        encoder.put(value)
+        try checkLength()
     }
 
     /// Appends a key of a dictionary; its value comes next.
     mutating func putKey(_ key: UnsafeRawBufferPointer) throws(ModelError) {
         try property.checkEntryKey(key)
-        put(UInt32(truncatingIfNeeded: key.count))
-        bytes.append(contentsOf: key)
+        encoder.put(UInt32(truncatingIfNeeded: key.count))
+        encoder.bytes.append(contentsOf: key)
     }
 
     /// Entries in the order of their keys; of equal keys the last one counts.
@@ -92,42 +80,80 @@ struct MixedWriter {
                 className: property.className, property: property.name,
                 limit: Limits.nestedCollections)
         }
-        put(tag, UInt64.random(in: .min ... .max))
-        put(UInt32(truncatingIfNeeded: count))
+        encoder.put(tag, UInt64.random(in: .min ... .max))
+        encoder.put(UInt32(truncatingIfNeeded: count))
         let length = bytes.count
-        put(UInt32(0))
+        encoder.put(UInt32(0))
         try body(&self)
         try checkLength()
-        store(bytes.count - length - 4, at: length, in: &bytes)
+        store(bytes.count - length - 4, at: length, in: &encoder.bytes)
     }
 
     /// Throws where the value has become longer than a value may be.
     private func checkLength() throws(ModelError) {
-        guard bytes.count <= Limits.valueBytes else {
-            throw .valueTooLong(
-                className: property.className, property: property.name, length: bytes.count,
-                limit: Limits.valueBytes)
+        guard bytes.count <= Limits.valueBytes else { throw tooLong(bytes.count) }
+    }
+
+    private func tooLong(_ length: Int) -> ModelError {
+        .valueTooLong(
+            className: property.className, property: property.name, length: length,
+            limit: Limits.valueBytes)
+    }
+}
+
+/// Encodes values as they are, unchecked.
+struct MixedEncoder {
+    var bytes: [UInt8] = []
+
+    /// Appends a value that is no collection.
+    mutating func put(_ value: BorrowedValue) {
+        switch value {
+        case .null, .list, .dictionary: bytes.append(0)
+        case .bool(let value): bytes += [1, value ? 1 : 0]
+        case .int(let value): put(2, UInt64(bitPattern: value))
+        case .float(let value): put(3, value.bitPattern)
+        case .double(let value): put(4, value.bitPattern)
+        case .string(let text): put(5, text)
+        case .data(let data): put(6, data)
+        case .date(let date):
+            put(7, UInt64(bitPattern: date.seconds))
+            put(UInt32(bitPattern: date.nanoseconds))
+        case .link(let target):
+            put(8, target.classID)
+            put(UInt64(bitPattern: target.key))
+        case .decimal(let value): put(10, value.stored)
+        case .objectId(let value): put(11, value)
+        case .uuid(let value): put(12, value)
         }
     }
 
-    private mutating func put(_ tag: UInt8, _ content: UnsafeRawBufferPointer) throws(ModelError) {
+    mutating func put(_ tag: UInt8, _ content: UnsafeRawBufferPointer) {
         put(tag, UInt32(truncatingIfNeeded: content.count))
         bytes.append(contentsOf: content)
-        try checkLength()
     }
 
-    private mutating func put(_ tag: UInt8, _ value: FixedBytes) {
+    mutating func put(_ tag: UInt8, _ value: FixedBytes) {
         put(tag, value.high)
         put(value.low)
     }
 
-    private mutating func put(_ tag: UInt8, _ number: some FixedWidthInteger) {
+    mutating func put(_ tag: UInt8, _ number: some FixedWidthInteger) {
         bytes.append(tag)
         put(number)
     }
 
-    private mutating func put(_ number: some FixedWidthInteger) {
+    mutating func put(_ number: some FixedWidthInteger) {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+}
+
+extension MixedValue {
+    /// The bytes of a value that is no collection; none of null.
+    package static func encoded(_ value: BorrowedValue) -> [UInt8] {
+        guard !value.isNull else { return [] }
+        var encoder = MixedEncoder()
+        encoder.put(value)
+        return encoder.bytes
     }
 }
 

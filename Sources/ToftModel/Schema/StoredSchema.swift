@@ -153,14 +153,14 @@ extension StoredSchema {
         classes.firstIndex { $0.id == id }
     }
 
-    /// Every stored link property, hidden ones too, whose target is this class.
+    /// Every stored link property, hidden ones too, whose target is this class, and every mixed one.
     package func linkProperties(targeting id: ClassID) -> [(
         origin: StoredClass, property: StoredProperty
     )] {
         classes.flatMap { origin in
-            origin.properties.filter { $0.type == .link && $0.targetClassID == id }.map {
-                (origin, $0)
-            }
+            origin.properties.filter {
+                $0.type == .mixed || ($0.type == .link && $0.targetClassID == id)
+            }.map { (origin, $0) }
         }
     }
 }

@@ -254,14 +254,23 @@ extension Binder {
     private func requireOperator(_ context: Comparing, fits type: ValueType, _ description: String)
         throws(QueryError)
     {
-        if context.comparator.isStringOperator, !type.isText {
+        if type == .typeName {
+            switch context.comparator {
+            case .equal, .notEqual, .in: if context.options.isEmpty { return }
+            default: break
+            }
+            throw failure(
+                .typeMismatch, "@type can be compared with ==, != and IN only.",
+                at: context.offset)
+        }
+        if context.comparator.isStringOperator, !type.isText, type != .mixed {
             throw failure(
                 .typeMismatch,
                 "\(context.comparator.rawValue) works on strings and data, but \(description) is "
                     + "\(typeName(type)).",
                 at: context.offset)
         }
-        if !context.options.isEmpty, !type.isText {
+        if !context.options.isEmpty, !type.isText, type != .mixed {
             throw failure(
                 .typeMismatch,
                 "\(context.options.spelling) works on strings and data, but \(description) is "
@@ -296,6 +305,7 @@ extension Binder {
         guard let type = expression.type else { return given.constant }
         try requireOperator(context, fits: type, expression.description)
         guard let constantType = given.constant.type else {
+            if type == .typeName { throw notATypeName(given) }
             if let path = expression.multiplePath, case .object = path.leaf {
                 throw failure(
                     .typeMismatch, "'\(path.description)' is a collection and never null.",
@@ -318,12 +328,23 @@ extension Binder {
                     + "\(typeName(constantType)).",
                 hint: nameLikeKey(of: expression), at: given.offset)
         }
+        if type == .typeName, TypeNames.tags(of: given.constant) == nil {
+            throw notATypeName(given)
+        }
         if case .path = expression, type == .int, given.constant.isInfinite {
             throw failure(
                 .typeMismatch, "\(expression.description) is int and never infinite.",
                 at: given.offset)
         }
         return given.constant
+    }
+}
+
+extension Binder {
+    private func notATypeName(_ given: GivenConstant) -> QueryError {
+        failure(
+            .invalidArgument, "\(given.constant.description) is not the name of a type.",
+            hint: "Write one of \(TypeNames.all).", at: given.offset)
     }
 }
 

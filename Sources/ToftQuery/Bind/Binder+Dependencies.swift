@@ -8,7 +8,11 @@ extension Binder {
             note(steps, step.property, isOfOthers: step.isBacklink)
             steps.append(step)
         }
-        switch path.leaf {
+        switch path.leaf.withoutPart {
+        case .nested(let property, _, let nested):
+            note(steps, property)
+            for case .key(let name) in nested { noteEvery(String(decoding: name, as: UTF8.self)) }
+        case .typeName, .mixedSize: break
         case .property(let property, _), .entry(let property, _, _), .elements(let property, _),
             .keys(let property), .element(let property, _, _), .lengths(let property),
             .size(let property, _):
@@ -20,6 +24,15 @@ extension Binder {
             if let property, let step = collection.step(to: property.classID) {
                 note(steps + [step], property)
             }
+        }
+    }
+
+    /// A mixed value may link to an object of any class that has a property of this name.
+    private mutating func noteEvery(_ name: String) {
+        for owner in schema.visibleClasses {
+            guard let property = owner.property(named: name) else { continue }
+            note(
+                [], PropertyRef(classID: owner.id, propertyID: property.id), isOfOthers: true)
         }
     }
 

@@ -170,7 +170,8 @@ extension Binder {
         rest = rest.dropFirst(2)
         guard let origin = schema.storedClass(named: className),
             let property = origin.property(named: propertyName),
-            property.type == .link, property.targetClassID == walk.classID
+            property.type == .mixed
+                || (property.type == .link && property.targetClassID == walk.classID)
         else {
             let here = try storedClass(walk.classID, at: element.offset).name
             throw failure(
@@ -279,6 +280,7 @@ extension Binder {
         _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
     ) throws(QueryError) {
         guard let type = ValueType(property) else { return }
+        if type == .mixed { return try walkMixed(property, reference, &rest, &walk) }
         guard property.isCollection else {
             return walkValue(reference, nil, type, &rest, &walk)
         }
@@ -311,6 +313,95 @@ extension Binder {
         default: return
         }
         rest = rest.dropFirst()
+    }
+
+    /// A mixed property, or a collection of mixed values, and what is within them.
+    private func walkMixed(
+        _ property: StoredProperty, _ reference: PropertyRef,
+        _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk
+    ) throws(QueryError) {
+        var base = NestedBase.value
+        if property.isCollection {
+            walk.hasCollection = true
+            base = .elements
+            switch try part(of: property, &rest) {
+            case .elements: break
+            case .keys:
+                walk.leaf = .keys(reference)
+                return
+            case .entry(let key): base = .entry(key)
+            }
+            if case .elements = base, let next = rest.first {
+                switch next.kind {
+                case .operation(.count), .operation(.size), .index(.size):
+                    walk.leaf = .count(.list(reference))
+                    rest = rest.dropFirst()
+                    return
+                case .operation(let operation):
+                    if let aggregate = AggregateOperation(rawValue: operation.rawValue) {
+                        walk.leaf = .aggregate(
+                            aggregate, .list(reference), of: nil,
+                            Self.type(of: aggregate, over: .mixed))
+                        rest = rest.dropFirst()
+                        return
+                    }
+                case .index(let index) where property.collection == .list:
+                    if let position = try position(index, in: property, at: next.offset) {
+                        base = .element(position)
+                    }
+                    rest = rest.dropFirst()
+                default: break
+                }
+            }
+        }
+        var steps: [NestedStep] = []
+        while let next = rest.first, let step = try nestedStep(next) {
+            steps.append(step)
+            rest = rest.dropFirst()
+        }
+        var leaf = PathLeaf.nested(reference, base, steps)
+        if steps.isEmpty {
+            switch base {
+            case .value: leaf = .property(reference, .mixed)
+            case .elements: leaf = .elements(reference, .mixed)
+            case .element(let position): leaf = .element(reference, position, .mixed)
+            case .entry(let key): leaf = .entry(reference, key: key, .mixed)
+            }
+        } else {
+            walk.hasCollection = true
+        }
+        switch rest.first?.kind {
+        case .operation(.type): leaf = .typeName(leaf)
+        case .operation(.count), .operation(.size), .index(.size): leaf = .mixedSize(leaf)
+        default:
+            walk.leaf = leaf
+            return
+        }
+        rest = rest.dropFirst()
+        walk.leaf = leaf
+    }
+
+    private func nestedStep(_ element: PathSyntax.Element) throws(QueryError) -> NestedStep? {
+        switch element.kind {
+        case .name(let name), .index(.key(let name)): return .key(Array(name.utf8))
+        case .index(.position(let position)): return .index(.index(position))
+        case .index(.first): return .index(.index(0))
+        case .index(.last): return .index(.last)
+        case .index(.every), .operation(.values): return .every
+        case .operation(.keys): return .keys
+        case .index(.argument(let index)):
+            switch try argument(index, at: element.offset) {
+            case .value(.string(let key)): return .key(Array(key.utf8))
+            case .value(.int(let position)) where position >= 0:
+                return .index(.index(Int(position)))
+            default:
+                throw failure(
+                    .invalidArgument,
+                    "The index $\(index) of a mixed value must be a text or a whole number from 0 "
+                        + "on.", at: element.offset)
+            }
+        case .operation, .index(.size), .argument: return nil
+        }
     }
 
     /// One value: that of a property, or that of a dictionary's key.
@@ -392,7 +483,7 @@ extension Binder {
             throw unknownProperty(name, of: owner, at: nameOffset)
         }
         guard let type = ValueType(property), !property.isCollection,
-            type.isNumeric || (type == .date && operation.isExtreme)
+            type.isComputable || (type == .date && operation.isExtreme)
         else {
             throw failure(
                 .typeMismatch,
@@ -408,6 +499,7 @@ extension Binder {
     static func type(of operation: AggregateOperation, over type: ValueType) -> ValueType {
         switch operation {
         case .minimum, .maximum: type
+        case .sum where type == .mixed, .average where type == .mixed: .decimal
         case .sum: type == .int || type == .decimal ? type : .double
         case .average: type == .decimal ? .decimal : .double
         }
@@ -477,7 +569,9 @@ extension Binder {
         -> QueryError
     {
         switch operation {
-        case .type: notSupportedYet("\(operation.rawValue) is", at: offset)
+        case .type:
+            failure(
+                .typeMismatch, "@type is of mixed values, which '\(name)' is not.", at: offset)
         case .keys, .values:
             failure(
                 .typeMismatch, "\(operation.rawValue) is of dictionaries, which '\(name)' is not.",

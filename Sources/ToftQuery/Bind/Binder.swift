@@ -161,7 +161,14 @@ struct Binder {
                     .invalidArgument, "$\(index) is a list, but one value is needed here.",
                     at: offset)
             }
-            return Constant(value)
+            switch value {
+            case .list, .dictionary:
+                throw failure(
+                    .invalidArgument,
+                    "$\(index) is a collection, which nothing is compared with as a whole.",
+                    hint: "Compare its elements: mixed['key'] == $0.", at: offset)
+            default: return Constant(value)
+            }
         case .object(let className, let key): return try object(className, key, at: offset)
         }
     }
@@ -258,7 +265,7 @@ struct Binder {
         {
             return .constant(Arithmetic.fold(operation, leftConstant, rightConstant))
         }
-        for operand in [boundLeft, boundRight] where operand.type?.isNumeric != true {
+        for operand in [boundLeft, boundRight] where operand.type?.isComputable != true {
             throw failure(
                 .typeMismatch,
                 "'\(operation.rawValue)' needs numbers, but \(operand.description) is "
@@ -271,10 +278,10 @@ struct Binder {
                 hint: "Use an aggregate such as @sum of one of them.", at: offset)
         }
         // Beside a decimal a constant is one.
-        if boundLeft.type == .decimal, let decimal = boundRight.decimalConstant {
+        if boundLeft.type == .decimal || boundLeft.type == .mixed, let decimal = boundRight.decimalConstant {
             return .arithmetic(operation, boundLeft, .constant(.decimal(decimal)))
         }
-        if boundRight.type == .decimal, let decimal = boundLeft.decimalConstant {
+        if boundRight.type == .decimal || boundRight.type == .mixed, let decimal = boundLeft.decimalConstant {
             return .arithmetic(operation, .constant(.decimal(decimal)), boundRight)
         }
         return .arithmetic(operation, boundLeft, boundRight)

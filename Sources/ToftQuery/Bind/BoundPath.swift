@@ -98,6 +98,12 @@ indirect enum PathLeaf: Sendable {
     case keys(PropertyRef)
     /// One element of a list of scalars; none where the list is shorter.
     case element(PropertyRef, ListPosition, ValueType)
+    /// What is within mixed values: none, one or several.
+    case nested(PropertyRef, NestedBase, [NestedStep])
+    /// The name of the type of a mixed value.
+    case typeName(PathLeaf)
+    /// How many bytes or elements a mixed value has; null where it has none.
+    case mixedSize(PathLeaf)
     /// The length in bytes of every element of a list of strings or data.
     case lengths(PropertyRef)
     /// How many a collection has.
@@ -118,17 +124,49 @@ indirect enum PathLeaf: Sendable {
             type
         case .object(let classID): .link(classID)
         case .keys: .string
-        case .lengths, .count, .size, .subquery: .int
+        case .nested: .mixed
+        case .typeName: .typeName
+        case .lengths, .count, .size, .subquery, .mixedSize: .int
         }
     }
 
     /// Whether one object has none, one or several of it.
     var isCollection: Bool {
         switch self {
-        case .elements, .keys, .element, .lengths: true
+        case .elements, .keys, .element, .lengths, .nested: true
+        case .typeName(let leaf), .mixedSize(let leaf): leaf.isCollection
         default: false
         }
     }
+}
+
+extension PathLeaf {
+    /// What the type or the size is asked of.
+    var withoutPart: PathLeaf {
+        switch self {
+        case .typeName(let leaf), .mixedSize(let leaf): leaf
+        default: self
+        }
+    }
+}
+
+/// Which values of a property a path into mixed values begins at.
+enum NestedBase: Sendable {
+    case value
+    case elements
+    case element(ListPosition)
+    case entry([UInt8])
+}
+
+/// One step from a mixed value to what is within it. A value that has no such thing has none.
+enum NestedStep: Sendable {
+    case index(ListPosition)
+    /// The value under a key of a dictionary, null where it is missing; the property of that name
+    /// of the object that the value links to.
+    case key([UInt8])
+    /// Every element of a list, every value of a dictionary.
+    case every
+    case keys
 }
 
 /// A path bound to a schema.

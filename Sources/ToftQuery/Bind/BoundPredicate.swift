@@ -27,7 +27,7 @@ indirect enum BoundExpression: Sendable {
         case .constant(let constant): constant.type
         case .path(let path): path.type
         case .arithmetic(_, let left, let right):
-            left.type == .decimal || right.type == .decimal
+            [left.type, right.type].contains { $0 == .decimal || $0 == .mixed }
                 ? .decimal : left.type == .int && right.type == .int ? .int : .double
         }
     }

@@ -23,6 +23,8 @@ indirect enum ColumnPredicate: Sendable {
     /// Decimals, by `Decimal128.orderKey`.
     case decimal(FixedBytes, FixedBytes, isInverted: Bool)
     case text(TextTest)
+    /// Mixed values, of which only those of the constant's kind can be less or greater.
+    case mixed(MixedTest)
     /// The object with this key, of the class that the link leads to.
     case link(LinkConstant, isInverted: Bool)
     /// Any of them; none when empty.
@@ -74,6 +76,10 @@ extension ColumnPredicate {
         case .uuid, .objectId: self = Self.fixedTest(comparator, constant)
         case .decimal: self = Self.decimalTest(comparator, constant)
         case .link: self = Self.linkTest(comparator, constant)
+        case .mixed: self = .mixed(MixedTest(comparator, constant, options))
+        case .typeName:
+            self = .ints(
+                TypeNames.tags(of: constant) ?? [], isInverted: comparator == .notEqual)
         }
     }
 

@@ -12,6 +12,10 @@ enum ValueType: Hashable, Sendable {
     case uuid
     case objectId
     case decimal
+    /// A value whose type is its own.
+    case mixed
+    /// What `@type` says of a mixed value.
+    case typeName
     /// A link to an object of this class, or the object itself.
     case link(ClassID)
 
@@ -36,7 +40,8 @@ enum ValueType: Hashable, Sendable {
         case .link:
             guard let target else { return nil }
             self = .link(target)
-        case .linkingObjects, .mixed: return nil
+        case .mixed: self = .mixed
+        case .linkingObjects: return nil
         }
     }
 
@@ -48,6 +53,9 @@ enum ValueType: Hashable, Sendable {
         }
     }
 
+    /// Whether it can be computed with: of a mixed value what is a number.
+    var isComputable: Bool { isNumeric || self == .mixed }
+
     /// String or data: what BEGINSWITH and its kin work on.
     var isText: Bool { self == .string || self == .data }
 
@@ -56,6 +64,7 @@ enum ValueType: Hashable, Sendable {
         switch self {
         case .link: "link"
         case .decimal: "decimal128"
+        case .typeName: "the name of a type"
         default: "\(self)"
         }
     }
@@ -63,5 +72,7 @@ enum ValueType: Hashable, Sendable {
     /// Whether values of both types may stand on two sides of an operator.
     func isComparable(with other: ValueType) -> Bool {
         self == other || (isNumeric && other.isNumeric)
+            || ((self == .mixed || other == .mixed) && self != .typeName && other != .typeName)
+            || (self == .typeName && other == .string)
     }
 }

@@ -17,6 +17,8 @@ struct Aggregation {
     private var decimalSum = Decimal128.zero
     private var leastDecimal = Decimal128.infinity
     private var greatestDecimal = Decimal128.infinity.negated
+    /// Borrowed from the file.
+    private var mixedExtreme = MixedRow(UnsafeRawBufferPointer(start: nil, count: 0))
 
     init(_ operation: AggregateOperation, of type: ValueType) {
         self.operation = operation
@@ -30,6 +32,7 @@ struct Aggregation {
         case .double: addDoubles(vector.doubles, rows)
         case .date: addDates(vector, rows)
         case .decimal: addDecimals(vector, rows)
+        case .mixed: addMixed(vector, rows)
         case .bool, .fixed, .text: break
         }
     }
@@ -143,15 +146,32 @@ struct Aggregation {
         }
     }
 
+    /// The sum is that of the numbers; least and greatest are of all values.
+    private mutating func addMixed(_ vector: Vector, _ selection: Selection) {
+        var rows = selection.rows
+        while let row = rows.next() {
+            let value = MixedRow(vector.texts[row])
+            if value.isNaN { continue }
+            switch operation {
+            case .sum, .average:
+                guard let number = value.number else { continue }
+                decimalSum = decimalSum + number
+            case .minimum: if count == 0 || value.order(mixedExtreme) < 0 { mixedExtreme = value }
+            case .maximum: if count == 0 || value.order(mixedExtreme) > 0 { mixedExtreme = value }
+            }
+            count += 1
+        }
+    }
+
     /// Null where there was no value, except that their sum is 0. Nil for a sum of integers that
     /// is none of 64 bits.
     var result: Value? {
         switch operation {
         case .sum where type == .int: Int64(exactly: intSum).map { .int($0) }
-        case .sum where type == .decimal: .decimal(decimalSum)
+        case .sum where type == .decimal || type == .mixed: .decimal(decimalSum)
         case .sum: .double(doubleSum)
         case .average where count == 0: .null
-        case .average where type == .decimal:
+        case .average where type == .decimal || type == .mixed:
             .decimal(decimalSum / Decimal128(Int64(count)))
         case .average: .double((type == .int ? Double(intSum) : doubleSum) / Double(count))
         case .minimum, .maximum: count == 0 ? .null : extreme(isLeast: operation == .minimum)
@@ -165,7 +185,8 @@ struct Aggregation {
         case .double: .double(isLeast ? leastDouble : greatestDouble)
         case .decimal: .decimal(isLeast ? leastDecimal : greatestDecimal)
         case .date: .date(isLeast ? leastDate : greatestDate)
-        case .bool, .string, .data, .uuid, .objectId, .link: .null
+        case .mixed: mixedExtreme.owned
+        case .bool, .string, .data, .uuid, .objectId, .link, .typeName: .null
         }
     }
 }
@@ -175,9 +196,9 @@ extension Aggregation {
     /// greatest.
     static func isPossible(_ operation: AggregateOperation, of type: ValueType) -> Bool {
         switch type {
-        case .int, .float, .double, .decimal: true
+        case .int, .float, .double, .decimal, .mixed: true
         case .date: operation == .minimum || operation == .maximum
-        case .bool, .string, .data, .uuid, .objectId, .link: false
+        case .bool, .string, .data, .uuid, .objectId, .link, .typeName: false
         }
     }
 }

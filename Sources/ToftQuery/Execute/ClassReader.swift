@@ -28,13 +28,15 @@ struct ColumnRead {
 /// objects of a batch lie, or from a copy of the whole column when most of it will be needed in no
 /// order.
 final class ClassReader {
+    let classID: ClassID
     let table: TableReader
     private unowned let source: DataSource
     private var wholeColumns: [UInt32: MaterializedColumn] = [:]
     /// Columns that turned out not worth a copy.
     private var scattered: Set<UInt32> = []
 
-    init(_ table: TableReader, source: DataSource) {
+    init(_ classID: ClassID, _ table: TableReader, source: DataSource) {
+        self.classID = classID
         self.table = table
         self.source = source
     }
@@ -134,6 +136,16 @@ final class ClassReader {
         }
     }
 
+    /// The value of each wanted row that has an object, in the order of rows.
+    func forEachCell(
+        _ column: UInt32, _ batch: RowBatch, wanted: Selection,
+        _ body: (Int, Cell) throws(ModelError) -> Void
+    ) throws(ModelError) {
+        try forEachRow(batch, wanted: wanted) { row, cluster, index throws(ModelError) in
+            try body(row, try Self.cell(cluster, column, index))
+        }
+    }
+
     /// Each wanted row that has an object, in order, with the cluster that the object lies in and
     /// its row there.
     @inline(__always)
@@ -160,6 +172,12 @@ final class ClassReader {
             try body(
                 row, locations.clusters[Int(clusterOfRow[row])], Int(locations.rows[row]))
         }
+    }
+
+    private static func cell(_ cluster: ClusterView, _ column: UInt32, _ row: Int)
+        throws(ModelError) -> Cell
+    {
+        do { return try cluster.cell(row, column) } catch { throw .storage(error) }
     }
 
     private static func list(_ cluster: ClusterView, _ column: UInt32, _ row: Int)

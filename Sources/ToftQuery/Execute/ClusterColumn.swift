@@ -41,7 +41,7 @@ struct ClusterColumn {
             ints = parts.seconds
             nanoseconds = parts.nanoseconds
         case .fixed, .decimal: fixed = try view.fixed()
-        case .text: texts = try cluster.bytes(column.column)
+        case .text, .mixed: texts = try cluster.bytes(column.column)
         }
         self.bits = bits
         self.ints = ints
@@ -92,7 +92,7 @@ struct ClusterColumn {
             vector.ownInts[row] = ints?[source] ?? 0
             vector.ownNanoseconds[row] = nanoseconds?[source] ?? 0
         case .fixed, .decimal: vector.set(row, fixed?[source] ?? .zero)
-        case .text:
+        case .text, .mixed:
             vector.ownTexts[row] =
                 try texts?[source] ?? UnsafeRawBufferPointer(start: nil, count: 0)
         }

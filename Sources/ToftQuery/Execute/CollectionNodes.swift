@@ -40,7 +40,9 @@ final class CountNode: ValueNode {
     {
         var rows = wanted.subtracting(batch.absent).rows
         while let row = rows.next() {
-            try source.forEachBacklink(to: batch.keys[row], through: origin) {
+            try source.forEachBacklink(
+                to: batch.keys[row], of: batch.reader?.classID, through: origin
+            ) {
                 _, links throws(ModelError) in
                 vector.ownInts[row] += Int64(links)
             }
@@ -144,6 +146,7 @@ struct Accumulator {
         case .double: add(vector.doubles[row])
         case .date: add(Timestamp(seconds: vector.ints[row], nanoseconds: vector.nanoseconds[row]))
         case .decimal: add(vector.decimal(row))
+        case .mixed: if let number = MixedRow(vector.texts[row]).number { add(number) }
         case .bool, .fixed, .text: return
         }
     }

@@ -21,7 +21,10 @@ struct Compiler {
             let left, let comparator, let options, let right, let leftQuantifier,
             let rightQuantifier):
             return try pair(
-                left, right, PairTest(comparator: comparator, options: options), leftQuantifier,
+                left, right,
+                PairTest(
+                    comparator: comparator, options: options, leftType: left.type,
+                    rightType: right.type), leftQuantifier,
                 rightQuantifier)
         }
     }
@@ -101,7 +104,8 @@ struct Compiler {
         case .constant(let constant): return Self.constant(constant)
         case .path(let path): return try value(path)
         case .arithmetic(let operation, let left, let right):
-            return ArithmeticNode(operation, try value(left), try value(right))
+            return ArithmeticNode(
+                operation, Self.number(try value(left)), Self.number(try value(right)))
         }
     }
 
@@ -114,10 +118,17 @@ struct Compiler {
             let leaf = try leafNode(path.leaf, scope: 0, classID: path.classID)
             return rest.isEmpty ? leaf : try LinkedNode(rest, leaf, source)
         case .arithmetic(let operation, let left, let right) where expression.multiplePath != nil:
-            return ArithmeticNode(operation, try elementValue(left), try elementValue(right))
+            return ArithmeticNode(
+                operation, Self.number(try elementValue(left)),
+                Self.number(try elementValue(right)))
         default:
             return BroadcastNode(try value(expression))
         }
+    }
+
+    /// Of mixed values the numbers.
+    private static func number(_ node: ValueNode) -> ValueNode {
+        node.layout == .mixed ? MixedNumberNode(node) : node
     }
 
     private func value(_ path: BoundPath) throws(ModelError) -> ValueNode {
@@ -137,6 +148,11 @@ struct Compiler {
         case .object: return ObjectNode()
         case .elements(_, let type), .element(_, _, let type):
             return ElementNode(Vector.Layout(type))
+        case .nested: return ElementNode(.mixed)
+        case .typeName(let inner):
+            return TypeNameNode(try leafNode(inner, scope: scope, classID: classID))
+        case .mixedSize(let inner):
+            return MixedSizeNode(try leafNode(inner, scope: scope, classID: classID))
         case .keys: return ElementNode(.text)
         case .lengths: return LengthNode(ElementNode(.text))
         case .count(let collection): return CountNode(collection, source)
@@ -160,12 +176,21 @@ struct Compiler {
             let elementType = source.valueType(of: list) ?? type
             let expander = try PathExpander([], .elements(list, elementType), source)
             let element = ElementNode(Vector.Layout(elementType))
+            if elementType == .mixed, !operation.isExtreme {
+                return AggregateNode(operation, expander, MixedNumberNode(element), type)
+            }
             return elementType.isNumeric || elementType == .date
                 ? AggregateNode(operation, expander, element, type)
                 : ExtremeNode(operation, expander, element)
         }
         let expander = try PathExpander([step], .object(property.classID), source)
         let column = ColumnRead(property, source.valueType(of: property) ?? type)
+        if column.type == .mixed {
+            let node = PropertyNode(column)
+            return operation.isExtreme
+                ? ExtremeNode(operation, expander, node)
+                : AggregateNode(operation, expander, MixedNumberNode(node), type)
+        }
         return AggregateNode(operation, expander, PropertyNode(column), type)
     }
 
@@ -206,6 +231,8 @@ struct Compiler {
         case .decimal(let low, let high, let isInverted):
             return DecimalRangeTest(low, high, isInverted: isInverted)
         case .text(let text): return TextRowTest(TextMatcher(text))
+        case .mixed(let test):
+            return MixedRowTest(test, try test.link.map { (link) throws(ModelError) in try self.key(of: link) } ?? nil)
         case .link(let target, let isInverted):
             // An object that does not exist equals a null link.
             guard let key = try self.key(of: target) else { return NullTest(passes: !isInverted) }

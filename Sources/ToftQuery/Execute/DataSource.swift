@@ -17,7 +17,7 @@ final class DataSource {
     /// Reads the objects of a class.
     func reader(_ classID: ClassID) throws(ModelError) -> ClassReader {
         if let reader = readers[classID] { return reader }
-        let reader = ClassReader(try view.table(try owner(classID)), source: self)
+        let reader = ClassReader(classID, try view.table(try owner(classID)), source: self)
         readers[classID] = reader
         return reader
     }
@@ -34,14 +34,14 @@ final class DataSource {
         return try view.find(primaryKey, owner)
     }
 
-    /// Calls `body` with each object that links to `target` through `origin`, and with how many
+    /// Calls `body` with each object that links to `target`, of the class `owner`, through `origin`, and with how many
     /// times, in the order of their keys.
     func forEachBacklink(
-        to target: Int64, through origin: PropertyRef,
+        to target: Int64, of owner: ClassID?, through origin: PropertyRef,
         _ body: (Int64, Int) throws(ModelError) -> Void
     ) throws(ModelError) {
         guard let property = view.schema.property(origin) else { return }
-        try view.forEachBacklink(to: target, through: property) {
+        try view.forEachBacklink(to: target, of: owner, through: property) {
             source, links throws(ModelError) in
             try body(source, links)
             return true

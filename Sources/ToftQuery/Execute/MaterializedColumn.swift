@@ -31,7 +31,7 @@ final class MaterializedColumn {
             switch column.layout {
             case .bool: 1
             case .int, .double, .date: 8
-            case .fixed, .decimal, .text: 16
+            case .fixed, .decimal, .text, .mixed: 16
             }
         values = .allocate(byteCount: count * width, alignment: 64)
         nanoseconds = column.layout == .date ? .allocate(capacity: count) : nil
@@ -72,7 +72,7 @@ final class MaterializedColumn {
             case .fixed, .decimal:
                 values.storeBytes(
                     of: vector.fixed(row), toByteOffset: index &* 16, as: FixedBytes.self)
-            case .text:
+            case .text, .mixed:
                 values.storeBytes(
                     of: vector.texts[row], toByteOffset: index &* 16,
                     as: UnsafeRawBufferPointer.self)
@@ -111,7 +111,7 @@ final class MaterializedColumn {
             vector.ownNanoseconds[row] = nanoseconds?[index] ?? 0
         case .fixed, .decimal:
             vector.set(row, values.load(fromByteOffset: index &* 16, as: FixedBytes.self))
-        case .text:
+        case .text, .mixed:
             vector.ownTexts[row] = values.load(
                 fromByteOffset: index &* 16, as: UnsafeRawBufferPointer.self)
         }

@@ -5,6 +5,9 @@ internal import ToftStorage
 struct PairTest {
     let comparator: Comparator
     let options: StringOptions
+    /// Of the two sides, which mixed values need to know; nil for null.
+    let leftType: ValueType?
+    let rightType: ValueType?
 
     /// The wanted rows for which `left comparator right` holds.
     func evaluate(_ left: Vector, _ right: Vector, wanted: Selection) -> Selection {
@@ -30,6 +33,9 @@ struct PairTest {
 
     /// BEGINSWITH and its kin.
     private func texts(_ left: Vector, _ right: Vector, _ open: Selection) -> Selection {
+        if left.layout == .mixed || right.layout == .mixed {
+            return mixedTexts(left, right, open)
+        }
         guard left.layout == .text, right.layout == .text,
             let operation = TextTest.Operation(comparator)
         else { return .empty }
@@ -44,6 +50,9 @@ struct PairTest {
     }
 
     private func equal(_ left: Vector, _ right: Vector, _ open: Selection) -> Selection {
+        if !options.isEmpty, left.layout == .mixed || right.layout == .mixed {
+            return mixedTexts(left, right, open)
+        }
         guard left.layout == .text, right.layout == .text else {
             return ordered(left, right, open).equal
         }
@@ -68,7 +77,11 @@ struct PairTest {
         var greater = Selection.empty
         var rows = open.rows
         while let row = rows.next() {
-            guard let order = Self.order(left, row, right, row) else { continue }
+            let isMixed = left.layout == .mixed || right.layout == .mixed
+            guard
+                let order = isMixed
+                    ? mixedOrder(left, right, row) : Self.order(left, row, right, row)
+            else { continue }
             if order < 0 {
                 less.insert(row)
             } else if order == 0 {
@@ -104,6 +117,7 @@ struct PairTest {
         case (.double, .decimal): order(left.doubles[row], right.decimal(other))
         case (.fixed, .fixed): compare(left.fixed(row), right.fixed(other))
         case (.text, .text): ByteSearch.order(left.texts[row], right.texts[other])
+        case (.mixed, .mixed): MixedRow(left.texts[row]).order(MixedRow(right.texts[other]))
         default: nil
         }
     }

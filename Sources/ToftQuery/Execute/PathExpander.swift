@@ -31,6 +31,8 @@ final class PathExpander {
         let position: ListPosition?
         let layout: Vector.Layout
         let batch = RowBatch(nil)
+        /// For what is within mixed values.
+        var nested: MixedWalk?
 
         init(_ column: UInt32, _ position: ListPosition?, _ type: ValueType) {
             self.column = column
@@ -46,7 +48,11 @@ final class PathExpander {
         var levels: [Level] = []
         for step in steps { levels.append(try Level(step, source)) }
         self.levels = levels
-        switch leaf {
+        switch leaf.withoutPart {
+        case .nested(let property, let base, let steps):
+            let level = ElementLevel(property.propertyID, nil, .mixed)
+            level.nested = MixedWalk(base, steps, source)
+            elements = level
         case .elements(let property, let type):
             elements = ElementLevel(property.propertyID, nil, type)
         case .keys(let property):
@@ -149,7 +155,9 @@ final class PathExpander {
     ) throws(ModelError) {
         var rows = wanted.subtracting(batch.absent).rows
         while let row = rows.next() {
-            try source.forEachBacklink(to: batch.keys[row], through: origin) {
+            try source.forEachBacklink(
+                to: batch.keys[row], of: batch.reader?.classID, through: origin
+            ) {
                 key, links throws(ModelError) in
                 for _ in 0..<links { try append(row, key) }
             }
@@ -173,6 +181,16 @@ final class PathExpander {
             try body(level.batch)
             vector.useOwnStorage()
             count = 0
+        }
+        if let nested = level.nested {
+            try nested.forEachValue(level.column, batch, wanted) { row, cell throws(ModelError) in
+                vector.set(count, cell)
+                level.batch.owners[count] = UInt8(
+                    truncatingIfNeeded: ownsItself ? row : Int(batch.owners[row]))
+                count += 1
+                if count == Selection.capacity { try flush() }
+            }
+            return try flush()
         }
         try batch.reader?.forEachList(level.column, batch, wanted: wanted) {
             row, list throws(ModelError) in

@@ -39,7 +39,7 @@ final class SortColumn {
             let key = isNull ? .zero : vector.decimal(row).orderKey
             ints.append(key.leading)
             lows.append(key.low)
-        case .text:
+        case .text, .mixed:
             texts.append(isNull ? UnsafeRawBufferPointer(start: nil, count: 0) : vector.texts[row])
         }
     }
@@ -56,7 +56,7 @@ final class SortColumn {
         case .fixed, .decimal:
             ints.removeLast()
             lows.removeLast()
-        case .text: texts.removeLast()
+        case .text, .mixed: texts.removeLast()
         }
     }
 
@@ -67,6 +67,7 @@ final class SortColumn {
         case .bool, .int, .date, .fixed, .decimal: UInt64(bitPattern: ints[row]) ^ (1 << 63)
         case .double: Self.prefix(doubles[row])
         case .text: Self.prefix(texts[row])
+        case .mixed: MixedRow(texts[row]).rank
         }
     }
 
@@ -74,7 +75,7 @@ final class SortColumn {
     var isPrefixExact: Bool {
         switch layout {
         case .bool, .int, .double: true
-        case .date, .fixed, .decimal, .text: false
+        case .date, .fixed, .decimal, .text, .mixed: false
         }
     }
 
@@ -108,6 +109,7 @@ final class SortColumn {
         case .fixed, .decimal:
             return lows[left] < lows[right] ? -1 : lows[left] == lows[right] ? 0 : 1
         case .text: return ByteSearch.order(texts[left], texts[right])
+        case .mixed: return MixedRow(texts[left]).order(MixedRow(texts[right]))
         }
     }
 
@@ -124,6 +126,7 @@ final class SortColumn {
             hasher.combine(ints[row])
             hasher.combine(lows[row])
         case .text: hasher.combine(bytes: texts[row])
+        case .mixed: MixedRow(texts[row]).hash(into: &hasher)
         }
     }
 }

@@ -20,16 +20,19 @@ final class Vector {
         /// Decimals, as they lie in the file.
         case decimal
         case text
+        /// Mixed values, encoded.
+        case mixed
 
         init(_ type: ValueType) {
             switch type {
             case .bool: self = .bool
-            case .int, .link: self = .int
+            case .int, .link, .typeName: self = .int
             case .float, .double: self = .double
             case .date: self = .date
             case .uuid, .objectId: self = .fixed
             case .decimal: self = .decimal
             case .string, .data: self = .text
+            case .mixed: self = .mixed
             }
         }
     }
@@ -129,7 +132,7 @@ final class Vector {
             ownInts[row] = value.seconds
             ownNanoseconds[row] = value.nanoseconds
         case (.fixed(let value), .fixed), (.fixed(let value), .decimal): set(row, value)
-        case (.bytes(let value), .text): ownTexts[row] = value
+        case (.bytes(let value), .text), (.bytes(let value), .mixed): ownTexts[row] = value
         default: nulls.insert(row)
         }
     }
@@ -163,7 +166,7 @@ final class Vector {
             ownInts[row] = source.ints[other]
             ownNanoseconds[row] = source.nanoseconds[other]
         case .fixed, .decimal: set(row, source.fixed(other))
-        case .text: ownTexts[row] = source.texts[other]
+        case .text, .mixed: ownTexts[row] = source.texts[other]
         }
     }
 

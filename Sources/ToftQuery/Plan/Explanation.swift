@@ -109,6 +109,9 @@ extension ColumnPredicate {
         case .text(let text):
             "\(text.operation)\(text.options.isEmpty ? "" : "[c]") "
                 + "'\(String(decoding: text.needle.prefix(60), as: UTF8.self))'"
+        case .mixed(let test):
+            "\(test.comparator.rawValue)\(test.options.isEmpty ? "" : "[c]") "
+                + (test.link == nil ? test.value.description : "one object")
         case .link(_, let isInverted): "is \(isInverted ? "not " : "")one object"
         case .any(let tests):
             tests.count > 4

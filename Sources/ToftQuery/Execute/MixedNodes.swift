@@ -1,0 +1,500 @@
+internal import ToftModel
+internal import ToftStorage
+
+/// One mixed value, borrowed; what can't be read is null.
+struct MixedRow {
+    let value: MixedValue
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        value = (try? MixedValue(.bytes(bytes))) ?? .scalar(.null)
+    }
+
+    /// The value, unless it is a list or a dictionary.
+    var scalar: BorrowedValue? { if case .scalar(let value) = value { value } else { nil } }
+
+    var isNaN: Bool { scalar?.isNaN == true }
+
+    /// The number that it is; nil for what is none.
+    var number: Decimal128? { scalar?.decimal }
+
+    var owned: Value { (try? value.owned()) ?? .null }
+
+    /// Where values of its kind stand.
+    var rank: UInt64 { UInt64(scalar?.mixedRank ?? 9) }
+
+    func order(_ other: MixedRow) -> Int { value.order(other.value) }
+
+    /// The bytes of a string or of data, and whether it is a string.
+    var text: (bytes: UnsafeRawBufferPointer, isString: Bool)? { scalar?.text }
+
+    /// A number that equal values share.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(rank)
+        hasher.combine(owned.numberAsDecimal)
+    }
+
+    /// How many bytes or elements it has.
+    var size: Int? {
+        if case .collection(let collection) = value { return collection.count }
+        return text?.bytes.count
+    }
+}
+
+extension BorrowedValue {
+    var isNaN: Bool {
+        switch self {
+        case .float(let value): value.isNaN
+        case .double(let value): value.isNaN
+        case .decimal(let value): value.isNaN
+        default: false
+        }
+    }
+
+    /// A number as a decimal, rounded to 34 digits.
+    var decimal: Decimal128? {
+        switch self {
+        case .int(let value): Decimal128(value)
+        case .float(let value): Decimal128(Double(value))
+        case .double(let value): Decimal128(value)
+        case .decimal(let value): value
+        default: nil
+        }
+    }
+
+    var text: (bytes: UnsafeRawBufferPointer, isString: Bool)? {
+        switch self {
+        case .string(let bytes): (bytes, true)
+        case .data(let bytes): (bytes, false)
+        default: nil
+        }
+    }
+
+    /// The order of two values of one kind; nil of others, and of NaN beside a number.
+    func comparison(_ other: BorrowedValue) -> Int? {
+        mixedRank == other.mixedRank && isNaN == other.isNaN ? mixedOrder(other) : nil
+    }
+}
+
+/// A comparison of mixed values with a constant.
+struct MixedTest: Sendable {
+    var comparator: Comparator
+    var options: StringOptions
+    /// Not a link.
+    var value = Value.null
+    /// What the constant is beside a decimal, where that is something else.
+    var decimal: Decimal128?
+    var link: ColumnPredicate.LinkConstant?
+    var linkClass: ClassID = 0
+    var text: TextTest?
+
+    init(_ comparator: Comparator, _ constant: Constant, _ options: StringOptions) {
+        self.comparator = comparator
+        self.options = options
+        switch constant {
+        case .null: break
+        case .bool(let bool): value = .bool(bool)
+        case .int(let int): value = .int(int)
+        case .large: value = .decimal(constant.decimal ?? .nan)
+        case .float(let float): value = .float(float)
+        case .double(let double): value = .double(double)
+        case .decimal(let decimal): value = .decimal(decimal)
+        case .written(let double, let exact): (value, decimal) = (.double(double), exact)
+        case .string(let text): value = .string(String(decoding: text.bytes, as: UTF8.self))
+        case .data(let bytes): value = .data(bytes)
+        case .date(let date): value = .date(date)
+        case .uuid(let bytes): value = .uuid(bytes)
+        case .objectId(let bytes): value = .objectId(bytes)
+        case .link(let ref): (link, linkClass) = (.key(ref.key), ref.classID)
+        case .objectWithKey(let id, let key): (link, linkClass) = (.primaryKey(id, key), id)
+        }
+        if case .text(let test) = ColumnPredicate(
+            .string, comparator == .notEqual ? .equal : comparator, constant, options: options)
+        {
+            text = test
+        }
+    }
+
+    /// Whether the constant is a string or data, and then which.
+    var isString: Bool? {
+        switch value {
+        case .string: true
+        case .data: false
+        default: nil
+        }
+    }
+}
+
+/// Mixed values that a comparison with a constant accepts.
+final class MixedRowTest: RowPredicate {
+    private let test: MixedTest
+    private let constant: BorrowedValue
+    private let decimal: BorrowedValue
+    private let lender = ValueLender()
+    private let matcher: TextMatcher?
+
+    /// `key` is that of the object that the constant names; nil where it does not exist.
+    init(_ test: MixedTest, _ key: Int64?) {
+        self.test = test
+        var value = test.value
+        if test.link != nil {
+            value = key.map { .link(ObjectRef(classID: test.linkClass, key: $0)) } ?? .null
+        }
+        constant = lender.lend(value)
+        decimal = test.decimal.map { .decimal($0) } ?? constant
+        matcher = test.text.map { TextMatcher($0) }
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        var passing = Selection.empty
+        var rows = wanted.subtracting(vector.nulls).rows
+        while let row = rows.next() {
+            if passes(MixedRow(vector.texts[row])) { passing.insert(row) }
+        }
+        return passesNull ? passing | vector.nulls : passing
+    }
+
+    override var passesNull: Bool {
+        if constant.isNull {
+            return [.equal, .in, .lessOrEqual, .greaterOrEqual].contains(test.comparator)
+        }
+        return test.comparator == .notEqual
+    }
+
+    private func passes(_ row: MixedRow) -> Bool {
+        switch test.comparator {
+        case .notEqual: return !isEqual(row)
+        case .equal, .in: return isEqual(row)
+        case .less: return order(row).map { $0 < 0 } ?? false
+        case .lessOrEqual: return order(row).map { $0 <= 0 } ?? false
+        case .greater: return order(row).map { $0 > 0 } ?? false
+        case .greaterOrEqual: return order(row).map { $0 >= 0 } ?? false
+        default: return matches(row)
+        }
+    }
+
+    private func isEqual(_ row: MixedRow) -> Bool {
+        test.options.isEmpty || matcher == nil ? order(row) == 0 : matches(row)
+    }
+
+    private func order(_ row: MixedRow) -> Int? {
+        guard let value = row.scalar else { return nil }
+        if case .decimal = value { return value.comparison(decimal) }
+        return value.comparison(constant)
+    }
+
+    private func matches(_ row: MixedRow) -> Bool {
+        guard let text = row.text, text.isString == test.isString, let matcher else { return false }
+        return matcher.matches(text.bytes)
+    }
+}
+
+extension PairTest {
+    /// The order of two rows of which one side is mixed; nil where they have none.
+    func mixedOrder(_ left: Vector, _ right: Vector, _ row: Int) -> Int? {
+        if left.layout == .mixed, right.layout == .mixed {
+            let (one, other) = (MixedRow(left.texts[row]), MixedRow(right.texts[row]))
+            guard let first = one.scalar, let second = other.scalar else {
+                return one.rank == other.rank && one.order(other) == 0 ? 0 : nil
+            }
+            return first.comparison(second)
+        }
+        guard let first = left.borrowed(row, leftType), let second = right.borrowed(row, rightType)
+        else { return nil }
+        return first.comparison(second)
+    }
+
+    /// BEGINSWITH and its kin, and equality with options, of strings or of data.
+    func mixedTexts(_ left: Vector, _ right: Vector, _ open: Selection) -> Selection {
+        guard let operation = TextTest.Operation(comparator == .notEqual ? .equal : comparator)
+        else { return .empty }
+        var found = Selection.empty
+        var rows = open.rows
+        while let row = rows.next() {
+            guard let first = left.borrowed(row, leftType)?.text,
+                let second = right.borrowed(row, rightType)?.text,
+                first.isString == second.isString
+            else { continue }
+            if TextMatcher.matches(operation, options, first.bytes, second.bytes) {
+                found.insert(row)
+            }
+        }
+        return found
+    }
+}
+
+extension Vector {
+    /// A row as a mixed value has it; nil for a list or a dictionary.
+    fileprivate func borrowed(_ row: Int, _ type: ValueType?) -> BorrowedValue? {
+        switch (layout, type) {
+        case (.mixed, _): MixedRow(texts[row]).scalar
+        case (.bool, _): .bool(bits[row])
+        case (.int, .link(let id)): .link(ObjectRef(classID: id, key: ints[row]))
+        case (.int, _): .int(ints[row])
+        case (.double, _): .double(doubles[row])
+        case (.date, _):
+            .date(Timestamp(seconds: ints[row], nanoseconds: nanoseconds[row]))
+        case (.fixed, .uuid): .uuid(fixed(row))
+        case (.fixed, _): .objectId(fixed(row))
+        case (.decimal, _): .decimal(decimal(row))
+        case (.text, .data): .data(texts[row])
+        case (.text, _): .string(texts[row])
+        }
+    }
+}
+
+/// The numbers among mixed values, as decimals; all else is null.
+final class MixedNumberNode: ValueNode {
+    private let inner: ValueNode
+
+    init(_ inner: ValueNode) {
+        self.inner = inner
+        super.init(.decimal)
+    }
+
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        let values = try inner.evaluate(batch, wanted: wanted)
+        vector.useOwnStorage()
+        vector.nulls = values.nulls
+        var rows = wanted.subtracting(values.nulls).rows
+        while let row = rows.next() {
+            if let number = MixedRow(values.texts[row]).number {
+                vector.set(row, number.stored)
+            } else {
+                vector.nulls.insert(row)
+            }
+        }
+        return vector
+    }
+}
+
+/// How many bytes or elements mixed values have.
+final class MixedSizeNode: ValueNode {
+    private let inner: ValueNode
+
+    init(_ inner: ValueNode) {
+        self.inner = inner
+        super.init(.int)
+    }
+
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        let values = try inner.evaluate(batch, wanted: wanted)
+        vector.useOwnStorage()
+        vector.nulls = values.nulls
+        var rows = wanted.subtracting(values.nulls).rows
+        while let row = rows.next() {
+            if let size = MixedRow(values.texts[row]).size {
+                vector.ownInts[row] = Int64(size)
+            } else {
+                vector.nulls.insert(row)
+            }
+        }
+        return vector
+    }
+}
+
+/// The types of mixed values, as `TypeNames` numbers them; null has one too.
+final class TypeNameNode: ValueNode {
+    private let inner: ValueNode
+
+    init(_ inner: ValueNode) {
+        self.inner = inner
+        super.init(.int)
+    }
+
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+        let values = try inner.evaluate(batch, wanted: wanted)
+        vector.useOwnStorage()
+        var rows = wanted.rows
+        while let row = rows.next() {
+            vector.ownInts[row] =
+                values.nulls[row] ? TypeNames.null : TypeNames.tag(MixedRow(values.texts[row]))
+        }
+        return vector
+    }
+}
+
+/// The names that `@type` is compared with, in either case, as in Realm.
+enum TypeNames {
+    static let null: Int64 = 0
+
+    static let all =
+        "null, bool, int, float, double, decimal, numeric, string, binary, date, objectid, uuid, "
+        + "link, list, dictionary"
+
+    static func tag(_ row: MixedRow) -> Int64 {
+        guard let scalar = row.scalar else {
+            if case .collection(let collection) = row.value, collection.kind == .list { return 12 }
+            return 13
+        }
+        switch scalar {
+        case .null: return null
+        case .bool: return 1
+        case .int: return 2
+        case .float: return 3
+        case .double: return 4
+        case .decimal: return 5
+        case .string: return 6
+        case .data: return 7
+        case .date: return 8
+        case .objectId: return 9
+        case .uuid: return 10
+        case .link: return 11
+        case .list: return 12
+        case .dictionary: return 13
+        }
+    }
+
+    /// The types, in ascending order, that a text names; nil for a text that names none.
+    static func tags(of constant: Constant) -> [Int64]? {
+        guard case .string(let text) = constant else { return nil }
+        switch String(decoding: text.bytes, as: UTF8.self).lowercased() {
+        case "null": return [null]
+        case "bool", "boolean": return [1]
+        case "int", "integer", "int16", "int32", "int64", "short", "long", "byte", "char":
+            return [2]
+        case "float": return [3]
+        case "double": return [4]
+        case "decimal", "decimal128": return [5]
+        case "numeric", "number": return [2, 3, 4, 5]
+        case "string": return [6]
+        case "binary", "data", "byte[]", "bytes", "bindata": return [7]
+        case "date", "datetime", "timestamp": return [8]
+        case "objectid": return [9]
+        case "uuid", "guid": return [10]
+        case "link", "objectlink": return [11]
+        case "list", "array": return [12]
+        case "dictionary", "object": return [13]
+        default: return nil
+        }
+    }
+}
+
+/// Follows a path into mixed values.
+final class MixedWalk {
+    private let base: NestedBase
+    private let steps: [NestedStep]
+    private unowned let source: DataSource
+    /// Encoded values that are not so in the file: keys of dictionaries, properties of linked
+    /// objects. They live as long as the query runs.
+    private var made: [UnsafeMutableRawBufferPointer] = []
+
+    init(_ base: NestedBase, _ steps: [NestedStep], _ source: DataSource) {
+        self.base = base
+        self.steps = steps
+        self.source = source
+    }
+
+    deinit { for bytes in made { bytes.deallocate() } }
+
+    /// Calls `body` with each row and each value at the end of the path, as a cell of a mixed
+    /// property.
+    func forEachValue(
+        _ column: UInt32, _ batch: RowBatch, _ wanted: Selection,
+        _ body: (Int, Cell) throws(ModelError) -> Void
+    ) throws(ModelError) {
+        guard let reader = batch.reader else { return }
+        switch base {
+        case .value:
+            try reader.forEachCell(column, batch, wanted: wanted) { row, cell throws(ModelError) in
+                try follow(cell, steps[...], row, body)
+            }
+        case .elements, .element:
+            try reader.forEachList(column, batch, wanted: wanted) { row, list throws(ModelError) in
+                var range = 0..<list.count
+                if case .element(let position) = base {
+                    guard let index = position.index(in: list.count) else { return }
+                    range = index..<index + 1
+                }
+                for index in range {
+                    try follow(try list.element(index), steps[...], row, body)
+                }
+            }
+        case .entry(let key):
+            let read = ColumnRead(
+                PropertyRef(classID: reader.classID, propertyID: column), .mixed, key: key)
+            let values = Vector(.mixed)
+            try reader.read(read, batch, wanted: wanted, into: values)
+            var rows = wanted.rows
+            while let row = rows.next() {
+                if !values.nulls[row] { try follow(.bytes(values.texts[row]), steps[...], row, body) }
+            }
+        }
+    }
+
+    private func follow(
+        _ cell: Cell, _ steps: ArraySlice<NestedStep>, _ row: Int,
+        _ body: (Int, Cell) throws(ModelError) -> Void
+    ) throws(ModelError) {
+        guard let step = steps.first else {
+            if case .bytes(let bytes) = cell, bytes.first == 0 { return try body(row, .null) }
+            return try body(row, cell)
+        }
+        let rest = steps.dropFirst()
+        switch try MixedValue(cell) {
+        case .scalar(.link(let target)):
+            guard case .key(let name) = step,
+                let linked = try value(String(decoding: name, as: UTF8.self), of: target)
+            else { return }
+            try follow(linked, rest, row, body)
+        case .scalar: return
+        case .collection(let collection):
+            try follow(collection, step, rest, row, body)
+        }
+    }
+
+    private func follow(
+        _ collection: MixedCollection, _ step: NestedStep, _ rest: ArraySlice<NestedStep>,
+        _ row: Int, _ body: (Int, Cell) throws(ModelError) -> Void
+    ) throws(ModelError) {
+        var wanted: Int?
+        switch (step, collection.kind) {
+        case (.every, _), (.keys, .dictionary), (.key, .dictionary): break
+        case (.index(let position), .list):
+            guard let index = position.index(in: collection.count) else { return }
+            wanted = index
+        default: return
+        }
+        var elements = collection.elements, index = 0
+        while let element = try elements.next() {
+            defer { index += 1 }
+            switch step {
+            case .every: try follow(.bytes(element.bytes), rest, row, body)
+            case .keys: try follow(made(.string(element.key)), rest, row, body)
+            case .index:
+                guard index == wanted else { continue }
+                return try follow(.bytes(element.bytes), rest, row, body)
+            case .key(let key):
+                guard element.key.elementsEqual(key) else { continue }
+                return try follow(.bytes(element.bytes), rest, row, body)
+            }
+        }
+        // A key that is missing is null.
+        if case .key = step, rest.isEmpty { try body(row, .null) }
+    }
+
+    /// A property of an object that a mixed value links to; nil where it has none with one value.
+    private func value(_ name: String, of target: ObjectRef) throws(ModelError) -> Cell? {
+        let view = source.view
+        guard let owner = view.schema.anyClass(id: target.classID), !owner.isHidden,
+            let property = owner.visibleProperties.first(where: { $0.name == name }),
+            property.isStored, !property.isCollection
+        else { return nil }
+        let cell = try view.cell(target.key, property)
+        if property.type == .mixed { return cell }
+        let lender = ValueLender()
+        return withExtendedLifetime(lender) {
+            guard let value = try? property.value(of: cell) else { return nil }
+            return made(lender.lend(value))
+        }
+    }
+
+    /// A value that is no collection, encoded.
+    private func made(_ value: BorrowedValue) -> Cell {
+        let bytes = MixedValue.encoded(value)
+        guard !bytes.isEmpty else { return .null }
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
+        copy.copyBytes(from: bytes)
+        made.append(copy)
+        return .bytes(UnsafeRawBufferPointer(copy))
+    }
+}
