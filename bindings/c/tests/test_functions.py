@@ -1377,6 +1377,37 @@ class FunctionTests(unittest.TestCase):
         )
         return list(buffer)[: count.value], list(nulls)[: count.value]
 
+    def test_an_index_speeds_up_equality_membership_ranges_and_prefixes(self):
+        classes = {
+            "Book": [
+                property_schema("id", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_PRIMARY_KEY),
+                property_schema("title", E.TOFT_TYPE_STRING, E.TOFT_PROPERTY_INDEXED),
+                property_schema("year", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_INDEXED),
+                property_schema("pages", E.TOFT_TYPE_INT),
+            ]
+        }
+        realm = open_realm(classes, memory="indexes")
+        book = get("toft_realm_find_class", realm, text("Book"))
+        books = get("toft_realm_objects", realm, book)
+        for words, step in {
+            "id == 5": "look up primary key Book.id, one value",
+            "title == 't5'": "look up index Book.title, one value",
+            "year IN {1, 2, 3}": "look up index Book.year, 3 values",
+            "year > 5 AND pages > 3": "look up index Book.year, a range",
+            "title BEGINSWITH 't5'": "look up index Book.title, a prefix",
+            "title ==[c] 't5'": "scan 0 objects of Book",
+            "title CONTAINS 't5'": "scan 0 objects of Book",
+            "title != 't5'": "scan 0 objects of Book",
+            "pages == 5": "scan 0 objects of Book",
+        }.items():
+            found = get("toft_results_filter", books, text(words), None, 0)
+            buffer, size = ctypes.create_string_buffer(1000), ctypes.c_size_t()
+            check("toft_results_explain", found, buffer, len(buffer), ctypes.byref(size))
+            self.assertTrue(buffer.value.decode().startswith(step), (words, buffer.value))
+            check("toft_results_release", found)
+        check("toft_results_release", books)
+        check("toft_realm_release", realm)
+
     def test_columns_are_read_in_pieces_with_their_nulls(self):
         results = self.world.results
         self.assertEqual(self.column(results, "age", ctypes.c_int64, 2), ([52, 47], [0, 0]))

@@ -284,6 +284,62 @@ def properties_of(cls: type[Object]) -> dict[str, PropertySchema]:
     return typing.cast("dict[str, PropertySchema]", known)
 
 
+@dataclass(frozen=True)
+class PropertyInfo:
+    """A property of a class, for programs that go through those of any class. See `fields`."""
+
+    name: str
+    """That of the attribute."""
+    stored_name: str
+    """What the file and queries call it."""
+    type: Any
+    """Of the value or the elements, as an annotation says it: `int`, `toft.Float32`, an
+    enumeration. None for links and linking objects: `target` tells the class."""
+    container: builtins.type | None
+    """`list`, `set` or `dict` where the property holds many values."""
+    is_optional: bool
+    """Whether the value, or an element, may be None."""
+    is_primary_key: bool
+    is_indexed: bool
+    """A primary key is."""
+    target: str
+    """The class that is linked to or, for linking objects, links here; "" for others."""
+    origin_property: str
+    """Of linking objects, the property that links here; "" for others."""
+
+
+def fields(cls: builtins.type[Object]) -> tuple[PropertyInfo, ...]:
+    """The properties of a class in the order of declaration, those of its bases first.
+
+    Also of a class that only the file knows: `toft.fields(realm.classes["Dog"])`. Raises
+    InvalidSchemaError where the class can't be stored.
+    """
+    return tuple(_info(each) for each in properties_of(cls).values())
+
+
+def _info(declared: PropertySchema) -> PropertyInfo:
+    key = declared.field.primary_key
+    return PropertyInfo(
+        declared.name,
+        declared.stored_name,
+        declared.conversion.python_type if declared.conversion else _python_type(declared),
+        declared.container,
+        declared.is_optional,
+        key,
+        key or declared.field.indexed,
+        declared.target,
+        declared.origin_property,
+    )
+
+
+def _python_type(declared: PropertySchema) -> Any:
+    if declared.target:
+        return None
+    if declared.type == values.FLOAT:
+        return Float32
+    return next(known for known, type in _SCALARS.items() if type == declared.type)
+
+
 def signature_of(cls: type) -> Signature:
     """What the constructor of a class takes."""
     parameters = []
