@@ -39,7 +39,7 @@ private enum SmallDisk {
 struct FullDiskTests {
     @Test(.enabled(if: SmallDisk.isAllowed, "needs root, to mount"))
     func
-        `A write that a full disk stops is an error, changes nothing, and works when there is room`()
+        `A write that a full disk stops is an error, changes nothing, and works later`()
         throws
     {
         try SmallDisk.with(megabytes: 3) { disk, resize in
