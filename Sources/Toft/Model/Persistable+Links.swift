@@ -46,6 +46,8 @@ extension ObjectBase: _PersistableInsideOptional {
 
     // MARK: Elements
 
+    public var _embedded: ObjectBase? { Self._isEmbedded ? self : nil }
+
     public static func _make(_ value: _EngineValue) -> Self { _makeOptional(value) ?? _standIn() }
 
     public static func _makeOptional(_ value: _EngineValue) -> Self? {

@@ -28,8 +28,10 @@ extension _Persistable {
 /// `Map`: objects, and the scalars, optional or not.
 public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static var _shape: _PropertyShape { get }
-    /// Whether it is an object that lives in its owner.
+    /// Whether it is kept as an object that lives in its owner.
     static var _isEmbedded: Bool { get }
+    /// The object that is kept where it is an embedded one.
+    var _embedded: ObjectBase? { get }
     /// Makes an element of what the engine gives.
     static func _make(_ value: _EngineValue) -> Self
     /// Gives the element to the engine. An unmanaged object is added to the realm.
@@ -41,6 +43,7 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
 
 extension RealmCollectionValue {
     @inlinable public static var _isEmbedded: Bool { false }
+    @inlinable public var _embedded: ObjectBase? { nil }
 }
 
 /// What may be `Wrapped` of an optional property: the scalars, and objects as links.

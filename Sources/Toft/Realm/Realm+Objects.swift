@@ -136,7 +136,7 @@ extension Realm {
     }
 
     /// Deletes the objects of a map; its keys stay, with nil.
-    public func delete<Key, Element: Object>(_ map: Map<Key, Element?>) {
+    public func delete<Key, Element: ObjectBase>(_ map: Map<Key, Element?>) {
         deleteElements { try map._core() }
     }
 
