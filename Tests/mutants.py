@@ -68,6 +68,8 @@ TRIALS: dict[str, list[str]] = {
         "setMergedTooFar",
         "droppedChildKept",
         "grandchildrenKept",
+        "counterNotStored",
+        "counterNotMoved",
     ],
     "interleavings": [
         "publishedBeforeMeta",
@@ -161,6 +163,28 @@ EDITS = [
         """\
         guard property.ownsTargets, let position = property.targetPosition,
             !Mutant.isOn(.droppedChildKept)
+        else { return }
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/WriteBuffer.swift",
+        """\
+        guard classes[position].isCounterDirty, let counter = classes[position].counter else {
+""",
+        """\
+        guard classes[position].isCounterDirty, let counter = classes[position].counter,
+            !Mutant.isOn(.counterNotStored)
+        else {
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/WriteBuffer.swift",
+        """\
+        guard case .int64(let key) = key, try counter(owner) < key else { return }
+""",
+        """\
+        guard case .int64(let key) = key,
+            try counter(owner) < (Mutant.isOn(.counterNotMoved) ? key &- 1 : key)
         else { return }
 """,
     ),

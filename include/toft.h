@@ -547,7 +547,11 @@ TOFT_ENUM(toft_property_flags, uint32_t) {
     TOFT_PROPERTY_DICTIONARY = 32,
     /* Reserved; TOFT_ERROR_UNSUPPORTED today: */
     TOFT_PROPERTY_UNIQUE = 64,
-    TOFT_PROPERTY_FULL_TEXT = 128
+    TOFT_PROPERTY_FULL_TEXT = 128,
+    /* with TOFT_PROPERTY_PRIMARY_KEY, of an int that is not nullable: an object that is created
+       without the key gets the next one, 1 more than the greatest that an object of the class has
+       had, or 1. A deleted object's key is not given out again. What is rolled back may be */
+    TOFT_PROPERTY_AUTO_INCREMENT = 256
 };
 
 /* One property of a class. */
@@ -894,13 +898,14 @@ TOFT_ENUM(toft_update_policy, uint32_t) {
 /* Writes. Creates an object of a class with `count` properties given as parallel arrays (both
    may be NULL when it is 0); the others take their defaults: null where nullable, else 0, false,
    empty, 1970. Lists and sets take a TOFT_TYPE_LIST, dictionaries a TOFT_TYPE_DICTIONARY. A
-   class with a primary key needs it among them. All or nothing. `out_object` (may be NULL): a
-   handle, release it. `out_link` (may be NULL): its link. `out_created` (may be NULL): false when
-   an object with that primary key was updated.
+   class with a primary key needs it among them, unless that is TOFT_PROPERTY_AUTO_INCREMENT. All
+   or nothing. `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its link.
+   `out_created` (may be NULL): false when an object with that primary key was updated.
    Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_MISSING_PRIMARY_KEY,
    TOFT_ERROR_DUPLICATE_PRIMARY_KEY, TOFT_ERROR_MISSING_PRIMARY_KEY (a policy other than
-   TOFT_UPDATE_ERROR on a class without), TOFT_ERROR_EMBEDDED_OBJECT (the class is embedded), and
-   those of toft_object_set. Cost: O(log n). */
+   TOFT_UPDATE_ERROR on a class without), TOFT_ERROR_EMBEDDED_OBJECT (the class is embedded),
+   TOFT_ERROR_OVERFLOW (no next primary key: one was INT64_MAX), and those of toft_object_set.
+   Cost: O(log n). */
 TOFT_API toft_status toft_realm_create_object(toft_realm *realm, toft_class_key class_key,
     toft_update_policy policy, const toft_property_key *property_keys, const toft_value *values,
     size_t count, toft_object **out_object, toft_link *out_link, bool *out_created);

@@ -75,6 +75,7 @@ extension PropertySchema {
             collection: try CollectionKind(flags),
             isOptional: flags & PropertyFlag.nullable != 0,
             isPrimaryKey: flags & PropertyFlag.primaryKey != 0,
+            isAutoIncremented: flags & PropertyFlag.autoIncrement != 0,
             isIndexed: flags & PropertyFlag.indexed != 0, target: target.isEmpty ? nil : target,
             origin: origin.isEmpty ? nil : origin)
         if type == .link, collection == .none || collection == .dictionary { isOptional = true }
@@ -89,8 +90,9 @@ enum PropertyFlag {
     static let list = TOFT_PROPERTY_LIST.rawValue
     static let set = TOFT_PROPERTY_SET.rawValue
     static let dictionary = TOFT_PROPERTY_DICTIONARY.rawValue
+    static let autoIncrement = TOFT_PROPERTY_AUTO_INCREMENT.rawValue
     static let collections = list | set | dictionary
-    static let all = nullable | primaryKey | indexed | collections
+    static let all = nullable | primaryKey | indexed | collections | autoIncrement
 
     /// The flags of a property of the file.
     static func flags(of property: PropertyHandle) -> UInt32 {
@@ -98,6 +100,7 @@ enum PropertyFlag {
         if property.isOptional { flags |= nullable }
         if property.isPrimaryKey { flags |= primaryKey }
         if property.isIndexed { flags |= indexed }
+        if property.isAutoIncremented { flags |= autoIncrement }
         switch property.collection {
         case .none: break
         case .list: flags |= list

@@ -26,6 +26,7 @@ struct SchemaCommand: ParsableCommand {
                     for property in owner.visibleProperties {
                         let marks =
                             (property.isPrimaryKey ? ", primary key" : "")
+                            + (property.isAutoIncremented ? ", auto-increment" : "")
                             + (property.isIndexed && !property.isPrimaryKey ? ", indexed" : "")
                         let name = property.name.padding(
                             toLength: width, withPad: " ", startingAt: 0)

@@ -18,6 +18,7 @@ struct SchemaFile: Decodable {
         var set: Bool?
         var dictionary: Bool?
         var primaryKey: Bool?
+        var autoIncrement: Bool?
         var indexed: Bool?
         var target: String?
         var origin: String?
@@ -62,8 +63,8 @@ extension SchemaFile.Property {
         let isLinkOrNull = kind == .link && (collection == .none || collection == .dictionary)
         return PropertySchema(
             name, kind, collection: collection, isOptional: optional ?? isLinkOrNull,
-            isPrimaryKey: primaryKey ?? false, isIndexed: indexed ?? false, target: target,
-            origin: origin)
+            isPrimaryKey: primaryKey ?? false, isAutoIncremented: autoIncrement ?? false,
+            isIndexed: indexed ?? false, target: target, origin: origin)
     }
 
     private func collection(in owner: String) throws -> CollectionKind {
@@ -87,6 +88,7 @@ extension PropertyHandle {
         if isCollection { members.append((collection.name, .bool(true))) }
         if isOptional && type != .link { members.append(("optional", .bool(true))) }
         if isPrimaryKey { members.append(("primaryKey", .bool(true))) }
+        if isAutoIncremented { members.append(("autoIncrement", .bool(true))) }
         if isIndexed && !isPrimaryKey { members.append(("indexed", .bool(true))) }
         if let targetName { members.append(("target", .text(targetName))) }
         if let origin { members.append(("origin", .text(origin.name))) }

@@ -12,7 +12,7 @@ import ToftTestKit
     static let person = ClassSchema(
         "Person",
         [
-            PropertySchema("id", .int, isPrimaryKey: true),
+            PropertySchema("id", .int, isPrimaryKey: true, isAutoIncremented: true),
             PropertySchema("nick", .string, isOptional: true, isIndexed: true),
             .link("boss", to: "Person"),
         ]
@@ -232,6 +232,9 @@ private struct RandomRun {
             return
         }
         let primaryKey = values.first { $0.property.isPrimaryKey }
+        if let counted = owner.primaryKey, counted.isAutoIncremented, primaryKey == nil {
+            return try createNext(owner, counted, values, transaction)
+        }
         let existing = primaryKey.flatMap { given in
             model.classes[owner.name]?.first {
                 $0.value.values[given.property.name] == given.value
@@ -249,6 +252,28 @@ private struct RandomRun {
         for (property, value) in values {
             model.classes[owner.name]?[key]?.values[property.name] = value
         }
+        if owner.primaryKey?.isAutoIncremented == true, case .int(let id)? = primaryKey?.value {
+            model.counters[owner.name] = max(model.counters[owner.name] ?? 0, id)
+        }
+    }
+
+    /// Creates an object whose primary key the transaction counts.
+    mutating func createNext(
+        _ owner: ClassHandle, _ counted: PropertyHandle,
+        _ values: [(property: PropertyHandle, value: Value)], _ transaction: ModelTransaction
+    ) throws {
+        let last = model.counters[owner.name] ?? 0
+        guard last < .max else {
+            #expect(throws: ModelError.self, "\(seed)") { try transaction.create(owner, values) }
+            return
+        }
+        let (key, isNew) = try transaction.create(owner, values)
+        #expect(isNew, "\(seed)")
+        var object = blank(owner)
+        for (property, value) in values { object.values[property.name] = value }
+        object.values[counted.name] = .int(last + 1)
+        model.classes[owner.name, default: [:]][key] = object
+        model.counters[owner.name] = last + 1
     }
 
     /// Values for some properties of a new object.
@@ -256,7 +281,7 @@ private struct RandomRun {
         var values: [(property: PropertyHandle, value: Value)] = []
         for property in owner.visibleProperties
         where property.isStored && !property.isCollection
-            && (property.isPrimaryKey || seed.chance(50))
+            && (property.isPrimaryKey && !property.isAutoIncremented || seed.chance(50))
         {
             values.append((property, property.ownsTargets ? .null : value(property)))
         }

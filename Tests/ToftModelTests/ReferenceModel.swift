@@ -13,6 +13,9 @@ struct ReferenceModel: Equatable {
     /// Objects by class and key.
     var classes: [String: [Int64: Object]] = [:]
 
+    /// The greatest primary key that each class has had, where they are counted.
+    var counters: [String: Int64] = [:]
+
     /// The names of embedded classes.
     var embedded: [ClassID: String] = [:]
 

@@ -111,6 +111,7 @@ struct ModelProperty: Sendable {
     let persistedName: String
     let shape: _PropertyShape
     let isPrimaryKey: Bool
+    let isAutoIncremented: Bool
     let isIndexed: Bool
     /// For linking objects, the property that links here.
     let origin: String?
@@ -135,6 +136,7 @@ extension ModelProperty {
         persistedName = names.mapping[name] ?? name
         shape = wrapper.shape
         isPrimaryKey = traits.contains(.primaryKey) || names.primaryKey == name
+        isAutoIncremented = traits.contains(.autoIncrement)
         isIndexed = traits.contains(.indexed) || names.indexed.contains(name)
         origin = wrapper.originProperty(at: address)
         self.wrapper = wrapper
@@ -146,7 +148,7 @@ extension ModelProperty {
     var schema: PropertySchema {
         PropertySchema(
             name, shape.type, collection: shape.collection, isOptional: shape.isOptional,
-            isPrimaryKey: isPrimaryKey, isIndexed: isIndexed,
+            isPrimaryKey: isPrimaryKey, isAutoIncremented: isAutoIncremented, isIndexed: isIndexed,
             target: shape.target.map { ModelClass.name(of: $0) }, origin: origin,
             persistedName: persistedName)
     }

@@ -100,11 +100,11 @@ extension _ScalarInteger {
     }
 }
 
-extension Int: _ScalarInteger, _Indexable, _PrimaryKey {}
+extension Int: _ScalarInteger, _Indexable, _PrimaryKey, _AutoIncrementable {}
 extension Int8: _ScalarInteger, _Indexable, _PrimaryKey {}
 extension Int16: _ScalarInteger, _Indexable, _PrimaryKey {}
 extension Int32: _ScalarInteger, _Indexable, _PrimaryKey {}
-extension Int64: _ScalarInteger, _Indexable, _PrimaryKey {}
+extension Int64: _ScalarInteger, _Indexable, _PrimaryKey, _AutoIncrementable {}
 
 // MARK: Bool and floating point
 

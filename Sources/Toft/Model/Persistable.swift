@@ -63,6 +63,9 @@ public protocol _Indexable {}
 /// What may be a primary key: Int and its kin, String, UUID, ObjectId, each also optional.
 public protocol _PrimaryKey {}
 
+/// Types of primary keys that can be counted: integers of 64 bits.
+public protocol _AutoIncrementable {}
+
 /// The type of a property as the engine sees it.
 public struct _PropertyShape: Sendable {
     let type: ToftModel.PropertyType

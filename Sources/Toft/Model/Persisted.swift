@@ -101,6 +101,20 @@ extension Persisted where Value: _PrimaryKey {
     }
 }
 
+extension Persisted where Value: _AutoIncrementable {
+    /// A primary key that is counted: an object that is added with 0 gets the next one, 1 more than
+    /// the greatest that an object of the class has had. The key of a deleted object is not given
+    /// out again.
+    ///
+    /// ```swift
+    /// @Persisted(primaryKey: true, autoIncrement: true) var id: Int
+    /// ```
+    @inlinable public init(primaryKey: Bool, autoIncrement: Bool) {
+        let key: _PersistedTraits = primaryKey ? .primaryKey : .plain
+        self.init(value: nil, traits: autoIncrement ? key.union(.autoIncrement) : key)
+    }
+}
+
 extension Persisted where Value: _LinkingObjects {
     /// The objects that link here through the property named `originProperty` of their class.
     public init(originProperty: String) {
@@ -116,6 +130,7 @@ public struct _PersistedTraits: OptionSet, Sendable {
     @inlinable public static var plain: _PersistedTraits { [] }
     @inlinable public static var primaryKey: _PersistedTraits { _PersistedTraits(rawValue: 1) }
     @inlinable public static var indexed: _PersistedTraits { _PersistedTraits(rawValue: 2) }
+    @inlinable public static var autoIncrement: _PersistedTraits { _PersistedTraits(rawValue: 4) }
 }
 
 /// What reflection needs of any `Persisted`, at the address where it lies in an object.

@@ -45,7 +45,7 @@ extension ModelError {
         case .propertyNotWritable: .readOnlyProperty
         case .embeddedClass, .alreadyOwned: .embeddedObject
         case .indexOutOfRange: .indexOutOfRange
-        case .sumOverflow, .additionOverflow: .overflow
+        case .sumOverflow, .additionOverflow, .primaryKeysExhausted: .overflow
         }
     }
 }

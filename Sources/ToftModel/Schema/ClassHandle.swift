@@ -17,6 +17,8 @@ package final class ClassHandle: Sendable {
     let rules: ContiguousArray<ValueRule>
     package let primaryKey: PropertyHandle?
     let primaryKeyTree: TreeID?
+    /// Whether a new object without a primary key gets the next one: see `KeyCounter`.
+    let isAutoIncremented: Bool
     let primaryKeySlot: Int
     /// Properties with a secondary index.
     let indexed: ContiguousArray<PropertyHandle>
@@ -47,6 +49,7 @@ package final class ClassHandle: Sendable {
         rules = ContiguousArray(properties.map(\.rule))
         primaryKey = properties.first { $0.isPrimaryKey }
         primaryKeyTree = stored.primaryKeyTree
+        isAutoIncremented = primaryKey?.isAutoIncremented ?? false
         primaryKeySlot = slots.take(stored.primaryKeyTree)
         indexed = properties.filter { $0.isIndexed }
         declaredRequired = ContiguousArray(

@@ -19,6 +19,8 @@ package final class PropertyHandle: Sendable {
     /// reads null and does not write it.
     let isDeclaredRequired: Bool
     package let isPrimaryKey: Bool
+    /// Whether a new object without a primary key gets the next one: see `KeyCounter`.
+    package let isAutoIncremented: Bool
     package let isHidden: Bool
     /// The class linked to; for an inverse link, the class that links here.
     let targetPosition: Int?
@@ -50,6 +52,7 @@ package final class PropertyHandle: Sendable {
         isOptional = stored.isOptional
         isDeclaredRequired = stored.isDeclaredRequired
         isPrimaryKey = stored.isPrimaryKey
+        isAutoIncremented = stored.isAutoIncremented
         isHidden = stored.isHidden
         targetPosition = stored.targetClassID.flatMap { schema.classIndex(id: $0) }
         targetClassID = stored.targetClassID

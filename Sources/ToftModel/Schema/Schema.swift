@@ -55,6 +55,8 @@ package struct PropertySchema: Sendable, Equatable {
     /// optional, elements of a list of links never.
     package var isOptional: Bool
     package var isPrimaryKey: Bool
+    /// Whether a new object without a primary key gets the next one: see `KeyCounter`.
+    package var isAutoIncremented: Bool
     package var isIndexed: Bool
     /// The class linked to; for an inverse link, the class that links here.
     package var target: String?
@@ -64,8 +66,8 @@ package struct PropertySchema: Sendable, Equatable {
     package init(
         _ name: String, _ type: PropertyType, collection: CollectionKind = .none,
         isOptional: Bool = false, isPrimaryKey: Bool = false,
-        isIndexed: Bool = false, target: String? = nil, origin: String? = nil,
-        persistedName: String? = nil
+        isAutoIncremented: Bool = false, isIndexed: Bool = false, target: String? = nil,
+        origin: String? = nil, persistedName: String? = nil
     ) {
         self.name = name
         self.persistedName = persistedName ?? name
@@ -73,6 +75,7 @@ package struct PropertySchema: Sendable, Equatable {
         self.collection = collection
         self.isOptional = isOptional
         self.isPrimaryKey = isPrimaryKey
+        self.isAutoIncremented = isAutoIncremented
         self.isIndexed = isIndexed
         self.target = target
         self.origin = origin

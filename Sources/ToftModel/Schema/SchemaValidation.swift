@@ -177,6 +177,16 @@ private struct SchemaProblems {
                 )
             }
         }
+        if property.isAutoIncremented {
+            if !property.isPrimaryKey {
+                add(property.name, "is not the primary key and can't be auto-incremented")
+            } else if property.type != .int || property.isOptional {
+                add(
+                    property.name,
+                    "is of type \(property.isOptional ? "optional " : "")\(property.type.name) and "
+                        + "can't be auto-incremented; int can")
+            }
+        }
         if property.isIndexed {
             if property.collection != .none {
                 add(property.name, "is a \(property.collection.name) and can't be indexed")

@@ -27,6 +27,8 @@ package enum ModelError: Error, Sendable, Equatable {
     case duplicatePrimaryKey(className: String, value: Value)
     /// The class has a primary key, but none was given.
     case primaryKeyMissing(className: String, property: String)
+    /// No greater primary key is left to give to a new object.
+    case primaryKeysExhausted(className: String, property: String)
     /// A primary key was given or looked up for a class that has none.
     case noPrimaryKey(className: String)
     case valueTooLong(className: String, property: String, length: Int, limit: Int)

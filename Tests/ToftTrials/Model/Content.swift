@@ -13,6 +13,13 @@ struct ModelRows {
     var rows: [[Datum]] = []
     /// The object of each primary key.
     var primaryKeys: [Datum: Int64] = [:]
+    /// The greatest primary key so far, where they are counted.
+    var counter: Int64 = 0
+
+    /// Moves the counter to a primary key that is greater.
+    mutating func count(_ key: Datum) {
+        if case .int(let key) = key { counter = max(counter, key) }
+    }
 
     /// Where a key is; nil if there is no such object.
     func index(of key: Int64) -> Int? {
@@ -67,7 +74,17 @@ extension ModelContent {
         classes[owner].rows.append(row)
         if let property = shape.classes[owner].primaryKey {
             classes[owner].primaryKeys[row[property]] = key
+            if shape.classes[owner].properties[property].isCounted {
+                classes[owner].count(row[property])
+            }
         }
+    }
+
+    /// Begins to count the primary keys of a class, or no longer does.
+    mutating func toggleCounter(_ owner: Int, _ property: Int) {
+        shape.classes[owner].properties[property].isCounted.toggle()
+        guard shape.classes[owner].properties[property].isCounted else { return }
+        for row in classes[owner].rows { classes[owner].count(row[property]) }
     }
 
     /// Removes the objects at a run of places: links to them become null, also those in

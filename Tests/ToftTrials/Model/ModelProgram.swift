@@ -85,6 +85,7 @@ extension ShapeProperty {
         if isNullable { text += ", isNullable: true" }
         if isIndexed { text += ", isIndexed: true" }
         if isPrimaryKey { text += ", isPrimaryKey: true" }
+        if isCounted { text += ", isCounted: true" }
         if target > 0 { text += ", target: \(target)" }
         if isOwning { text += ", isOwning: true" }
         return text + ")"
@@ -102,11 +103,11 @@ extension Shape {
         for index in shape.classes.indices {
             if !shape.classes[index].isEmbedded, numbers.chance(50) {
                 let kinds: [ShapeType] = [.int, .int, .text, .text, .uuid, .objectId]
+                let type = numbers.pick(kinds) ?? .int, isNullable = numbers.chance(15)
                 shape.classes[index].properties.append(
                     ShapeProperty(
-                        name: "id", type: numbers.pick(kinds) ?? .int,
-                        isNullable: numbers.chance(15),
-                        isPrimaryKey: true))
+                        name: "id", type: type, isNullable: isNullable, isPrimaryKey: true,
+                        isCounted: type == .int && !isNullable && numbers.chance(60)))
             }
             // Few properties let one decide how large a row is.
             let properties = numbers.chance(40) ? 1 + numbers.below(2) : 1 + numbers.below(9)

@@ -171,19 +171,29 @@ extension ModelRun {
         let policy = declared.primaryKey == nil ? 0 : policy
         for index in 0..<count where content.objectCount < Self.objectLimit {
             var values = values(owner, draws, index)
+            var next: (property: Int, value: Datum)?
+            var isExhausted = false
             if let key = declared.primaryKey, !values.contains(where: { $0.property == key }) {
-                values.append(
-                    (key, Draw(8, UInt64(index)).value(declared.properties[key], in: content)))
+                if declared.properties[key].isCounted {
+                    isExhausted = content.classes[owner].counter == .max
+                    next = (key, .int(content.classes[owner].counter &+ 1))
+                } else {
+                    values.append(
+                        (key, Draw(8, UInt64(index)).value(declared.properties[key], in: content)))
+                }
             }
             let known = declared.primaryKey.flatMap { key in
                 values.first { $0.property == key }.flatMap { content.find(owner, $0.value) }
             }
             let code =
                 values.contains { isTooLong($0.value) }
-                ? Self.tooLong : known != nil && policy == 0 ? Self.duplicateKey : nil
+                ? Self.tooLong
+                : isExhausted
+                    ? Self.overflow : known != nil && policy == 0 ? Self.duplicateKey : nil
             let made = try attempt(expecting: code) {
                 try session.create(owner, values, policy: policy)
             }
+            if let next { values.append(next) }
             if let made { try adopt(made, known, owner, values) }
         }
     }
@@ -565,11 +575,17 @@ extension ModelRun {
         let owner = self.owner(owner)
         let found = committed.shape.classes[owner].properties.indices.filter {
             let property = committed.shape.classes[owner].properties[$0]
-            return !property.isCollection && !property.isPrimaryKey && property.type.canBeIndexed
+            if property.isPrimaryKey { return property.type == .int && !property.isNullable }
+            return !property.isCollection && property.type.canBeIndexed
         }
         guard !found.isEmpty else { return }
         try closeAll()
-        committed.shape.classes[owner].properties[found[property % found.count]].isIndexed.toggle()
+        let index = found[property % found.count]
+        if committed.shape.classes[owner].properties[index].isPrimaryKey {
+            committed.toggleCounter(owner, index)
+        } else {
+            committed.shape.classes[owner].properties[index].isIndexed.toggle()
+        }
         try openChanged()
     }
 
@@ -577,7 +593,7 @@ extension ModelRun {
         let owner = self.owner(owner)
         let found = committed.shape.classes[owner].properties.indices.filter {
             let property = committed.shape.classes[owner].properties[$0]
-            return !property.isNullable && property.type != .link
+            return !property.isNullable && property.type != .link && !property.isCounted
         }
         guard !found.isEmpty else { return }
         let isKeeping = isKeeping && seats.count < 6

@@ -77,6 +77,8 @@ struct ShapeProperty: Equatable {
     var isNullable = false
     var isIndexed = false
     var isPrimaryKey = false
+    /// The primary key of an object that is given none is the next one.
+    var isCounted = false
     /// The class that a link leads to.
     var target = 0
     /// Whether that class is embedded.
@@ -111,7 +113,8 @@ extension Shape {
                         PropertySchema(
                             property.name, property.type.stored,
                             collection: property.collection, isOptional: property.takesNull,
-                            isPrimaryKey: property.isPrimaryKey, isIndexed: property.isIndexed,
+                            isPrimaryKey: property.isPrimaryKey,
+                            isAutoIncremented: property.isCounted, isIndexed: property.isIndexed,
                             target: property.type == .link ? classes[property.target].name : nil)
                     }
                         + declared.inverses.map {

@@ -1098,6 +1098,48 @@ class FunctionTests(unittest.TestCase):
         ):
             getattr(LIBRARY, f"toft_{name}_release")(handle)
 
+    def test_an_object_without_a_key_gets_the_next_one_where_they_are_counted(self):
+        counted = E.TOFT_PROPERTY_PRIMARY_KEY | E.TOFT_PROPERTY_AUTO_INCREMENT
+        ticket = [property_schema("id", E.TOFT_TYPE_INT, counted)]
+        realm = open_realm({"Ticket": ticket}, memory="counted")
+        tickets = get("toft_realm_find_class", realm, text("Ticket"))
+        key = ctypes.c_uint32(get("toft_realm_find_property", realm, tickets, text("id")))
+        info = sized(S.toft_property_info)
+        check("toft_realm_property_info", realm, tickets, key, ctypes.byref(info))
+        self.assertEqual(info.flags, counted)
+
+        def create(*given):
+            keys, given = (ctypes.c_uint32 * 1)(key.value), (S.toft_value * 1)(*given)
+            made, count = ctypes.c_void_p(), len([each for each in given if each.type])
+            code = status(
+                *("toft_realm_create_object", realm, tickets, 0, keys, given, count),
+                *(ctypes.byref(made), None, None),
+            )
+            if code != E.TOFT_OK:
+                return status_name(code)
+            found = get("toft_object_get", made, key)
+            check("toft_object_release", made)
+            return found
+
+        check("toft_realm_begin_write", realm, None)
+        self.assertEqual([create(), create(), create(value(9)), create()], [1, 2, 9, 10])
+        keys = (ctypes.c_int64 * 2)()
+        check("toft_realm_create_objects", realm, tickets, 0, None, 0, 2, keys, None)
+        self.assertEqual(get("toft_realm_object_count", realm, tickets), 6)
+        self.assertEqual(create(value(2**63 - 1)), 2**63 - 1)
+        self.assertEqual(create(), "TOFT_ERROR_OVERFLOW")
+        check("toft_realm_commit", realm, None, None)
+        check("toft_realm_release", realm)
+        for flags, kind, words in (
+            (E.TOFT_PROPERTY_AUTO_INCREMENT, E.TOFT_TYPE_INT, "is not the primary key"),
+            (counted, E.TOFT_TYPE_STRING, "of type string"),
+            (counted | E.TOFT_PROPERTY_NULLABLE, E.TOFT_TYPE_INT, "of type optional int"),
+        ):
+            with self.assertRaises(ToftError) as caught:
+                new_schema({"Ticket": [property_schema("id", kind, flags)]})
+            self.assertEqual(status_name(caught.exception.status), "TOFT_ERROR_INVALID_SCHEMA")
+            self.assertIn(words, caught.exception.detail)
+
     def test_a_key_that_no_dictionary_takes_is_refused_and_says_why(self):
         check("toft_realm_begin_write", self.world.realm, None)
         for name, words in (("a.b", "contains a '.'"), ("$a", "begins with '$'")):

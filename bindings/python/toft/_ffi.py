@@ -152,6 +152,7 @@ class toft_property_flags(IntEnum):
     DICTIONARY = 32
     UNIQUE = 64
     FULL_TEXT = 128
+    AUTO_INCREMENT = 256
 
 
 class toft_class_flags(IntEnum):

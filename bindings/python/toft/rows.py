@@ -133,6 +133,9 @@ class Binding:
         self.cls = cls
         self.properties = {each.name: each for each in properties}
         self.defaults = [each for each in properties if each.must_be_given]
+        counted = (each.name for each in properties_of(cls).values() if each.field.auto_increment)
+        self.counted = next(counted, None)
+        """The auto-incremented primary key, which the library gives a new object."""
         self.owning: list[BoundProperty] | None = None  # known once all classes are bound
         self._named: dict[tuple[str, ...], tuple[Any, list[BoundProperty]]] = {}
 

@@ -66,6 +66,7 @@ class Field:
     default: Any = MISSING
     default_factory: Callable[[], Any] | None = None
     primary_key: bool = False
+    auto_increment: bool = False
     indexed: bool = False
     linked_class: Any = None
     linked_property: str | None = None
@@ -77,17 +78,27 @@ def field(
     default: Any = MISSING,
     default_factory: Callable[[], Any] | None = None,
     primary_key: bool = False,
+    auto_increment: bool = False,
     indexed: bool = False,
     name: str | None = None,
 ) -> Any:
     """Says of a property what its annotation cannot: `id: int = toft.field(primary_key=True)`.
+
+    `auto_increment`: of an int that is the primary key. An object that is given none, or None, gets
+    the next one when it is added: 1 more than the greatest that an object of the class has had.
+    Until then it is None; `default=None` tells type checkers that it may be left out.
 
     `name`: what the file calls it, where that is another name than the attribute's; queries and
     sorts use it too. An attribute that begins with an underscore is a property only with a field.
     """
     if default is not MISSING and default_factory is not None:
         raise ValueError("give either default or default_factory")
-    return Field(default, default_factory, primary_key, indexed, name=name)
+    if auto_increment:
+        if default is None:
+            default = MISSING
+        if default is not MISSING or default_factory is not None:
+            raise ValueError("give either a default or auto_increment")
+    return Field(default, default_factory, primary_key, auto_increment, indexed, name=name)
 
 
 @overload
@@ -132,6 +143,7 @@ class PropertySchema:
         return (
             (flags.NULLABLE if nullable else 0)
             | (flags.PRIMARY_KEY if self.field.primary_key else 0)
+            | (flags.AUTO_INCREMENT if self.field.auto_increment else 0)
             | (flags.INDEXED if self.field.indexed else 0)
             | _CONTAINER_FLAGS.get(self.container, 0)
         )
@@ -142,6 +154,8 @@ class PropertySchema:
             return self.field.default_factory()
         if self.field.default is not MISSING:
             return self.held(self.field.default)
+        if self.field.auto_increment:
+            return None
         if self.container is not None or self.is_optional:
             return self.container() if self.container is not None else None
         return self.conversion.zero if self.conversion else _ZEROS.get(self.type)
@@ -165,7 +179,7 @@ class PropertySchema:
     def is_required(self) -> bool:
         """Whether a new object must be given it: nothing else says what it would be."""
         is_empty = self.is_optional or self.container is not None or self.type in _EMPTY
-        return not (is_empty or self.has_default)
+        return not (is_empty or self.has_default or self.field.auto_increment)
 
 
 _ZEROS: dict[int, Any] = {
@@ -306,6 +320,7 @@ class PropertyInfo:
     """The class that is linked to or, for linking objects, links here; "" for others."""
     origin_property: str
     """Of linking objects, the property that links here; "" for others."""
+    is_auto_incremented: bool = False
 
 
 def fields(cls: builtins.type[Object]) -> tuple[PropertyInfo, ...]:
@@ -329,6 +344,7 @@ def _info(declared: PropertySchema) -> PropertyInfo:
         key or declared.field.indexed,
         declared.target,
         declared.origin_property,
+        declared.field.auto_increment,
     )
 
 
@@ -424,6 +440,8 @@ def _property(name: str, annotation: Any, default: Any, names: _Names) -> Proper
     if annotation is MISSING:
         raise _Problem(f"say its type: {name}: int = toft.field(...)")
     meaning = _meaning(_evaluated(annotation, names), names)
+    if declared.auto_increment and meaning.conversion is not None:
+        raise _Problem("only an int can be auto-incremented")
     if isinstance(declared.default, (list, dict, set)) and meaning.container is None:
         raise _Problem("objects would share this default: say toft.field(default_factory=...)")
     if declared.default is not MISSING:
@@ -611,6 +629,7 @@ def stored_property(
         origin_property=origin_property,
         field=Field(
             primary_key=bool(flags & known.PRIMARY_KEY),
+            auto_increment=bool(flags & known.AUTO_INCREMENT),
             indexed=bool(flags & known.INDEXED),
             name=name,
         ),
