@@ -2,7 +2,10 @@ internal import ToftEngine
 internal import ToftModel
 
 extension Map: _Persistable {
-    public static var _shape: _PropertyShape { Value._shape.collection(.dictionary) }
+    public static var _shape: _PropertyShape {
+        let shape = Value._isEmbedded && !Value._isObject ? Value._shape.optional : Value._shape
+        return shape.collection(.dictionary)
+    }
     @inlinable public static var _isKeptWhenManaged: Bool { true }
     public static func _initial() -> Map { Map() }
 

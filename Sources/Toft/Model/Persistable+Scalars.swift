@@ -4,7 +4,7 @@ internal import ToftStorage
 
 /// What all scalars have in common: one conversion from what is stored and one to it serve
 /// properties, lists, results and queries.
-public protocol _Scalar: _Persistable, _PersistableInsideOptional {
+public protocol _Scalar: _Persistable, _PersistedForm {
     init()
     static var _type: _PropertyShape { get }
     /// From what the engine gives; nil when it is null.

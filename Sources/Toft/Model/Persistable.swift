@@ -28,6 +28,8 @@ extension _Persistable {
 /// `Map`: objects, and the scalars, optional or not.
 public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static var _shape: _PropertyShape { get }
+    /// Whether elements are objects themselves, not types of an app's own that are kept as some.
+    static var _isObject: Bool { get }
     /// Whether it is kept as an object that lives in its owner.
     static var _isEmbedded: Bool { get }
     /// The object that is kept where it is an embedded one.
@@ -42,6 +44,7 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
 }
 
 extension RealmCollectionValue {
+    @inlinable public static var _isObject: Bool { false }
     @inlinable public static var _isEmbedded: Bool { false }
     @inlinable public var _embedded: ObjectBase? { nil }
 }

@@ -1,3 +1,5 @@
+internal import ToftModel
+
 /// Marks a property of an `Object` subclass as one that the database keeps.
 ///
 /// ```swift
@@ -162,7 +164,11 @@ protocol AnyPersisted: SendableMetatype {
 }
 
 extension Persisted: AnyPersisted {
-    static var shape: _PropertyShape { Value._shape }
+    static var shape: _PropertyShape {
+        let shape = Value._shape
+        // That of a type of an app's own does not say so.
+        return shape.type == .link && shape.collection == .none ? shape.optional : shape
+    }
     static var element: (any RealmCollectionValue.Type)? {
         Value.self as? any RealmCollectionValue.Type
     }
