@@ -70,6 +70,8 @@ TRIALS: dict[str, list[str]] = {
         "grandchildrenKept",
         "counterNotStored",
         "counterNotMoved",
+        "cascadeForgotten",
+        "denialForgotten",
     ],
     "interleavings": [
         "publishedBeforeMeta",
@@ -189,13 +191,27 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Write/ModelTransaction+Embedded.swift",
+        "Sources/ToftModel/Write/ModelTransaction+Delete.swift",
         """\
-            for property in object.owner.owning {
+            for property in object.owner.cascading {
+                guard let position = property.targetPosition else { continue }
 """,
         """\
-            let isKept = Mutant.isOn(.grandchildrenKept) && object.derived
-            for property in isKept ? [] : object.owner.owning {
+            let isKept = Mutant.isOn(.grandchildrenKept) && object.isDerived
+            for property in isKept ? [] : object.owner.cascading {
+                guard let position = property.targetPosition,
+                    !Mutant.isOn(.cascadeForgotten) || property.ownsTargets
+                        || !property.isCollection
+                else { continue }
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/ModelTransaction+Delete.swift",
+        """\
+        guard let found else { return }
+""",
+        """\
+        guard let found, !Mutant.isOn(.denialForgotten) || going.count < 2 else { return }
 """,
     ),
     Edit(

@@ -97,6 +97,23 @@ def test_counted_keys_are_shown_moved_and_given_out(tmp_path: Path) -> None:
     assert "can't be auto-incremented" in refused.stderr
 
 
+def test_delete_rules_are_shown_and_moved(tmp_path: Path) -> None:
+    link = {"name": "next", "type": "link", "deleteRule": "cascade", "target": "Item"}
+    keeps = {"name": "kept", "type": "link", "deleteRule": "deny", "target": "Item"}
+    schema = {"toft": 1, "classes": [{"name": "Item", "properties": [link, keeps]}]}
+    dump, database = tmp_path / "items.jsonl", tmp_path / "items.toft"
+    dump.write_text(json.dumps(schema) + "\n")
+    run("load", database, dump)
+    shown = run("schema", database).stdout
+    assert "link to 'Item', cascade" in shown and "link to 'Item', deny" in shown
+    printed = json.loads(run("schema", database, "--json").stdout)
+    assert printed["classes"] == schema["classes"]
+    link["deleteRule"] = "vanish"
+    dump.write_text(json.dumps(schema) + "\n")
+    refused = run("load", tmp_path / "other.toft", dump, status=1)
+    assert "unknown delete rule 'vanish'" in refused.stderr
+
+
 def test_a_schema_that_is_printed_can_be_imported_with(tmp_path: Path) -> None:
     database = loaded(tmp_path)
     schema = tmp_path / "again.json"

@@ -429,6 +429,9 @@ TOFT_ENUM(toft_status, int32_t) {
     TOFT_ERROR_OVERFLOW = 410,           /* a sum of ints leaves the range of 64 bits */
     /* an embedded object without an owner, or one with an owner for another */
     TOFT_ERROR_EMBEDDED_OBJECT = 411,
+    /* a TOFT_PROPERTY_DENY of an object that stays links to the one; number: the object key of that
+       which links */
+    TOFT_ERROR_DELETION_DENIED = 412,
 
     /* Collections and results */
     TOFT_ERROR_INDEX_OUT_OF_RANGE = 501, /* number: the index */
@@ -551,7 +554,16 @@ TOFT_ENUM(toft_property_flags, uint32_t) {
     /* with TOFT_PROPERTY_PRIMARY_KEY, of an int that is not nullable: an object that is created
        without the key gets the next one, 1 more than the greatest that an object of the class has
        had, or 1. A deleted object's key is not given out again. What is rolled back may be */
-    TOFT_PROPERTY_AUTO_INCREMENT = 256
+    TOFT_PROPERTY_AUTO_INCREMENT = 256,
+    /* The delete rule of a link or of a collection of links, at most one; not to an embedded class.
+       Without one, what an object links to stays when it is deleted, and links to an object that is
+       deleted become null or leave their collection. */
+    /* what an object links to is deleted with it, whatever else links to that; so is what that
+       links to with this rule, however deep, and circles end. Not in an embedded class */
+    TOFT_PROPERTY_CASCADE = 512,
+    /* an object cannot be deleted while another one links to it through this property, unless the
+       same call deletes that one too: TOFT_ERROR_DELETION_DENIED */
+    TOFT_PROPERTY_DENY = 1024
 };
 
 /* One property of a class. */
@@ -968,12 +980,17 @@ TOFT_API toft_status toft_object_link(toft_object *object, toft_link *out_link);
 TOFT_API toft_status toft_object_is_valid(toft_object *object, bool *out_is_valid);
 
 /* Writes. Deletes the object: links to it become null, those in dictionaries too, lists and sets
-   lose it; what it links to stays, except embedded objects, which it owns. The handle stays, to be
-   released. Errors: TOFT_ERROR_OBJECT_DELETED. Cost: O(log n) for each object that goes and each
-   link from and to it. */
+   lose it; what it links to stays, except embedded objects, which it owns, and what a
+   TOFT_PROPERTY_CASCADE leads to. The handle stays, to be released. Errors:
+   TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_DELETION_DENIED. Cost: O(log n) for each object that goes
+   and each link from and to it. */
 TOFT_API toft_status toft_object_delete(toft_object *object);
 
-/* Writes. Deletes all objects of a class. Errors: TOFT_ERROR_NO_SUCH_CLASS. Cost: O(n). */
+/* The `class_key` of toft_realm_delete_all for all classes together. */
+#define TOFT_ALL_CLASSES 4294967295
+
+/* Writes. Deletes all objects of a class, or of all, all or none. Errors: TOFT_ERROR_NO_SUCH_CLASS,
+   TOFT_ERROR_DELETION_DENIED. Cost: O(n). */
 TOFT_API toft_status toft_realm_delete_all(toft_realm *realm, toft_class_key class_key);
 
 /* Gives a further handle, as toft_realm_clone does. `out_object`: release it. */

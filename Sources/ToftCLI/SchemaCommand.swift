@@ -27,6 +27,7 @@ struct SchemaCommand: ParsableCommand {
                         let marks =
                             (property.isPrimaryKey ? ", primary key" : "")
                             + (property.isAutoIncremented ? ", auto-increment" : "")
+                            + (property.deleteRule == .nullify ? "" : ", \(property.deleteRule)")
                             + (property.isIndexed && !property.isPrimaryKey ? ", indexed" : "")
                         let name = property.name.padding(
                             toLength: width, withPad: " ", startingAt: 0)

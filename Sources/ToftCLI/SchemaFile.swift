@@ -20,6 +20,7 @@ struct SchemaFile: Decodable {
         var primaryKey: Bool?
         var autoIncrement: Bool?
         var indexed: Bool?
+        var deleteRule: String?
         var target: String?
         var origin: String?
     }
@@ -64,7 +65,19 @@ extension SchemaFile.Property {
         return PropertySchema(
             name, kind, collection: collection, isOptional: optional ?? isLinkOrNull,
             isPrimaryKey: primaryKey ?? false, isAutoIncremented: autoIncrement ?? false,
-            isIndexed: indexed ?? false, target: target, origin: origin)
+            isIndexed: indexed ?? false, deleteRule: try rule(in: owner), target: target,
+            origin: origin)
+    }
+
+    private func rule(in owner: String) throws -> DeleteRule {
+        guard let deleteRule else { return .nullify }
+        guard let rule = DeleteRule.allCases.first(where: { "\($0)" == deleteRule }) else {
+            throw EngineError(
+                .invalidSchema,
+                "Property '\(owner).\(name)' has the unknown delete rule '\(deleteRule)'. The rules "
+                    + "are nullify, cascade and deny.")
+        }
+        return rule
     }
 
     private func collection(in owner: String) throws -> CollectionKind {
@@ -90,6 +103,7 @@ extension PropertyHandle {
         if isPrimaryKey { members.append(("primaryKey", .bool(true))) }
         if isAutoIncremented { members.append(("autoIncrement", .bool(true))) }
         if isIndexed && !isPrimaryKey { members.append(("indexed", .bool(true))) }
+        if deleteRule != .nullify { members.append(("deleteRule", .text("\(deleteRule)"))) }
         if let targetName { members.append(("target", .text(targetName))) }
         if let origin { members.append(("origin", .text(origin.name))) }
         return .object(members)

@@ -56,7 +56,7 @@ import ToftTestKit
                 let database = try ModelDatabase(Self.counted, location: file)
                 try database.write { transaction throws in
                     #expect(try next(transaction) == expected)
-                    try transaction.eraseAll(database.handle("Ticket"))
+                    try transaction.eraseAll([database.handle("Ticket")])
                 }
                 try database.check()
             }
@@ -107,7 +107,7 @@ import ToftTestKit
         try database.reopen(Self.counted)
         try database.write { transaction throws in
             #expect(try next(transaction) == 9)
-            try transaction.eraseAll(database.handle("Ticket"))
+            try transaction.eraseAll([database.handle("Ticket")])
         }
         try database.reopen(Self.plain)
         try database.write { transaction throws in
@@ -144,8 +144,8 @@ import ToftTestKit
             problem(
                 PropertySchema(
                     "id", .int, isOptional: true, isPrimaryKey: true, isAutoIncremented: true)) == [
-                    "property 'Ticket.id' is of type optional int and can't be auto-incremented; int "
-                        + "can"
+                    "property 'Ticket.id' is of type optional int and can't be "
+                        + "auto-incremented; int can"
                 ])
     }
 

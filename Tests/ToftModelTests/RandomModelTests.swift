@@ -15,6 +15,8 @@ import ToftTestKit
             PropertySchema("id", .int, isPrimaryKey: true, isAutoIncremented: true),
             PropertySchema("nick", .string, isOptional: true, isIndexed: true),
             .link("boss", to: "Person"),
+            PropertySchema(
+                "heir", .link, isOptional: true, deleteRule: .cascade, target: "Person"),
         ]
             + [
                 .links("friends", to: "Person"), .links("dogs", to: "Dog"),
@@ -25,14 +27,17 @@ import ToftTestKit
         "Dog",
         [
             PropertySchema("name", .string, isOptional: true, isPrimaryKey: true),
-            .link("owner", to: "Person"), .link("rival", to: "Dog"),
+            PropertySchema(
+                "owner", .link, isOptional: true, deleteRule: .deny, target: "Person"),
+            .link("rival", to: "Dog"),
         ]
             + scalars.map { PropertySchema("list_\($0)", $0, collection: .list, isOptional: true) })
     static let bag = ClassSchema(
         "Bag",
         [
             PropertySchema("peers", .link, collection: .set, target: "Bag"),
-            PropertySchema("dogs", .link, collection: .set, target: "Dog"),
+            PropertySchema(
+                "dogs", .link, collection: .set, deleteRule: .cascade, target: "Dog"),
             PropertySchema(
                 "named", .link, collection: .dictionary, isOptional: true, target: "Bag"),
         ]
@@ -148,8 +153,12 @@ private struct RandomRun {
     }
 
     mutating func steps(_ count: Int, _ transaction: ModelTransaction) throws {
-        for owner in transaction.view.schema.classes where owner.isEmbedded {
-            model.embedded[owner.id] = owner.name
+        for owner in transaction.view.schema.classes {
+            model.names[owner.id] = owner.name
+            if owner.isEmbedded { model.embedded[owner.id] = owner.name }
+            for property in owner.links {
+                model.rules[owner.name, default: [:]][property.name] = property.deleteRule
+            }
         }
         for _ in 0..<count {
             guard let owner = seed.pick(transaction.view.schema.visibleClasses) else { return }
@@ -478,12 +487,21 @@ private struct RandomRun {
 
     mutating func erase(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
         guard let key = key(owner) else { return }
+        if model.isDenied([.link(ObjectRef(classID: owner.id, key: key))]) {
+            #expect(throws: ModelError.self, "\(seed)") { try transaction.erase(key, owner) }
+            return
+        }
         try transaction.erase(key, owner)
         model.erase(owner.name, key, id: owner.id)
     }
 
     mutating func eraseAll(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
-        try transaction.eraseAll(owner)
+        let all = keys(owner.name).map { Value.link(ObjectRef(classID: owner.id, key: $0)) }
+        if model.isDenied(all) {
+            #expect(throws: ModelError.self, "\(seed)") { try transaction.eraseAll([owner]) }
+            return
+        }
+        try transaction.eraseAll([owner])
         for key in keys(owner.name) { model.erase(owner.name, key, id: owner.id) }
     }
 

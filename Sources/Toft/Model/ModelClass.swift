@@ -113,6 +113,7 @@ struct ModelProperty: Sendable {
     let isPrimaryKey: Bool
     let isAutoIncremented: Bool
     let isIndexed: Bool
+    let deleteRule: DeleteRule
     /// For linking objects, the property that links here.
     let origin: String?
     let wrapper: any AnyPersisted.Type
@@ -137,6 +138,8 @@ extension ModelProperty {
         shape = wrapper.shape
         isPrimaryKey = traits.contains(.primaryKey) || names.primaryKey == name
         isAutoIncremented = traits.contains(.autoIncrement)
+        deleteRule =
+            traits.contains(.cascade) ? .cascade : traits.contains(.deny) ? .deny : .nullify
         isIndexed = traits.contains(.indexed) || names.indexed.contains(name)
         origin = wrapper.originProperty(at: address)
         self.wrapper = wrapper
@@ -149,6 +152,7 @@ extension ModelProperty {
         PropertySchema(
             name, shape.type, collection: shape.collection, isOptional: shape.isOptional,
             isPrimaryKey: isPrimaryKey, isAutoIncremented: isAutoIncremented, isIndexed: isIndexed,
+            deleteRule: deleteRule.stored,
             target: shape.target.map { ModelClass.name(of: $0) }, origin: origin,
             persistedName: persistedName)
     }
@@ -164,6 +168,16 @@ extension ModelProperty {
     ) rethrows -> Result {
         try withExtendedLifetime(object) {
             try body(Unmanaged.passUnretained(object).toOpaque() + offset)
+        }
+    }
+}
+
+extension DeleteRule {
+    fileprivate var stored: ToftModel.DeleteRule {
+        switch self {
+        case .nullify: .nullify
+        case .cascade: .cascade
+        case .deny: .deny
         }
     }
 }

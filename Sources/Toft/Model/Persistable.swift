@@ -69,6 +69,14 @@ public protocol _PrimaryKey {}
 /// Types of primary keys that can be counted: integers of 64 bits.
 public protocol _AutoIncrementable {}
 
+/// Links and collections of links, which may have a delete rule.
+public protocol _Linking {}
+
+extension Optional: _Linking where Wrapped: ObjectBase {}
+extension List: _Linking where Element: ObjectBase {}
+extension MutableSet: _Linking where Element: ObjectBase {}
+extension Map: _Linking where Value: _Linking {}
+
 /// The type of a property as the engine sees it.
 public struct _PropertyShape: Sendable {
     let type: ToftModel.PropertyType

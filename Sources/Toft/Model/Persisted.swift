@@ -117,6 +117,38 @@ extension Persisted where Value: _AutoIncrementable {
     }
 }
 
+extension Persisted where Value: _Linking {
+    /// A link, or a collection of links, with a rule for deletions.
+    ///
+    /// ```swift
+    /// @Persisted(deleteRule: .cascade) var invoices: List<Invoice>
+    /// ```
+    @inlinable public init(deleteRule: DeleteRule) {
+        self.init(value: nil, traits: deleteRule.traits)
+    }
+}
+
+/// What deletions do along a link: the rule of a property, for those that it links to.
+public enum DeleteRule: Int, Sendable {
+    /// What the object links to stays when it is deleted; links to an object that is deleted become
+    /// nil, or leave their collection. Every link does that without a rule.
+    case nullify = 0
+    /// What the object links to is deleted with it, whatever else links to that; so is what that
+    /// links to with this rule, however deep, and circles end.
+    case cascade = 1
+    /// An object can't be deleted while another one links to it through this property, unless the
+    /// same call deletes that one too.
+    case deny = 2
+
+    @usableFromInline var traits: _PersistedTraits {
+        switch self {
+        case .nullify: .plain
+        case .cascade: .cascade
+        case .deny: .deny
+        }
+    }
+}
+
 extension Persisted where Value: _LinkingObjects {
     /// The objects that link here through the property named `originProperty` of their class.
     public init(originProperty: String) {
@@ -133,6 +165,8 @@ public struct _PersistedTraits: OptionSet, Sendable {
     @inlinable public static var primaryKey: _PersistedTraits { _PersistedTraits(rawValue: 1) }
     @inlinable public static var indexed: _PersistedTraits { _PersistedTraits(rawValue: 2) }
     @inlinable public static var autoIncrement: _PersistedTraits { _PersistedTraits(rawValue: 4) }
+    @inlinable public static var cascade: _PersistedTraits { _PersistedTraits(rawValue: 8) }
+    @inlinable public static var deny: _PersistedTraits { _PersistedTraits(rawValue: 16) }
 }
 
 /// What reflection needs of any `Persisted`, at the address where it lies in an object.

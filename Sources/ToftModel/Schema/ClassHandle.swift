@@ -29,6 +29,10 @@ package final class ClassHandle: Sendable {
     package let links: ContiguousArray<PropertyHandle>
     /// Those that lead to embedded objects, which an object owns.
     let owning: ContiguousArray<PropertyHandle>
+    /// Those whose targets are deleted with an object.
+    let cascading: ContiguousArray<PropertyHandle>
+    /// Links of any class that keep an object of this one from being deleted.
+    let denying: ContiguousArray<PropertyHandle>
     /// Links and lists of links, of any class, to this class.
     package let incoming: ContiguousArray<PropertyHandle>
     /// Whether the property ids are 1, 2, 3..., so that an id is a position.
@@ -56,6 +60,8 @@ package final class ClassHandle: Sendable {
             properties.indices.filter { properties[$0].isDeclaredRequired })
         links = properties.filter { $0.type == .link }
         owning = links.filter(\.ownsTargets)
+        cascading = links.filter(\.cascades)
+        denying = incoming.filter { $0.deleteRule == .deny }
         self.incoming = incoming
         isDense = properties.indices.allSatisfy { properties[$0].id == PropertyID($0 + 1) }
     }

@@ -28,6 +28,7 @@ package final class PropertyHandle: Sendable {
     package let targetName: String?
     /// Whether it links to embedded objects: those live and die with the link.
     package let ownsTargets: Bool
+    package let deleteRule: DeleteRule
     /// For an inverse link, the property of the target class that links here.
     package let originPropertyID: PropertyID?
     let indexTree: TreeID?
@@ -59,6 +60,7 @@ package final class PropertyHandle: Sendable {
         targetName = targetPosition.map { schema.classes[$0].name }
         ownsTargets =
             type == .link && (targetPosition.map { schema.classes[$0].isEmbedded } ?? false)
+        deleteRule = stored.deleteRule
         originPropertyID = stored.originPropertyID
         indexTree = stored.indexTree
         backlinkTree = stored.backlinkTree
@@ -74,6 +76,8 @@ package final class PropertyHandle: Sendable {
 }
 
 extension PropertyHandle {
+    /// Whether its targets are deleted with the object.
+    var cascades: Bool { ownsTargets || deleteRule == .cascade }
     /// Whether it holds many values.
     package var isCollection: Bool { collection != .none }
     /// Whether it has a column; inverse links are computed.

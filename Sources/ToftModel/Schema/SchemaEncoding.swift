@@ -16,8 +16,8 @@ internal import ToftStorage
 /// name      length u16, UTF-8
 /// ```
 /// All little-endian; 0 stands for "none". Whatever follows the fields of a record, where the dots
-/// are, is for later versions and skipped. Of the flags, bit 0 means hidden, bit 1 optional, bit 16
-/// (of a property) auto-incremented; unknown low bits are skipped, unknown high ones (16...31) need
+/// are, is for later versions and skipped. Of the flags, bit 0 means hidden, bit 1 optional, of a
+/// property bit 16 auto-incremented, bit 17 and 18 the delete rule (0 to 2); unknown low bits are skipped, unknown high ones (16...31) need
 /// a newer version.
 enum SchemaEncoding {
     static let encodingVersion: UInt8 = 1
@@ -27,6 +27,8 @@ enum SchemaEncoding {
     static let hiddenFlag: UInt32 = 1
     static let optionalFlag: UInt32 = 2
     static let autoIncrementFlag: UInt32 = 1 << 16
+    static let deleteRuleShift: UInt32 = 17
+    static let deleteRuleMask: UInt32 = 3 << deleteRuleShift
     static let incompatibleFlags: UInt32 = 0xFFFF_0000
     static let orderedIndex: UInt8 = 1
     static let reservedIndexes: [UInt8: String] = [2: "unique", 3: "full text"]
@@ -84,7 +86,8 @@ extension StoredProperty {
         writer.put(
             (isHidden ? SchemaEncoding.hiddenFlag : 0)
                 | (isOptional ? SchemaEncoding.optionalFlag : 0)
-                | (isAutoIncremented ? SchemaEncoding.autoIncrementFlag : 0))
+                | (isAutoIncremented ? SchemaEncoding.autoIncrementFlag : 0)
+                | UInt32(deleteRule.rawValue) << SchemaEncoding.deleteRuleShift)
         writer.put(type.rawValue)
         writer.put(collection.rawValue)
         writer.put(indexTree == nil ? 0 : SchemaEncoding.orderedIndex)
@@ -227,6 +230,12 @@ extension StoredClass {
         if property.isAutoIncremented, !property.isPrimaryKey || !property.canAutoIncrement {
             throw .damagedSchema("\(subject) can't be auto-incremented and is")
         }
+        if property.deleteRule != .nullify,
+            target?.isEmbedded != false || property.type != .link
+                || isEmbedded && property.deleteRule == .cascade
+        {
+            throw .damagedSchema("\(subject) can't have a delete rule and has one")
+        }
         if property.type != .link, property.backlinkTree != nil {
             throw .damagedSchema("\(subject) is no link and has a backlink tree")
         }
@@ -245,7 +254,8 @@ extension StoredClass {
 extension StoredProperty {
     fileprivate init(decoding reader: inout SchemaReader, className: String) throws(ModelError) {
         let id = try reader.number(PropertyID.self)
-        let flags = try reader.takeFlags(known: SchemaEncoding.autoIncrementFlag)
+        let flags = try reader.takeFlags(
+            known: SchemaEncoding.autoIncrementFlag | SchemaEncoding.deleteRuleMask)
         let type = try reader.number(UInt8.self), collection = try reader.number(UInt8.self),
             index = try reader.number(UInt8.self)
         _ = try reader.number(UInt8.self)
@@ -269,6 +279,11 @@ extension StoredProperty {
             isOptional: flags & SchemaEncoding.optionalFlag != 0,
             isHidden: flags & SchemaEncoding.hiddenFlag != 0)
         isAutoIncremented = flags & SchemaEncoding.autoIncrementFlag != 0
+        let rule = (flags & SchemaEncoding.deleteRuleMask) >> SchemaEncoding.deleteRuleShift
+        guard let knownRule = DeleteRule(rawValue: UInt8(truncatingIfNeeded: rule)) else {
+            throw .damagedSchema("\(subject) has the delete rule \(rule)")
+        }
+        deleteRule = knownRule
         targetClassID = try reader.optionalNumber()
         originPropertyID = try reader.optionalNumber()
         indexTree = try reader.optionalNumber().map { TreeID($0) }

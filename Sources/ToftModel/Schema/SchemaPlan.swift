@@ -160,6 +160,7 @@ private struct SchemaComparison {
         show(propertyAt: position, classAt: index)
         compareIndex(declared, propertyAt: position, classAt: index)
         compareCounter(declared, propertyAt: position, classAt: index)
+        compareDeleteRule(declared, propertyAt: position, classAt: index)
     }
 
     private mutating func addProperty(
@@ -172,6 +173,7 @@ private struct SchemaComparison {
         property.isOptional = declared.isOptional
         property.isPrimaryKey = declared.isPrimaryKey
         property.isAutoIncremented = declared.isAutoIncremented
+        property.deleteRule = declared.deleteRule
         property.targetClassID = declared.target.flatMap { classID(named: $0) }
         plan.target.classes[index].nextPropertyID += 1
         plan.target.classes[index].properties.append(property)
@@ -238,6 +240,16 @@ private struct SchemaComparison {
             declared.isAutoIncremented
         plan.changes.append(
             declared.isAutoIncremented ? .startCounter(owner.id) : .updateClass(owner.id))
+    }
+
+    /// A rule speaks of deletions to come: no data changes.
+    private mutating func compareDeleteRule(
+        _ declared: PropertySchema, propertyAt position: Int, classAt index: Int
+    ) {
+        let owner = plan.target.classes[index]
+        guard owner.properties[position].deleteRule != declared.deleteRule else { return }
+        plan.target.classes[index].properties[position].deleteRule = declared.deleteRule
+        plan.changes.append(.updateClass(owner.id))
     }
 
     private mutating func show(propertyAt position: Int, classAt index: Int) {

@@ -84,6 +84,8 @@ package struct StoredProperty: Sendable, Equatable {
     package var isPrimaryKey: Bool
     /// Whether a new object without a primary key gets the next one: see `KeyCounter`.
     package var isAutoIncremented = false
+    /// Of a link.
+    package var deleteRule = DeleteRule.nullify
     /// Whether the session does not see it; its data stays in the file.
     package var isHidden: Bool
     /// The class linked to; for an inverse link, the class that links here.

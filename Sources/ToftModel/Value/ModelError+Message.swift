@@ -8,7 +8,7 @@ extension ModelError {
             schemaMessage
         case .noSuchClass, .noSuchProperty, .noSuchObject, .primaryKeyImmutable,
             .duplicatePrimaryKey, .primaryKeyMissing, .primaryKeysExhausted, .noPrimaryKey,
-            .embeddedClass, .alreadyOwned:
+            .embeddedClass, .alreadyOwned, .deletionDenied:
             objectMessage
         default: valueMessage
         }
@@ -65,6 +65,10 @@ extension ModelError {
         case .alreadyOwned(let className, let property):
             "Property '\(className).\(property)' holds embedded objects, and this one already has "
                 + "an owner. Create a new one there with the same values."
+        case .deletionDenied(let className, let sourceClass, let property, _):
+            "An object of class '\(className)' can't be deleted: '\(sourceClass).\(property)' of "
+                + "another object links to it and denies it. Change that link or delete that "
+                + "object first."
         default: ""
         }
     }

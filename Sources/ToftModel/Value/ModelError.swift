@@ -42,6 +42,10 @@ package enum ModelError: Error, Sendable, Equatable {
     case embeddedClass(String)
     /// An embedded object, which has an owner, was to be linked to.
     case alreadyOwned(className: String, property: String)
+    /// A link of an object that stays, the one with the key `source`, keeps an object from being
+    /// deleted.
+    case deletionDenied(
+        className: String, sourceClass: String, property: String, source: Int64)
     /// An inverse link was to be changed.
     case propertyNotWritable(className: String, property: String)
     case notACollection(className: String, property: String, kind: CollectionKind)

@@ -132,12 +132,37 @@ extension ModelContent {
         return touched
     }
 
-    /// The embedded objects in some objects, by their class.
+    /// Whether a link keeps some objects of a class from being deleted.
+    func isDenied(_ owner: Int, _ keys: [Int64]) -> Bool {
+        guard shape.hasRules else { return false }
+        var going = classes.map { _ in Set<Int64>() }
+        var waiting = [(owner, Set(keys))]
+        while let (owner, keys) = waiting.popLast() {
+            let new = keys.subtracting(going[owner])
+            going[owner].formUnion(new)
+            if !new.isEmpty { waiting += children(owner, new) }
+        }
+        for (source, declared) in shape.classes.enumerated() {
+            for (index, property) in declared.properties.enumerated() where property.rule == .deny {
+                for (key, row) in zip(classes[source].keys, classes[source].rows)
+                where !going[source].contains(key) {
+                    for case .link(let target) in row[index].targets
+                    where going[property.target].contains(target) {
+                        return true
+                    }
+                }
+            }
+        }
+        return false
+    }
+
+    /// The objects that go with some, by their class: those embedded in them, and those that
+    /// cascading links lead to.
     private func children(_ owner: Int, _ keys: Set<Int64>) -> [(Int, Set<Int64>)] {
-        let owning = shape.classes[owner].owning
-        guard !owning.isEmpty else { return [] }
+        let cascading = shape.classes[owner].cascading
+        guard !cascading.isEmpty else { return [] }
         var children: [(Int, Set<Int64>)] = []
-        for property in owning {
+        for property in cascading {
             var found: Set<Int64> = []
             for key in keys {
                 for case .link(let child) in row(owner, key)?[property].targets ?? [] {

@@ -87,6 +87,7 @@ extension ShapeProperty {
         if isPrimaryKey { text += ", isPrimaryKey: true" }
         if isCounted { text += ", isCounted: true" }
         if target > 0 { text += ", target: \(target)" }
+        if rule != .nullify { text += ", rule: .\(rule)" }
         if isOwning { text += ", isOwning: true" }
         return text + ")"
     }
@@ -129,12 +130,16 @@ extension Shape {
         let target = type == .link ? numbers.below(classes.count) : 0
         let isOwning = type == .link && classes[target].isEmbedded
         if isOwning, collection == .set { collection = .list }
+        var rule = DeleteRule.nullify
+        if type == .link, !isOwning, numbers.chance(20) {
+            rule = numbers.chance(40) || classes[index].isEmbedded ? .deny : .cascade
+        }
         classes[index].properties.append(
             ShapeProperty(
                 name: "p\(classes[index].properties.count)", type: type, collection: collection,
                 isNullable: numbers.chance(40) && type != .link,
                 isIndexed: collection == .none && type.canBeIndexed && numbers.chance(35),
-                target: target, isOwning: isOwning))
+                target: target, rule: rule, isOwning: isOwning))
     }
 
     /// An inverse of most links that have none.

@@ -1098,6 +1098,59 @@ class FunctionTests(unittest.TestCase):
         ):
             getattr(LIBRARY, f"toft_{name}_release")(handle)
 
+    def test_links_take_their_targets_with_them_or_keep_them(self):
+        link, linked = E.TOFT_TYPE_LINK, E.TOFT_PROPERTY_LIST
+        cascade, deny = E.TOFT_PROPERTY_CASCADE, E.TOFT_PROPERTY_DENY
+        order = [
+            property_schema("items", link, linked | cascade, "Item"),
+            property_schema("kept", link, linked | deny, "Item"),
+        ]
+        realm = open_realm({"Order": order, "Item": []}, memory="rules")
+        orders, items = (get("toft_realm_find_class", realm, text(n)) for n in ("Order", "Item"))
+        keys = [get("toft_realm_find_property", realm, orders, text(n)) for n in ("items", "kept")]
+        for key, rule in zip(keys, (cascade, deny)):
+            info = sized(S.toft_property_info)
+            check("toft_realm_property_info", realm, orders, key, ctypes.byref(info))
+            self.assertEqual(info.flags, linked | rule)
+
+        def create(owner):
+            made, link_made = ctypes.c_void_p(), S.toft_link()
+            nothing = (None, None, 0, ctypes.byref(made), ctypes.byref(link_made), None)
+            check("toft_realm_create_object", realm, owner, 0, *nothing)
+            return made, value(Link(link_made.object_key, link_made.class_key)), link_made
+
+        check("toft_realm_begin_write", realm, None)
+        (one, _, one_link), (item, item_value, _) = create(orders), create(items)
+        lists = [get("toft_object_list", one, key) for key in keys]
+        check("toft_list_append", lists[0], item_value, 1)
+        check("toft_list_append", lists[1], item_value, 1)
+        self.assertEqual(
+            status_name(status("toft_object_delete", item)), "TOFT_ERROR_DELETION_DENIED"
+        )
+        self.assertEqual(last_error()[3], one_link.object_key)
+        self.assertEqual(
+            status_name(status("toft_realm_delete_all", realm, items)),
+            "TOFT_ERROR_DELETION_DENIED",
+        )
+        self.assertEqual(get("toft_realm_object_count", realm, items), 1)
+        check("toft_object_delete", one)  # with the item, which only it denied
+        self.assertEqual(get("toft_realm_object_count", realm, items), 0)
+        create(orders), create(items)
+        check("toft_realm_delete_all", realm, 2**32 - 1)
+        self.assertEqual(get("toft_realm_object_count", realm, orders), 0)
+        check("toft_realm_cancel", realm)
+        for name, handle in (("object", one), ("object", item), *(("list", e) for e in lists)):
+            getattr(LIBRARY, f"toft_{name}_release")(handle)
+        check("toft_realm_release", realm)
+        for kind, flags, code in (
+            (link, linked | cascade | deny, "TOFT_ERROR_INVALID_ARGUMENT"),
+            (E.TOFT_TYPE_INT, cascade, "TOFT_ERROR_INVALID_SCHEMA"),
+        ):
+            target = "Item" if kind == link else ""
+            with self.assertRaises(ToftError) as caught:
+                new_schema({"Order": [property_schema("x", kind, flags, target)], "Item": []})
+            self.assertEqual(status_name(caught.exception.status), code)
+
     def test_an_object_without_a_key_gets_the_next_one_where_they_are_counted(self):
         counted = E.TOFT_PROPERTY_PRIMARY_KEY | E.TOFT_PROPERTY_AUTO_INCREMENT
         ticket = [property_schema("id", E.TOFT_TYPE_INT, counted)]

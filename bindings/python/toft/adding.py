@@ -296,6 +296,8 @@ class Adding:
     def take_back(self) -> None:
         """Deletes what was created."""
         for single in reversed(self._created):
+            single.forget_rules()
+        for single in reversed(self._created):
             try:
                 self._realm._changing()
                 library().toft_object_delete(single.handle().address)

@@ -59,6 +59,9 @@ Float32 = Annotated[float, _FLOAT32]
 """A float that is stored in 32 bits; `float` alone is stored in 64."""
 
 
+DeleteRule = Literal["nullify", "cascade", "deny"]
+
+
 @dataclass(frozen=True)
 class Field:
     """What `field` and `linking_objects` say of a property besides its type."""
@@ -68,6 +71,7 @@ class Field:
     primary_key: bool = False
     auto_increment: bool = False
     indexed: bool = False
+    delete_rule: DeleteRule = "nullify"
     linked_class: Any = None
     linked_property: str | None = None
     name: str | None = None
@@ -80,6 +84,7 @@ def field(
     primary_key: bool = False,
     auto_increment: bool = False,
     indexed: bool = False,
+    delete_rule: DeleteRule = "nullify",
     name: str | None = None,
 ) -> Any:
     """Says of a property what its annotation cannot: `id: int = toft.field(primary_key=True)`.
@@ -87,6 +92,11 @@ def field(
     `auto_increment`: of an int that is the primary key. An object that is given none, or None, gets
     the next one when it is added: 1 more than the greatest that an object of the class has had.
     Until then it is None; `default=None` tells type checkers that it may be left out.
+
+    `delete_rule`: of a link or a collection of links. "cascade": what the object links to is
+    deleted with it, whatever else links to that, however deep; circles end. "deny": an object
+    cannot be deleted while another one links to it through this property, unless the same call
+    deletes that one too: DeletionDeniedError.
 
     `name`: what the file calls it, where that is another name than the attribute's; queries and
     sorts use it too. An attribute that begins with an underscore is a property only with a field.
@@ -98,7 +108,17 @@ def field(
             default = MISSING
         if default is not MISSING or default_factory is not None:
             raise ValueError("give either a default or auto_increment")
-    return Field(default, default_factory, primary_key, auto_increment, indexed, name=name)
+    if delete_rule not in typing.get_args(DeleteRule):
+        raise ValueError(f"delete_rule is 'nullify', 'cascade' or 'deny', not {delete_rule!r}")
+    return Field(
+        default,
+        default_factory,
+        primary_key,
+        auto_increment,
+        indexed,
+        delete_rule,
+        name=name,
+    )
 
 
 @overload
@@ -145,6 +165,7 @@ class PropertySchema:
             | (flags.PRIMARY_KEY if self.field.primary_key else 0)
             | (flags.AUTO_INCREMENT if self.field.auto_increment else 0)
             | (flags.INDEXED if self.field.indexed else 0)
+            | _RULE_FLAGS[self.field.delete_rule]
             | _CONTAINER_FLAGS.get(self.container, 0)
         )
 
@@ -194,6 +215,12 @@ _ZEROS: dict[int, Any] = {
     values.UUID: UUID(int=0),
     values.OBJECT_ID: ObjectId(bytes(12)),
     values.DECIMAL: Decimal(0),
+}
+
+_RULE_FLAGS: dict[DeleteRule, int] = {
+    "nullify": 0,
+    "cascade": toft_property_flags.CASCADE,
+    "deny": toft_property_flags.DENY,
 }
 
 _CONTAINER_FLAGS: dict[type | None, int] = {
@@ -321,6 +348,8 @@ class PropertyInfo:
     origin_property: str
     """Of linking objects, the property that links here; "" for others."""
     is_auto_incremented: bool = False
+    delete_rule: DeleteRule = "nullify"
+    """Of links, what deletions do along them."""
 
 
 def fields(cls: builtins.type[Object]) -> tuple[PropertyInfo, ...]:
@@ -345,6 +374,7 @@ def _info(declared: PropertySchema) -> PropertyInfo:
         declared.target,
         declared.origin_property,
         declared.field.auto_increment,
+        declared.field.delete_rule,
     )
 
 
@@ -631,6 +661,9 @@ def stored_property(
             primary_key=bool(flags & known.PRIMARY_KEY),
             auto_increment=bool(flags & known.AUTO_INCREMENT),
             indexed=bool(flags & known.INDEXED),
+            delete_rule=next(
+                (rule for rule, flag in _RULE_FLAGS.items() if flags & flag), "nullify"
+            ),
             name=name,
         ),
     )
