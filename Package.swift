@@ -94,6 +94,11 @@ let package = Package(
         .executableTarget(
             name: "KillWorker", dependencies: ["RealmSwift"], path: "Tests/MixedKills",
             exclude: ["worker.c", "worker.py"]),
+        // A program that is there in C, Python and Swift alike; Tests/test_every_type.py compares
+        // what they print.
+        .executableTarget(
+            name: "EveryType", dependencies: ["RealmSwift"], path: "Tests/EveryType",
+            exclude: ["every_type.c", "every_type.py", "expected.txt"]),
         .testTarget(
             name: "ToftTests",
             dependencies: ["Toft", "RealmSwift", "ToftEngine", "ToftStorage", "ToftTestKit"]),

@@ -68,6 +68,10 @@ TRIALS: dict[str, list[str]] = {
         "setMergedTooFar",
         "droppedChildKept",
         "grandchildrenKept",
+        "counterNotStored",
+        "counterNotMoved",
+        "cascadeForgotten",
+        "denialForgotten",
     ],
     "interleavings": [
         "publishedBeforeMeta",
@@ -165,13 +169,49 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Write/ModelTransaction+Embedded.swift",
+        "Sources/ToftModel/Write/WriteBuffer.swift",
         """\
-            for property in object.owner.owning {
+        guard classes[position].isCounterDirty, let counter = classes[position].counter else {
 """,
         """\
-            let isKept = Mutant.isOn(.grandchildrenKept) && object.derived
-            for property in isKept ? [] : object.owner.owning {
+        guard classes[position].isCounterDirty, let counter = classes[position].counter,
+            !Mutant.isOn(.counterNotStored)
+        else {
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/WriteBuffer.swift",
+        """\
+        guard case .int64(let key) = key, try counter(owner) < key else { return }
+""",
+        """\
+        guard case .int64(let key) = key,
+            try counter(owner) < (Mutant.isOn(.counterNotMoved) ? key &- 1 : key)
+        else { return }
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/ModelTransaction+Delete.swift",
+        """\
+            for property in object.owner.cascading {
+                guard let position = property.targetPosition else { continue }
+""",
+        """\
+            let isKept = Mutant.isOn(.grandchildrenKept) && object.isDerived
+            for property in isKept ? [] : object.owner.cascading {
+                guard let position = property.targetPosition,
+                    !Mutant.isOn(.cascadeForgotten) || property.ownsTargets
+                        || !property.isCollection
+                else { continue }
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/ModelTransaction+Delete.swift",
+        """\
+        guard let found else { return }
+""",
+        """\
+        guard let found, !Mutant.isOn(.denialForgotten) || going.count < 2 else { return }
 """,
     ),
     Edit(

@@ -76,6 +76,44 @@ def test_what_is_imported_is_answered_and_exported(tmp_path: Path) -> None:
     assert report["problems"] == []
 
 
+def test_counted_keys_are_shown_moved_and_given_out(tmp_path: Path) -> None:
+    key = {"name": "id", "type": "int", "primaryKey": True, "autoIncrement": True}
+    text = {"name": "text", "type": "string"}
+    dump = tmp_path / "tickets.jsonl"
+    schema = {"toft": 1, "classes": [{"name": "Ticket", "properties": [key, text]}]}
+    rows = [{"_class": "Ticket", "_key": 0, "id": 7}, {"_class": "Ticket", "_key": 1}]
+    dump.write_text("".join(json.dumps(line) + "\n" for line in [schema, *rows]))
+    database, copy = tmp_path / "tickets.toft", tmp_path / "copy.toft"
+    run("load", database, dump)
+    assert "int, primary key, auto-increment" in run("schema", database).stdout
+    dumped = run("dump", database).stdout
+    assert [json.loads(line).get("id") for line in dumped.splitlines()[1:]] == [7, 8]
+    assert json.loads(dumped.splitlines()[0])["classes"][0]["properties"][0] == key
+    run("load", copy, "-", input=dumped)
+    assert run("dump", copy).stdout == dumped
+    key["type"] = "string"
+    dump.write_text(json.dumps(schema) + "\n")
+    refused = run("load", tmp_path / "other.toft", dump, status=1)
+    assert "can't be auto-incremented" in refused.stderr
+
+
+def test_delete_rules_are_shown_and_moved(tmp_path: Path) -> None:
+    link = {"name": "next", "type": "link", "deleteRule": "cascade", "target": "Item"}
+    keeps = {"name": "kept", "type": "link", "deleteRule": "deny", "target": "Item"}
+    schema = {"toft": 1, "classes": [{"name": "Item", "properties": [link, keeps]}]}
+    dump, database = tmp_path / "items.jsonl", tmp_path / "items.toft"
+    dump.write_text(json.dumps(schema) + "\n")
+    run("load", database, dump)
+    shown = run("schema", database).stdout
+    assert "link to 'Item', cascade" in shown and "link to 'Item', deny" in shown
+    printed = json.loads(run("schema", database, "--json").stdout)
+    assert printed["classes"] == schema["classes"]
+    link["deleteRule"] = "vanish"
+    dump.write_text(json.dumps(schema) + "\n")
+    refused = run("load", tmp_path / "other.toft", dump, status=1)
+    assert "unknown delete rule 'vanish'" in refused.stderr
+
+
 def test_a_schema_that_is_printed_can_be_imported_with(tmp_path: Path) -> None:
     database = loaded(tmp_path)
     schema = tmp_path / "again.json"

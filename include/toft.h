@@ -438,6 +438,9 @@ TOFT_ENUM(toft_status, int32_t) {
     TOFT_ERROR_OVERFLOW = 410,           /* a sum of ints leaves the range of 64 bits */
     /* an embedded object without an owner, or one with an owner for another */
     TOFT_ERROR_EMBEDDED_OBJECT = 411,
+    /* a TOFT_PROPERTY_DENY of an object that stays links to the one; number: the object key of that
+       which links */
+    TOFT_ERROR_DELETION_DENIED = 412,
 
     /* Collections and results */
     TOFT_ERROR_INDEX_OUT_OF_RANGE = 501, /* number: the index */
@@ -556,7 +559,20 @@ TOFT_ENUM(toft_property_flags, uint32_t) {
     TOFT_PROPERTY_DICTIONARY = 32,
     /* Reserved; TOFT_ERROR_UNSUPPORTED today: */
     TOFT_PROPERTY_UNIQUE = 64,
-    TOFT_PROPERTY_FULL_TEXT = 128
+    TOFT_PROPERTY_FULL_TEXT = 128,
+    /* with TOFT_PROPERTY_PRIMARY_KEY, of an int that is not nullable: an object that is created
+       without the key gets the next one, 1 more than the greatest that an object of the class has
+       had, or 1. A deleted object's key is not given out again. What is rolled back may be */
+    TOFT_PROPERTY_AUTO_INCREMENT = 256,
+    /* The delete rule of a link or of a collection of links, at most one; not to an embedded class.
+       Without one, what an object links to stays when it is deleted, and links to an object that is
+       deleted become null or leave their collection. */
+    /* what an object links to is deleted with it, whatever else links to that; so is what that
+       links to with this rule, however deep, and circles end. Not in an embedded class */
+    TOFT_PROPERTY_CASCADE = 512,
+    /* an object cannot be deleted while another one links to it through this property, unless the
+       same call deletes that one too: TOFT_ERROR_DELETION_DENIED */
+    TOFT_PROPERTY_DENY = 1024
 };
 
 /* One property of a class. */
@@ -903,13 +919,14 @@ TOFT_ENUM(toft_update_policy, uint32_t) {
 /* Writes. Creates an object of a class with `count` properties given as parallel arrays (both
    may be NULL when it is 0); the others take their defaults: null where nullable, else 0, false,
    empty, 1970. Lists and sets take a TOFT_TYPE_LIST, dictionaries a TOFT_TYPE_DICTIONARY. A
-   class with a primary key needs it among them. All or nothing. `out_object` (may be NULL): a
-   handle, release it. `out_link` (may be NULL): its link. `out_created` (may be NULL): false when
-   an object with that primary key was updated.
+   class with a primary key needs it among them, unless that is TOFT_PROPERTY_AUTO_INCREMENT. All
+   or nothing. `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its link.
+   `out_created` (may be NULL): false when an object with that primary key was updated.
    Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_MISSING_PRIMARY_KEY,
    TOFT_ERROR_DUPLICATE_PRIMARY_KEY, TOFT_ERROR_MISSING_PRIMARY_KEY (a policy other than
-   TOFT_UPDATE_ERROR on a class without), TOFT_ERROR_EMBEDDED_OBJECT (the class is embedded), and
-   those of toft_object_set. Cost: O(log n). */
+   TOFT_UPDATE_ERROR on a class without), TOFT_ERROR_EMBEDDED_OBJECT (the class is embedded),
+   TOFT_ERROR_OVERFLOW (no next primary key: one was INT64_MAX), and those of toft_object_set.
+   Cost: O(log n). */
 TOFT_API toft_status toft_realm_create_object(toft_realm *realm, toft_class_key class_key,
     toft_update_policy policy, const toft_property_key *property_keys, const toft_value *values,
     size_t count, toft_object **out_object, toft_link *out_link, bool *out_created);
@@ -972,12 +989,17 @@ TOFT_API toft_status toft_object_link(toft_object *object, toft_link *out_link);
 TOFT_API toft_status toft_object_is_valid(toft_object *object, bool *out_is_valid);
 
 /* Writes. Deletes the object: links to it become null, those in dictionaries too, lists and sets
-   lose it; what it links to stays, except embedded objects, which it owns. The handle stays, to be
-   released. Errors: TOFT_ERROR_OBJECT_DELETED. Cost: O(log n) for each object that goes and each
-   link from and to it. */
+   lose it; what it links to stays, except embedded objects, which it owns, and what a
+   TOFT_PROPERTY_CASCADE leads to. The handle stays, to be released. Errors:
+   TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_DELETION_DENIED. Cost: O(log n) for each object that goes
+   and each link from and to it. */
 TOFT_API toft_status toft_object_delete(toft_object *object);
 
-/* Writes. Deletes all objects of a class. Errors: TOFT_ERROR_NO_SUCH_CLASS. Cost: O(n). */
+/* The `class_key` of toft_realm_delete_all for all classes together. */
+#define TOFT_ALL_CLASSES 4294967295
+
+/* Writes. Deletes all objects of a class, or of all, all or none. Errors: TOFT_ERROR_NO_SUCH_CLASS,
+   TOFT_ERROR_DELETION_DENIED. Cost: O(n). */
 TOFT_API toft_status toft_realm_delete_all(toft_realm *realm, toft_class_key class_key);
 
 /* Gives a further handle, as toft_realm_clone does. `out_object`: release it. */

@@ -85,6 +85,7 @@ extension ErrorCode {
         case .readOnlyProperty: "TOFT_ERROR_READ_ONLY_PROPERTY"
         case .overflow: "TOFT_ERROR_OVERFLOW"
         case .embeddedObject: "TOFT_ERROR_EMBEDDED_OBJECT"
+        case .deletionDenied: "TOFT_ERROR_DELETION_DENIED"
         case .indexOutOfRange: "TOFT_ERROR_INDEX_OUT_OF_RANGE"
         case .collectionInvalidated: "TOFT_ERROR_COLLECTION_INVALIDATED"
         case .querySyntax: "TOFT_ERROR_QUERY_SYNTAX"

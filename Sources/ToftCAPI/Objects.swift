@@ -98,7 +98,10 @@ public func toft_realm_delete_all(_ realm: OpaquePointer?, _ class_key: toft_cla
     -> toft_status
 {
     entry(realm) { () throws(EngineError) in
-        try ResolvedHandle(realm: realm).session.deleteAll(class_key)
+        let session = try ResolvedHandle(realm: realm).session
+        try session.check()
+        try session.deleteAll(
+            class_key == .max ? session.schema.visibleClasses.map(\.id) : [class_key])
     }
 }
 

@@ -75,7 +75,9 @@ extension PropertySchema {
             collection: try CollectionKind(flags),
             isOptional: flags & PropertyFlag.nullable != 0,
             isPrimaryKey: flags & PropertyFlag.primaryKey != 0,
-            isIndexed: flags & PropertyFlag.indexed != 0, target: target.isEmpty ? nil : target,
+            isAutoIncremented: flags & PropertyFlag.autoIncrement != 0,
+            isIndexed: flags & PropertyFlag.indexed != 0, deleteRule: try DeleteRule(flags),
+            target: target.isEmpty ? nil : target,
             origin: origin.isEmpty ? nil : origin)
         if type == .link, collection == .none || collection == .dictionary { isOptional = true }
     }
@@ -89,8 +91,12 @@ enum PropertyFlag {
     static let list = TOFT_PROPERTY_LIST.rawValue
     static let set = TOFT_PROPERTY_SET.rawValue
     static let dictionary = TOFT_PROPERTY_DICTIONARY.rawValue
+    static let autoIncrement = TOFT_PROPERTY_AUTO_INCREMENT.rawValue
+    static let cascade = TOFT_PROPERTY_CASCADE.rawValue
+    static let deny = TOFT_PROPERTY_DENY.rawValue
     static let collections = list | set | dictionary
-    static let all = nullable | primaryKey | indexed | collections
+    static let all =
+        nullable | primaryKey | indexed | collections | autoIncrement | cascade | deny
 
     /// The flags of a property of the file.
     static func flags(of property: PropertyHandle) -> UInt32 {
@@ -98,6 +104,12 @@ enum PropertyFlag {
         if property.isOptional { flags |= nullable }
         if property.isPrimaryKey { flags |= primaryKey }
         if property.isIndexed { flags |= indexed }
+        if property.isAutoIncremented { flags |= autoIncrement }
+        switch property.deleteRule {
+        case .nullify: break
+        case .cascade: flags |= cascade
+        case .deny: flags |= deny
+        }
         switch property.collection {
         case .none: break
         case .list: flags |= list
@@ -105,6 +117,18 @@ enum PropertyFlag {
         case .dictionary: flags |= dictionary
         }
         return flags
+    }
+}
+
+extension DeleteRule {
+    /// The rule that flags name.
+    fileprivate init(_ flags: UInt32) throws(EngineError) {
+        switch flags & (PropertyFlag.cascade | PropertyFlag.deny) {
+        case 0: self = .nullify
+        case PropertyFlag.cascade: self = .cascade
+        case PropertyFlag.deny: self = .deny
+        default: throw .invalidArgument("A property can have only one delete rule.")
+        }
     }
 }
 

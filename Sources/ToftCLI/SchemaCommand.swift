@@ -26,6 +26,8 @@ struct SchemaCommand: ParsableCommand {
                     for property in owner.visibleProperties {
                         let marks =
                             (property.isPrimaryKey ? ", primary key" : "")
+                            + (property.isAutoIncremented ? ", auto-increment" : "")
+                            + (property.deleteRule == .nullify ? "" : ", \(property.deleteRule)")
                             + (property.isIndexed && !property.isPrimaryKey ? ", indexed" : "")
                         let name = property.name.padding(
                             toLength: width, withPad: " ", startingAt: 0)

@@ -18,7 +18,9 @@ struct SchemaFile: Decodable {
         var set: Bool?
         var dictionary: Bool?
         var primaryKey: Bool?
+        var autoIncrement: Bool?
         var indexed: Bool?
+        var deleteRule: String?
         var target: String?
         var origin: String?
     }
@@ -62,8 +64,20 @@ extension SchemaFile.Property {
         let isLinkOrNull = kind == .link && (collection == .none || collection == .dictionary)
         return PropertySchema(
             name, kind, collection: collection, isOptional: optional ?? isLinkOrNull,
-            isPrimaryKey: primaryKey ?? false, isIndexed: indexed ?? false, target: target,
+            isPrimaryKey: primaryKey ?? false, isAutoIncremented: autoIncrement ?? false,
+            isIndexed: indexed ?? false, deleteRule: try rule(in: owner), target: target,
             origin: origin)
+    }
+
+    private func rule(in owner: String) throws -> DeleteRule {
+        guard let deleteRule else { return .nullify }
+        guard let rule = DeleteRule.allCases.first(where: { "\($0)" == deleteRule }) else {
+            throw EngineError(
+                .invalidSchema,
+                "Property '\(owner).\(name)' has the unknown delete rule '\(deleteRule)'. The rules "
+                    + "are nullify, cascade and deny.")
+        }
+        return rule
     }
 
     private func collection(in owner: String) throws -> CollectionKind {
@@ -87,7 +101,9 @@ extension PropertyHandle {
         if isCollection { members.append((collection.name, .bool(true))) }
         if isOptional && type != .link { members.append(("optional", .bool(true))) }
         if isPrimaryKey { members.append(("primaryKey", .bool(true))) }
+        if isAutoIncremented { members.append(("autoIncrement", .bool(true))) }
         if isIndexed && !isPrimaryKey { members.append(("indexed", .bool(true))) }
+        if deleteRule != .nullify { members.append(("deleteRule", .text("\(deleteRule)"))) }
         if let targetName { members.append(("target", .text(targetName))) }
         if let origin { members.append(("origin", .text(origin.name))) }
         return .object(members)

@@ -1,4 +1,5 @@
 package import ToftModel
+internal import ToftPlatform
 package import ToftStorage
 
 /// What a session needs to know to be opened.
@@ -36,6 +37,8 @@ package struct Configuration: Sendable {
     package var usesMapping = true
     /// Opening ends with `interrupted` when it finds this not 0 while it waits or fills an index.
     package var interruptWord: InterruptWord?
+    /// The same once this has been interrupted, before or meanwhile.
+    package var interruption: Interruption?
     /// Called while an index is filled by opening.
     package var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
 
@@ -63,6 +66,11 @@ package struct InterruptWord: @unchecked Sendable {
 }
 
 extension Configuration {
+    /// What opening asks whether it is to end.
+    var probe: InterruptProbe? {
+        interruptWord.map { InterruptProbe($0.address) } ?? interruption?.sinceMade
+    }
+
     /// What the store has to know of it.
     var store: StoreConfiguration {
         var configuration = StoreConfiguration(location: location)

@@ -8,7 +8,10 @@ package final class Interruption: Sendable {
     /// A wait goes on for at most so long before it sees that it was ended.
     private static let sliceNanoseconds: Int64 = 50_000_000
 
-    init() {}
+    package init() {}
+
+    /// Says yes once it has been interrupted at all.
+    var sinceMade: InterruptProbe { InterruptProbe(sinceMade: counter) }
 
     /// Ends the wait or the query that is under way. Without one it does nothing.
     package func interrupt() { counter.interrupt() }

@@ -151,7 +151,7 @@ extension Session {
             } catch {
                 for object in made.reversed() where object.isNew {
                     // The failure that led here is the one to report.
-                    try? transaction.erase(object.key, owner)
+                    try? transaction.takeBack(object.key, owner)
                 }
                 throw EngineError(
                     error.code, "Row \(index): \(error.message)", detail: error.detail,
@@ -166,11 +166,12 @@ extension Session {
         if isNew { noteCreation(of: owner) } else { noteEverything() }
     }
 
-    /// Deletes all objects of a class.
-    package func deleteAll(_ id: ClassID) throws(EngineError) {
-        let owner = try classHandle(id)
+    /// Deletes all objects of some classes, all or none.
+    package func deleteAll(_ ids: [ClassID]) throws(EngineError) {
+        var owners: [ClassHandle] = []
+        for id in ids { owners.append(try classHandle(id)) }
         let transaction = try writing()
-        try model { () throws(ModelError) in try transaction.eraseAll(owner) }
+        try model { () throws(ModelError) in try transaction.eraseAll(owners) }
         noteEverything()
     }
 }

@@ -7,10 +7,9 @@ extension Session {
     /// schema has and the file lacks is added to the file, in a transaction of its own; what only
     /// the file has stays there, unseen.
     package static func open(_ configuration: Configuration) throws(EngineError) -> Session {
-        guard let word = configuration.interruptWord else {
+        guard let probe = configuration.probe else {
             return try open(in: try Database.open(configuration), configuration)
         }
-        let probe = InterruptProbe(word.address)
         return try probe.watching { () throws(EngineError) in
             try open(in: try Database.open(configuration), configuration, probe)
         }
@@ -30,12 +29,16 @@ extension Session {
     /// Another session of the same database with the same schema, at the newest version, on the
     /// calling thread. It writes nothing, and works also where another process has made optional
     /// what this session declared as required since it was opened.
-    package func another(_ configuration: Configuration) throws(EngineError) -> Session {
+    /// - Parameter interruption: what ends its waits and queries.
+    package func another(
+        _ configuration: Configuration, interruption: Interruption = Interruption()
+    ) throws(EngineError) -> Session {
         try check()
         database.join()
         do throws(EngineError) {
             return Session(
-                database: database, configuration: configuration, at: try newestView())
+                database: database, configuration: configuration, at: try newestView(),
+                interruption: interruption)
         } catch {
             try? database.leave()
             throw error
@@ -50,6 +53,7 @@ extension Session {
             // These are the caller's for the time of the call.
             var kept = configuration
             kept.interruptWord = nil
+            kept.interruption = nil
             kept.progress = nil
             return Session(
                 database: database, configuration: kept,

@@ -37,8 +37,8 @@ package final class Session {
     var channel: Channel?
     /// Whether the notifier works for the channel.
     var isServed = false
-    /// Ends this session's waits for other writers, from any thread.
-    package let interruption = Interruption()
+    /// Ends this session's waits for other writers and its queries, from any thread.
+    package let interruption: Interruption
     /// How deep in handlers the session is.
     var handlerDepth = 0
     /// Whether `beginWrite` is delivering: its transaction may not end before it has returned.
@@ -47,8 +47,10 @@ package final class Session {
     var isTellingOwnCommit = false
 
     init(
-        database: Database, configuration: Configuration, at base: ModelView, isFrozen: Bool = false
+        database: Database, configuration: Configuration, at base: ModelView,
+        isFrozen: Bool = false, interruption: Interruption = Interruption()
     ) {
+        self.interruption = interruption
         self.isFrozen = isFrozen
         self.database = database
         self.configuration = configuration

@@ -23,6 +23,13 @@ package struct InterruptProbe {
         word = nil
     }
 
+    /// Says yes once somebody has asked the counter, also before now.
+    package init(sinceMade counter: InterruptCounter) {
+        self.counter = counter
+        before = 0
+        word = nil
+    }
+
     /// Says yes while the word is not 0, which any thread or signal handler may change.
     package init(_ word: UnsafePointer<UInt32>) {
         counter = nil

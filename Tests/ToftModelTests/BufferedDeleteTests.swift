@@ -118,7 +118,7 @@ import ToftTestKit
         _ = try makePeople(700, in: database)
         let owner = try database.handle("Person")
         try database.write { transaction throws in
-            try transaction.eraseAll(owner)
+            try transaction.eraseAll([owner])
             #expect(try transaction.view.count(owner) == 0)
             try transaction.create("Person", ["id": .int(3)])
         }

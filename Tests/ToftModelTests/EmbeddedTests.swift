@@ -203,7 +203,7 @@ import ToftStorage
             #expect(erased.first == "person false")
             #expect(Set(erased.dropFirst()) == ["address true"])
         }
-        try database.write { try $0.eraseAll(try database.handle("Person")) }
+        try database.write { try $0.eraseAll([try database.handle("Person")]) }
         try database.read { view throws in #expect(try streets(view) == []) }
         try database.check()
     }
@@ -225,7 +225,7 @@ import ToftStorage
             return ann
         }
         try database.read { view throws in #expect(try streets(view) == ["club", "new home"]) }
-        try database.write { try $0.eraseAll(try database.handle("Address")) }
+        try database.write { try $0.eraseAll([try database.handle("Address")]) }
         try database.read { view throws in
             #expect(try view.value(ann, "Person", "address") == .null)
             #expect(try view.listCount(ann, list) == 0)

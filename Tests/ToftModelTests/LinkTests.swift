@@ -186,7 +186,7 @@ import ToftStorage
             }
         }
         try database.write { transaction throws in
-            try transaction.eraseAll(try database.handle("Person"))
+            try transaction.eraseAll([try database.handle("Person")])
             #expect(try transaction.view.count(try database.handle("Person")) == 0)
             for key in 0..<50 {
                 #expect(try transaction.view.value(Int64(key), "Dog", "owner") == .null)

@@ -13,9 +13,11 @@ import ToftTestKit
     static let person = ClassSchema(
         "Person",
         [
-            PropertySchema("id", .int, isPrimaryKey: true),
+            PropertySchema("id", .int, isPrimaryKey: true, isAutoIncremented: true),
             PropertySchema("nick", .string, isOptional: true, isIndexed: true),
             .link("boss", to: "Person"),
+            PropertySchema(
+                "heir", .link, isOptional: true, deleteRule: .cascade, target: "Person"),
         ]
             + [
                 .links("friends", to: "Person"), .links("dogs", to: "Dog"),
@@ -26,14 +28,17 @@ import ToftTestKit
         "Dog",
         [
             PropertySchema("name", .string, isOptional: true, isPrimaryKey: true),
-            .link("owner", to: "Person"), .link("rival", to: "Dog"),
+            PropertySchema(
+                "owner", .link, isOptional: true, deleteRule: .deny, target: "Person"),
+            .link("rival", to: "Dog"),
         ]
             + scalars.map { PropertySchema("list_\($0)", $0, collection: .list, isOptional: true) })
     static let bag = ClassSchema(
         "Bag",
         [
             PropertySchema("peers", .link, collection: .set, target: "Bag"),
-            PropertySchema("dogs", .link, collection: .set, target: "Dog"),
+            PropertySchema(
+                "dogs", .link, collection: .set, deleteRule: .cascade, target: "Dog"),
             PropertySchema(
                 "named", .link, collection: .dictionary, isOptional: true, target: "Bag"),
         ]
@@ -152,7 +157,11 @@ private struct RandomRun {
     mutating func steps(_ count: Int, _ transaction: ModelTransaction) throws {
         for owner in transaction.view.schema.classes {
             classIDs[owner.name] = owner.id
+            model.names[owner.id] = owner.name
             if owner.isEmbedded { model.embedded[owner.id] = owner.name }
+            for property in owner.links {
+                model.rules[owner.name, default: [:]][property.name] = property.deleteRule
+            }
         }
         for _ in 0..<count {
             guard let owner = seed.pick(transaction.view.schema.visibleClasses) else { return }
@@ -266,6 +275,9 @@ private struct RandomRun {
             return
         }
         let primaryKey = values.first { $0.property.isPrimaryKey }
+        if let counted = owner.primaryKey, counted.isAutoIncremented, primaryKey == nil {
+            return try createNext(owner, counted, values, transaction)
+        }
         let existing = primaryKey.flatMap { given in
             model.classes[owner.name]?.first {
                 $0.value.values[given.property.name] == given.value
@@ -283,6 +295,28 @@ private struct RandomRun {
         for (property, value) in values {
             model.classes[owner.name]?[key]?.values[property.name] = value
         }
+        if owner.primaryKey?.isAutoIncremented == true, case .int(let id)? = primaryKey?.value {
+            model.counters[owner.name] = max(model.counters[owner.name] ?? 0, id)
+        }
+    }
+
+    /// Creates an object whose primary key the transaction counts.
+    mutating func createNext(
+        _ owner: ClassHandle, _ counted: PropertyHandle,
+        _ values: [(property: PropertyHandle, value: Value)], _ transaction: ModelTransaction
+    ) throws {
+        let last = model.counters[owner.name] ?? 0
+        guard last < .max else {
+            #expect(throws: ModelError.self, "\(seed)") { try transaction.create(owner, values) }
+            return
+        }
+        let (key, isNew) = try transaction.create(owner, values)
+        #expect(isNew, "\(seed)")
+        var object = blank(owner)
+        for (property, value) in values { object.values[property.name] = value }
+        object.values[counted.name] = .int(last + 1)
+        model.classes[owner.name, default: [:]][key] = object
+        model.counters[owner.name] = last + 1
     }
 
     /// Values for some properties of a new object.
@@ -290,7 +324,7 @@ private struct RandomRun {
         var values: [(property: PropertyHandle, value: Value)] = []
         for property in owner.visibleProperties
         where property.isStored && !property.isCollection
-            && (property.isPrimaryKey || seed.chance(50))
+            && (property.isPrimaryKey && !property.isAutoIncremented || seed.chance(50))
         {
             values.append((property, property.ownsTargets ? .null : value(property)))
         }
@@ -588,12 +622,21 @@ private struct RandomRun {
 
     mutating func erase(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
         guard let key = key(owner) else { return }
+        if model.isDenied([.link(ObjectRef(classID: owner.id, key: key))]) {
+            #expect(throws: ModelError.self, "\(seed)") { try transaction.erase(key, owner) }
+            return
+        }
         try transaction.erase(key, owner)
         model.erase(owner.name, key, id: owner.id)
     }
 
     mutating func eraseAll(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
-        try transaction.eraseAll(owner)
+        let all = keys(owner.name).map { Value.link(ObjectRef(classID: owner.id, key: $0)) }
+        if model.isDenied(all) {
+            #expect(throws: ModelError.self, "\(seed)") { try transaction.eraseAll([owner]) }
+            return
+        }
+        try transaction.eraseAll([owner])
         for key in keys(owner.name) { model.erase(owner.name, key, id: owner.id) }
     }
 

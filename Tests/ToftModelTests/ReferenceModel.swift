@@ -8,10 +8,23 @@ struct ReferenceModel: Equatable {
         var lists: [String: [Value]] = [:]
         var sets: [String: Set<Value>] = [:]
         var dictionaries: [String: [String: Value]] = [:]
+
+        /// The values of each property.
+        var contents: [(String, [Value])] {
+            values.map { ($0, [$1]) } + lists.map { ($0, $1) } + sets.map { ($0, Array($1)) }
+                + dictionaries.map { ($0, Array($1.values)) }
+        }
     }
 
     /// Objects by class and key.
     var classes: [String: [Int64: Object]] = [:]
+
+    /// The greatest primary key that each class has had, where they are counted.
+    var counters: [String: Int64] = [:]
+
+    /// The delete rules of the links of each class, and the names of all classes.
+    var rules: [String: [String: DeleteRule]] = [:]
+    var names: [ClassID: String] = [:]
 
     /// The names of embedded classes.
     var embedded: [ClassID: String] = [:]
@@ -29,10 +42,9 @@ struct ReferenceModel: Equatable {
     /// Links to an object become null, those in dictionaries too; lists and sets lose it; the
     /// embedded objects in it go.
     mutating func erase(_ name: String, _ key: Int64, id: ClassID) {
-        guard let object = classes[name]?.removeValue(forKey: key) else { return }
-        for value in object.values.values { drop(value) }
-        for value in object.lists.values.joined() { drop(value) }
-        for value in object.dictionaries.values.flatMap(\.values) { drop(value) }
+        guard let object = classes[name]?[key] else { return }
+        let children = cascade(from: object, name)
+        classes[name]?[key] = nil
         let gone = Value.link(ObjectRef(classID: id, key: key))
         for (name, objects) in classes {
             for (key, object) in objects {
@@ -55,6 +67,39 @@ struct ReferenceModel: Equatable {
                 }
             }
         }
+        for case .link(let ref) in children {
+            if let name = names[ref.classID] { erase(name, ref.key, id: ref.classID) }
+        }
+    }
+
+    /// What goes with an object: the embedded objects in it, and what cascading links lead to.
+    func cascade(from object: Object, _ name: String) -> [Value] {
+        object.contents.flatMap { property, values in
+            values.filter {
+                guard case .link(let ref) = $0 else { return false }
+                return embedded[ref.classID] != nil || rules[name]?[property] == .cascade
+            }
+        }
+    }
+
+    /// Whether a link of an object that stays denies the deletion of some objects.
+    func isDenied(_ roots: [Value]) -> Bool {
+        var going: Set<Value> = [], waiting = roots
+        while let value = waiting.popLast() {
+            guard case .link(let ref) = value, let name = names[ref.classID],
+                let object = classes[name]?[ref.key], going.insert(value).inserted
+            else { continue }
+            waiting += cascade(from: object, name)
+        }
+        for (id, name) in names {
+            for (key, object) in classes[name] ?? [:]
+            where !going.contains(.link(ObjectRef(classID: id, key: key))) {
+                for (property, values) in object.contents where rules[name]?[property] == .deny {
+                    if values.contains(where: going.contains) { return true }
+                }
+            }
+        }
+        return false
     }
 
     /// The objects that link to one, each as often as it does, in the order of their keys.

@@ -300,4 +300,26 @@ struct QueryTests {
                 == "$K0.@count > 5 AND a == \"\\\"%d\"")
         #expect(try PredicateFormat("a % b == 'x", []).text == "a % b == 'x")
     }
+
+    @Test
+    func `An index speeds up equality, membership and beginnings of texts`() throws {
+        try withPeople { _, people in
+            for (query, step) in [
+                ("id == 5", "look up primary key Person.id, one value"),
+                ("name == 'Ada'", "look up index Person.name, one value"),
+                ("name IN {'Ada', 'Ben'}", "look up index Person.name, 2 values"),
+                ("name BEGINSWITH 'A' AND age > 3", "look up index Person.name, a prefix"),
+                ("name ==[c] 'ada'", "scan 5 objects of Person"),
+                ("name CONTAINS 'da'", "scan 5 objects of Person"),
+                ("name != 'Ada'", "scan 5 objects of Person"),
+                ("age == 40", "scan 5 objects of Person"),
+            ] {
+                let plan = people.filter(query).explain()
+                #expect(plan.hasPrefix(step), "\(query): \(plan)")
+            }
+            let built = people.where { $0.name == "Ada" && $0.age > 3 }
+            #expect(built.explain().hasPrefix("look up index Person.name, one value"))
+            #expect(people.freeze().filter("id == 5").explain().hasPrefix("look up primary key"))
+        }
+    }
 }

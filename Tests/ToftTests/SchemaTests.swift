@@ -64,6 +64,45 @@ struct SchemaTests {
     }
 
     @Test
+    func `Objects of a derived class are not among those of its base`() throws {
+        try TestRealm.with { realm in
+            try realm.write {
+                realm.add(Vehicle())
+                realm.add(Bicycle())
+            }
+            #expect(realm.objects(Vehicle.self).map(\.wheels) == [4])
+            #expect(realm.objects(Bicycle.self).map(\.wheels) == [2])
+            #expect(!realm.objects(Vehicle.self).contains { $0 is Bicycle })
+        }
+    }
+
+    @Test
+    func `A computed property wraps a stored one and is not stored itself`() throws {
+        final class Thermometer: Object {
+            @Persisted var celsius: Double
+            var fahrenheit: Double {
+                get { celsius * 9 / 5 + 32 }
+                set { celsius = (newValue - 32) * 5 / 9 }
+            }
+            var text: String { "\(celsius) C" }
+        }
+        #expect(Thermometer().objectSchema.properties.map(\.name) == ["celsius"])
+        try TestRealm.with([Thermometer.self]) { realm in
+            let thermometer = Thermometer()
+            thermometer.fahrenheit = 32
+            try realm.write {
+                realm.add(thermometer)
+                thermometer.fahrenheit = 212
+            }
+            let stored = try #require(realm.objects(Thermometer.self).first)
+            #expect(stored.celsius == 100 && stored.fahrenheit == 212 && stored.text == "100.0 C")
+            expectError(.invalidQuery) {
+                realm.objects(Thermometer.self).filter("fahrenheit > 0").count
+            }
+        }
+    }
+
+    @Test
     func `Class functions name key, index, column and class as well`() {
         let schema = Ticket().objectSchema
         #expect(schema.className == "SupportTicket")

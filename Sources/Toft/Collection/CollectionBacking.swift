@@ -5,7 +5,7 @@ internal import ToftModel
 struct CollectionBacking {
     let session: RealmSession
     let handle: CollectionHandle
-    /// Where the elements live, where they are objects.
+    /// Where the elements live, where they are objects themselves.
     let home: ObjectContext?
 }
 
@@ -18,7 +18,8 @@ extension CollectionBacking {
         self.init(
             session: session,
             handle: try owner.collection(PropertyID(truncatingIfNeeded: column), kind),
-            home: try Element._shape.target.map { try session.home(of: $0) })
+            home: try Element._isObject
+                ? Element._shape.target.map { try session.home(of: $0) } : nil)
     }
 
     /// Whether the object that has the collection exists and its realm was not invalidated.

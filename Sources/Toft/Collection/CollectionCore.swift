@@ -66,8 +66,8 @@ public final class _CollectionCore {
             }
             return try results.index(of: .link(row.handle.ref))
         }
-        // Of objects that are optional, nil.
-        if home != nil { return nil }
+        // Of objects that are optional, nil; and what is kept as an object has no other.
+        if home != nil || Element._isEmbedded { return nil }
         return try results.index(
             of: element._give(to: _Destination(session: session, policy: .error)).value)
     }
@@ -92,6 +92,9 @@ extension _CollectionCore {
     func values() throws -> [Value] {
         if isStale { return [] }
         try session.verify()
+        if let classID = results.classID {
+            return try results.keys().map { .link(ObjectRef(classID: classID, key: $0)) }
+        }
         return try results.values()
     }
 

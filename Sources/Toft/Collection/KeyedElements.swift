@@ -19,6 +19,8 @@ extension UniqueKey {
                 self = .instance(ObjectIdentifier(object))
             }
         case let scalar as any _Scalar: self = .value(scalar._engineValue.value)
+        case let custom as any _CustomPersistable:
+            self = UniqueKey(custom.persistableValue, in: session)
         default: self = .value(.null)
         }
     }

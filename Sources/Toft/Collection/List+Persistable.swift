@@ -55,9 +55,9 @@ extension List: _Persistable {
             let backing = try CollectionBacking(
                 row, column, .list, of: Element.self, in: destination.session)
             let list = backing.handle
-            if let objects = Element._isEmbedded ? elements as? [ObjectBase] : nil {
+            if Element._isEmbedded {
                 if destination.policy == .all { try list.clear() }
-                try list.change(to: objects, destination)
+                try list.change(to: elements.compactMap(\._embedded), destination)
             } else {
                 let values = try elements.map { try $0._give(to: destination).value }
                 if destination.policy == .modified {

@@ -93,7 +93,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         }
         set {
             change { handle, destination in
-                if Element._isEmbedded, let object = newValue as? ObjectBase {
+                if Element._isEmbedded, let object = newValue._embedded {
                     return try handle.embed(object, at: position, destination)
                 }
                 try handle.set(newValue._give(to: destination).value, at: position)
@@ -201,7 +201,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     ) where Elements.Element == Element {
         let elements = Array(newElements)
         change { handle, destination in
-            if Element._isEmbedded, let objects = elements as? [ObjectBase] {
+            if Element._isEmbedded {
+                let objects = elements.compactMap(\._embedded)
                 try RealmSession.requireUnowned(objects)
                 if !subrange.isEmpty { try handle.erase(subrange) }
                 return try handle.embed(objects, before: subrange.lowerBound, destination)
@@ -243,8 +244,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         _ elements: [Element], at index: Int, _ handle: CollectionHandle,
         _ destination: _Destination
     ) throws {
-        if Element._isEmbedded, !elements.isEmpty, let objects = elements as? [ObjectBase] {
-            return try handle.embed(objects, before: index, destination)
+        if Element._isEmbedded, !elements.isEmpty {
+            return try handle.embed(
+                elements.compactMap(\._embedded), before: index, destination)
         }
         try handle.insert(
             all: elements.map { try $0._give(to: destination).value }, at: index)

@@ -2,7 +2,10 @@ internal import ToftEngine
 internal import ToftModel
 
 extension Map: _Persistable {
-    public static var _shape: _PropertyShape { Value._shape.collection(.dictionary) }
+    public static var _shape: _PropertyShape {
+        let shape = Value._isEmbedded && !Value._isObject ? Value._shape.optional : Value._shape
+        return shape.collection(.dictionary)
+    }
     @inlinable public static var _isKeptWhenManaged: Bool { true }
     public static func _initial() -> Map { Map() }
 
@@ -26,6 +29,12 @@ extension Map: _Persistable {
         guard let backing = map.backing, map !== value, map != value else { return }
         Misuse.reporting {
             try backing.session.requireWriting()
+            if Value._isEmbedded {
+                let entries = embedded(value)
+                try RealmSession.requireUnowned(entries.compactMap(\.object))
+                try backing.handle.clear()
+                return try backing.handle.change(to: entries, backing.destination)
+            }
             let entries = try given(value, to: backing.destination)
             try backing.handle.clear()
             for (key, value) in entries { try backing.handle.dictionarySet(key, value) }
@@ -33,7 +42,9 @@ extension Map: _Persistable {
     }
 
     public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> Map {
-        if conversion.isLive, let map = any as? Map { return map }
+        if conversion.isLive, let map = any as? Map, !Value._isEmbedded || map.isUnmanaged {
+            return map
+        }
         let map = Map()
         guard let any = any.flattened else { return map }
         for (key, value) in try entries(of: any, conversion) {
@@ -64,6 +75,11 @@ extension Map: _Persistable {
         promotion.afterwards { row in
             let backing = try CollectionBacking(
                 row, column, .dictionary, of: Value.self, in: destination.session)
+            if Value._isEmbedded {
+                if destination.policy == .all { try backing.handle.clear() }
+                try backing.handle.change(to: embedded(kept), destination)
+                return isAdopted ? value.adopt(backing) : ()
+            }
             let entries = try Self.given(kept, to: destination)
             if destination.policy == .modified {
                 try backing.handle.change(to: entries)
@@ -73,6 +89,13 @@ extension Map: _Persistable {
             }
             if isAdopted { value.adopt(backing) }
         }
+    }
+
+    /// The entries of a map of embedded objects.
+    private static func embedded(_ entries: some Sequence<Element>) -> [(
+        key: String, object: ObjectBase?
+    )] {
+        entries.map { ($0.key._text, $0.value._embedded) }
     }
 
     /// The entries as the engine takes them. Unmanaged objects are added to the realm.

@@ -39,7 +39,8 @@ where Element == (key: Key, value: Value) {
 ///
 /// A reference type, as in Realm. Unmanaged it lives in memory; managed it is live, and changing it
 /// needs a write transaction. A key is text without "." that does not begin with "$"; another one
-/// is misuse. Objects are optional: when one is deleted, its keys stay, with nil. Differs from
+/// is misuse. Objects are optional: when one is deleted, its keys stay, with nil. Embedded
+/// ones are in it once, and deleted when the map loses them. Differs from
 /// Realm: keys are told apart by their bytes, and those of a managed map ascend by them.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCollection {
     public typealias Element = (key: Key, value: Value)
@@ -188,6 +189,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
             return unmanaged.set((key, value), Self.uniqueKey(key))
         }
         try backing.session.requireWriting()
+        if Value._isEmbedded, let object = value._embedded {
+            return try backing.handle.embed(object, forKey: key._text, backing.destination)
+        }
         try backing.handle.dictionarySet(
             key._text, try value._give(to: backing.destination).value)
     }
@@ -202,8 +206,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
             "The key '\(key)' contains a '.' or begins with '$', which no key of a map may.")
     }
 
-    /// Removes a key and its value, if it is there; an object is not deleted by it. Needs a write
-    /// transaction.
+    /// Removes a key and its value, if it is there; an object is not deleted by it, unless it is
+    /// embedded. Needs a write transaction.
     public func removeObject(for key: Key) {
         Misuse.reporting {
             guard let backing else { return unmanaged.remove(Self.uniqueKey(key)) }
@@ -212,7 +216,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         }
     }
 
-    /// Removes all entries; objects are not deleted by it. Needs a write transaction.
+    /// Removes all entries; objects are not deleted by it, except embedded ones. Needs a write
+    /// transaction.
     public func removeAll() {
         Misuse.reporting {
             guard let backing else { return unmanaged.removeAll() }

@@ -42,6 +42,17 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 
     public func makeIterator() -> RLMIterator<Element> { RLMIterator(core) }
 
+    /// How the results are worked out, a line for each step: "look up index..." where an index
+    /// serves, "scan..." where all objects are read. For people: the words may change.
+    public func explain() -> String {
+        core.flatMap { core in
+            Misuse.reporting {
+                try core.session.verify()
+                return try core.results.explain()
+            }
+        } ?? ""
+    }
+
     /// Whether both are the same results: made by one call, or copies.
     public static func == (left: Results, right: Results) -> Bool { left.core === right.core }
 }

@@ -9,6 +9,8 @@ final class ClassBinding {
     /// The session in which the class was looked up; the realm's own until it is invalidated.
     let engine: Session
     var classID: ClassID { owner.id }
+    /// The id of the auto-incremented primary key; -1 where there is none.
+    let countedColumn: Int
     /// In the order of the model's properties.
     let propertyIDs: [PropertyID]
     /// Where the rows of objects are found; nil where threads share the realm, as it is frozen.
@@ -35,6 +37,9 @@ final class ClassBinding {
         self.owner = owner
         self.engine = engine
         self.propertyIDs = propertyIDs
+        countedColumn =
+            zip(model.properties, propertyIDs).first { $0.0.isAutoIncremented }.map { Int($0.1) }
+            ?? -1
         cache =
             engine.isFrozen
             ? nil

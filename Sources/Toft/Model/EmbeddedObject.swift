@@ -10,12 +10,13 @@ internal import ToftModel
 /// class Person: Object {
 ///     @Persisted var address: Address?
 ///     @Persisted var earlier: List<Address>
+///     @Persisted var others: Map<String, Address?>
 /// }
 /// ```
 ///
 /// Each object has exactly one owner, and is deleted with it, when the owner's property is set to
-/// something else, and when its list loses it. An unmanaged object becomes managed where it is
-/// assigned; one that has an owner can't get another: assign a copy, `Address(value: address)`.
+/// something else, and when its list or map loses it. An unmanaged object becomes managed where it
+/// is assigned; one that has an owner can't get another: assign a copy, `Address(value: address)`.
 /// There is no primary key, and `Realm` has no `add`, `create` and `objects` for it.
 open class EmbeddedObject: ObjectBase {
     /// The properties that were given for one made of a dictionary; nil for all.
@@ -102,6 +103,43 @@ extension CollectionHandle {
         }
         try destination.session.embed(object, destination, existing: existing) {
             try setEmbedded($0, at: index)
+        }
+    }
+
+    /// Sets the value of a key to an embedded object: its own, or an unmanaged one.
+    /// - Parameter existing: an object to change instead of creating one.
+    func embed(
+        _ object: ObjectBase, forKey key: String, _ destination: _Destination,
+        existing: ObjectHandle? = nil
+    ) throws {
+        if let row = object.row, row.handle.session === session,
+            try value(ofKey: key) == Value.link(row.handle.ref)
+        {
+            return
+        }
+        try destination.session.embed(object, destination, existing: existing) {
+            try setEmbedded($0, forKey: key)
+        }
+    }
+
+    /// Makes a map hold embedded objects, each in the place of the one with its key; a key without
+    /// an object has null.
+    func change(to entries: [(key: String, object: ObjectBase?)], _ destination: _Destination)
+        throws
+    {
+        try RealmSession.requireUnowned(entries.compactMap(\.object))
+        let kept = Set(entries.map { Value.string($0.key) })
+        for key in try entryKeys() where !kept.contains(.string(key)) {
+            try dictionaryErase(key)
+        }
+        for (key, object) in entries {
+            guard let object else {
+                try dictionarySet(key, Value.null)
+                continue
+            }
+            var existing: ObjectHandle?
+            if case .link(let ref) = try value(ofKey: key) { existing = try session.object(ref) }
+            try embed(object, forKey: key, destination, existing: existing)
         }
     }
 

@@ -111,7 +111,9 @@ struct ModelProperty: Sendable {
     let persistedName: String
     let shape: _PropertyShape
     let isPrimaryKey: Bool
+    let isAutoIncremented: Bool
     let isIndexed: Bool
+    let deleteRule: DeleteRule
     /// For linking objects, the property that links here.
     let origin: String?
     let wrapper: any AnyPersisted.Type
@@ -135,6 +137,9 @@ extension ModelProperty {
         persistedName = names.mapping[name] ?? name
         shape = wrapper.shape
         isPrimaryKey = traits.contains(.primaryKey) || names.primaryKey == name
+        isAutoIncremented = traits.contains(.autoIncrement)
+        deleteRule =
+            traits.contains(.cascade) ? .cascade : traits.contains(.deny) ? .deny : .nullify
         isIndexed = traits.contains(.indexed) || names.indexed.contains(name)
         origin = wrapper.originProperty(at: address)
         self.wrapper = wrapper
@@ -146,7 +151,8 @@ extension ModelProperty {
     var schema: PropertySchema {
         PropertySchema(
             name, shape.type, collection: shape.collection, isOptional: shape.isOptional,
-            isPrimaryKey: isPrimaryKey, isIndexed: isIndexed,
+            isPrimaryKey: isPrimaryKey, isAutoIncremented: isAutoIncremented, isIndexed: isIndexed,
+            deleteRule: deleteRule.stored,
             target: shape.target.map { ModelClass.name(of: $0) }, origin: origin,
             persistedName: persistedName)
     }
@@ -162,6 +168,16 @@ extension ModelProperty {
     ) rethrows -> Result {
         try withExtendedLifetime(object) {
             try body(Unmanaged.passUnretained(object).toOpaque() + offset)
+        }
+    }
+}
+
+extension DeleteRule {
+    fileprivate var stored: ToftModel.DeleteRule {
+        switch self {
+        case .nullify: .nullify
+        case .cascade: .cascade
+        case .deny: .deny
         }
     }
 }

@@ -46,6 +46,9 @@ extension ObjectBase: _PersistableInsideOptional {
 
     // MARK: Elements
 
+    public static var _isObject: Bool { true }
+    public var _embedded: ObjectBase? { Self._isEmbedded ? self : nil }
+
     public static func _make(_ value: _EngineValue) -> Self { _makeOptional(value) ?? _standIn() }
 
     public static func _makeOptional(_ value: _EngineValue) -> Self? {

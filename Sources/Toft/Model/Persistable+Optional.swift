@@ -21,6 +21,9 @@ extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
 }
 
 extension Optional: RealmCollectionValue where Wrapped: _PersistableInsideOptional {
+    public static var _isObject: Bool { Wrapped._isObject }
+    public static var _isEmbedded: Bool { Wrapped._isEmbedded }
+    public var _embedded: ObjectBase? { self?._embedded }
     public static func _make(_ value: _EngineValue) -> Wrapped? { Wrapped._makeOptional(value) }
     public func _give(to destination: _Destination) throws -> _EngineValue {
         try self?._give(to: destination) ?? _EngineValue(.null)

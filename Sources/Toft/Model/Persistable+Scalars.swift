@@ -4,7 +4,7 @@ internal import ToftStorage
 
 /// What all scalars have in common: one conversion from what is stored and one to it serve
 /// properties, lists, results and queries.
-public protocol _Scalar: _Persistable, _PersistableInsideOptional {
+public protocol _Scalar: _Persistable, _PersistedForm {
     init()
     static var _type: _PropertyShape { get }
     /// From what the engine gives; nil when it is null.
@@ -100,11 +100,11 @@ extension _ScalarInteger {
     }
 }
 
-extension Int: _ScalarInteger, _Indexable, _PrimaryKey {}
+extension Int: _ScalarInteger, _Indexable, _PrimaryKey, _AutoIncrementable {}
 extension Int8: _ScalarInteger, _Indexable, _PrimaryKey {}
 extension Int16: _ScalarInteger, _Indexable, _PrimaryKey {}
 extension Int32: _ScalarInteger, _Indexable, _PrimaryKey {}
-extension Int64: _ScalarInteger, _Indexable, _PrimaryKey {}
+extension Int64: _ScalarInteger, _Indexable, _PrimaryKey, _AutoIncrementable {}
 
 // MARK: Bool and floating point
 

@@ -28,8 +28,12 @@ extension _Persistable {
 /// `Map`: objects, and the scalars, optional or not.
 public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static var _shape: _PropertyShape { get }
-    /// Whether it is an object that lives in its owner.
+    /// Whether elements are objects themselves, not types of an app's own that are kept as some.
+    static var _isObject: Bool { get }
+    /// Whether it is kept as an object that lives in its owner.
     static var _isEmbedded: Bool { get }
+    /// The object that is kept where it is an embedded one.
+    var _embedded: ObjectBase? { get }
     /// Makes an element of what the engine gives.
     static func _make(_ value: _EngineValue) -> Self
     /// Gives the element to the engine. An unmanaged object is added to the realm.
@@ -40,7 +44,9 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
 }
 
 extension RealmCollectionValue {
+    @inlinable public static var _isObject: Bool { false }
     @inlinable public static var _isEmbedded: Bool { false }
+    @inlinable public var _embedded: ObjectBase? { nil }
 }
 
 /// What may be `Wrapped` of an optional property: the scalars, and objects as links.
@@ -59,6 +65,17 @@ public protocol _PersistableInsideOptional: RealmCollectionValue {
 public protocol _Indexable {}
 /// What may be a primary key: Int and its kin, String, UUID, ObjectId, each also optional.
 public protocol _PrimaryKey {}
+
+/// Types of primary keys that can be counted: integers of 64 bits.
+public protocol _AutoIncrementable {}
+
+/// Links and collections of links, which may have a delete rule.
+public protocol _Linking {}
+
+extension Optional: _Linking where Wrapped: ObjectBase {}
+extension List: _Linking where Element: ObjectBase {}
+extension MutableSet: _Linking where Element: ObjectBase {}
+extension Map: _Linking where Value: _Linking {}
 
 /// The type of a property as the engine sees it.
 public struct _PropertyShape: Sendable {

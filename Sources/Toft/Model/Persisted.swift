@@ -1,3 +1,5 @@
+internal import ToftModel
+
 /// Marks a property of an `Object` subclass as one that the database keeps.
 ///
 /// ```swift
@@ -101,6 +103,52 @@ extension Persisted where Value: _PrimaryKey {
     }
 }
 
+extension Persisted where Value: _AutoIncrementable {
+    /// A primary key that is counted: an object that is added with 0 gets the next one, 1 more than
+    /// the greatest that an object of the class has had. The key of a deleted object is not given
+    /// out again.
+    ///
+    /// ```swift
+    /// @Persisted(primaryKey: true, autoIncrement: true) var id: Int
+    /// ```
+    @inlinable public init(primaryKey: Bool, autoIncrement: Bool) {
+        let key: _PersistedTraits = primaryKey ? .primaryKey : .plain
+        self.init(value: nil, traits: autoIncrement ? key.union(.autoIncrement) : key)
+    }
+}
+
+extension Persisted where Value: _Linking {
+    /// A link, or a collection of links, with a rule for deletions.
+    ///
+    /// ```swift
+    /// @Persisted(deleteRule: .cascade) var invoices: List<Invoice>
+    /// ```
+    @inlinable public init(deleteRule: DeleteRule) {
+        self.init(value: nil, traits: deleteRule.traits)
+    }
+}
+
+/// What deletions do along a link: the rule of a property, for those that it links to.
+public enum DeleteRule: Int, Sendable {
+    /// What the object links to stays when it is deleted; links to an object that is deleted become
+    /// nil, or leave their collection. Every link does that without a rule.
+    case nullify = 0
+    /// What the object links to is deleted with it, whatever else links to that; so is what that
+    /// links to with this rule, however deep, and circles end.
+    case cascade = 1
+    /// An object can't be deleted while another one links to it through this property, unless the
+    /// same call deletes that one too.
+    case deny = 2
+
+    @usableFromInline var traits: _PersistedTraits {
+        switch self {
+        case .nullify: .plain
+        case .cascade: .cascade
+        case .deny: .deny
+        }
+    }
+}
+
 extension Persisted where Value: _LinkingObjects {
     /// The objects that link here through the property named `originProperty` of their class.
     public init(originProperty: String) {
@@ -116,6 +164,9 @@ public struct _PersistedTraits: OptionSet, Sendable {
     @inlinable public static var plain: _PersistedTraits { [] }
     @inlinable public static var primaryKey: _PersistedTraits { _PersistedTraits(rawValue: 1) }
     @inlinable public static var indexed: _PersistedTraits { _PersistedTraits(rawValue: 2) }
+    @inlinable public static var autoIncrement: _PersistedTraits { _PersistedTraits(rawValue: 4) }
+    @inlinable public static var cascade: _PersistedTraits { _PersistedTraits(rawValue: 8) }
+    @inlinable public static var deny: _PersistedTraits { _PersistedTraits(rawValue: 16) }
 }
 
 /// What reflection needs of any `Persisted`, at the address where it lies in an object.
@@ -147,7 +198,11 @@ protocol AnyPersisted: SendableMetatype {
 }
 
 extension Persisted: AnyPersisted {
-    static var shape: _PropertyShape { Value._shape }
+    static var shape: _PropertyShape {
+        let shape = Value._shape
+        // That of a type of an app's own does not say so.
+        return shape.type == .link && shape.collection == .none ? shape.optional : shape
+    }
     static var element: (any RealmCollectionValue.Type)? {
         Value.self as? any RealmCollectionValue.Type
     }

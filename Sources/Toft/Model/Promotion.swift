@@ -15,12 +15,16 @@ public final class _Promotion {
     let destination: _Destination
     private(set) var values: [(property: PropertyID, value: Value)] = []
     private var later: [(ObjectHandle) throws -> Void] = []
+    /// The auto-incremented primary key, which the database gives where it is 0; -1: none is.
+    private let countedColumn: Int
 
-    init(_ destination: _Destination) {
+    init(_ destination: _Destination, counting countedColumn: Int = -1) {
         self.destination = destination
+        self.countedColumn = countedColumn
     }
 
     func set(_ value: Value, of object: ObjectBase, _ column: Int) throws {
+        if column == countedColumn, value == .int(0) { return }
         values.append((PropertyID(truncatingIfNeeded: column), value))
     }
 
@@ -48,7 +52,8 @@ extension RealmSession {
                     + "'\(binding.model.name)' of its owner.")
         }
         let policy = binding.model.primaryKey == nil ? .error : policy
-        let promotion = _Promotion(_Destination(session: self, policy: policy))
+        let promotion = _Promotion(
+            _Destination(session: self, policy: policy), counting: binding.countedColumn)
         let isUpdate = try given != nil && policy != .error && exists(object, binding)
         try promote(object, binding, isUpdate ? given : nil, promotion)
         let handle = try engine.create(binding.classID, promotion.values, policy: policy.engine)
@@ -85,7 +90,8 @@ extension RealmSession {
     /// Whether the realm has an object with the primary key of an unmanaged one.
     private func exists(_ object: ObjectBase, _ binding: ClassBinding) throws -> Bool {
         guard let key = binding.model.primaryKey else { return false }
-        let promotion = _Promotion(_Destination(session: self, policy: .error))
+        let promotion = _Promotion(
+            _Destination(session: self, policy: .error), counting: key.isAutoIncremented ? 0 : -1)
         try key.withAddress(in: object) {
             try key.wrapper.promote(at: $0, of: object, 0, promotion)
         }

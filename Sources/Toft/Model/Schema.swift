@@ -74,6 +74,10 @@ public struct Property: CustomStringConvertible {
     public var isMap: Bool { property.shape.collection == .dictionary }
     /// Whether it has an index; a primary key always has one.
     public var isIndexed: Bool { property.isIndexed || property.isPrimaryKey }
+    /// Whether an object that is added with 0 gets the next primary key.
+    public var isAutoIncremented: Bool { property.isAutoIncremented }
+    /// Of a link, what deletions do along it.
+    public var deleteRule: DeleteRule { property.deleteRule }
     /// Whether the value, or an element, may be nil.
     public var isOptional: Bool { property.shape.isOptional }
     /// The class that is linked to or, for linking objects, links here.

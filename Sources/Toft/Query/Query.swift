@@ -55,7 +55,13 @@ public struct Query<T> {
     func compared(
         _ comparator: ToftQuery.Comparator, _ options: StringOptions = [], to value: Any?
     ) -> Query<Bool> {
-        Query<Bool>(.comparison(node, comparator, options, Self.value(value)))
+        if let custom = value.flattened as? any _CustomPersistable,
+            let object = Self.embedded(custom), [.equal, .notEqual].contains(comparator)
+        {
+            let isEqual = Self.equality(node, to: object)
+            return Query<Bool>(comparator == .equal ? isEqual : .not(isEqual))
+        }
+        return Query<Bool>(.comparison(node, comparator, options, Self.value(value)))
     }
 
     fileprivate func compared<Other>(_ comparator: ToftQuery.Comparator, to other: Query<Other>)

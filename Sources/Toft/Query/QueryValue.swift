@@ -9,6 +9,9 @@ enum QueryValue {
     /// An argument: one value, or a list of them for IN.
     static func argument(_ any: Any?, for context: String) throws -> QueryArgument {
         guard let any = any.flattened else { return .value(.null) }
+        if let custom = any as? any _CustomPersistable {
+            return try argument(custom.persistableValue, for: context)
+        }
         if any is any _Scalar || any is any StringProtocol {
             return .value(try value(of: any, for: context))
         }
@@ -25,6 +28,8 @@ enum QueryValue {
         switch any.flattened {
         case nil: return .null
         case let scalar as any _Scalar: return scalar._engineValue.value
+        case let custom as any _CustomPersistable:
+            return try value(of: custom.persistableValue, for: context)
         case let object as ObjectBase:
             guard let row = object.row else {
                 throw Realm.Error(

@@ -57,6 +57,18 @@ extension Realm {
         /// nothing like it.
         public var usesMapping = true
 
+        /// Ends the opening from any thread, with `.interrupted`, once it has been interrupted,
+        /// before or meanwhile: a wait for other processes and writers within 50 ms, the building
+        /// of an index within its next thousand objects; the file is then as it was. For the time
+        /// of the opening only; what ends the waits and queries of an open realm is
+        /// `Realm.interruption`. Realm has nothing like it.
+        public var interruption: Realm.Interruption?
+
+        /// Told, on the thread that opens, how far the opening is while it builds indexes: of how
+        /// many objects in all (`total`) how many have entries (`done`). It must not use realms.
+        /// For the time of the opening only. Realm tells only of downloads.
+        public var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
+
         /// A configuration; without arguments, that of the default file
         /// (`Realm.Configuration.defaultFileURL`).
         public init(
@@ -133,6 +145,14 @@ extension Realm.Configuration {
             == other.objectTypes.map { Set($0.map { ObjectIdentifier($0) }) }
     }
 
+    /// The same without what is for the time of the opening.
+    var opened: Realm.Configuration {
+        var configuration = self
+        configuration.interruption = nil
+        configuration.progress = nil
+        return configuration
+    }
+
     /// What the engine is told.
     func engine(at location: StoreConfiguration.Location, _ confinement: Confinement)
         -> ToftEngine.Configuration
@@ -144,6 +164,8 @@ extension Realm.Configuration {
             writeTimeoutMilliseconds: writeTimeout.map { Int($0 / .milliseconds(1)) },
             confinement: isThread ? .thread : .caller)
         configuration.usesMapping = usesMapping
+        configuration.interruption = interruption?.engine
+        configuration.progress = progress
         return configuration
     }
 }

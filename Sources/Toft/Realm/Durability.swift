@@ -1,4 +1,5 @@
 internal import ToftEngine
+internal import ToftPlatform
 internal import ToftStorage
 
 extension Realm {
@@ -30,11 +31,12 @@ extension Realm {
     /// Makes every commit so far durable, of any realm and any process, and returns then; at once
     /// when all are. Waits for other writers.
     public func flush() throws {
+        defer { Diagnostics.deliver() }
         do throws(EngineError) {
             try session.verify()
             try session.engine.flush()
         } catch {
-            throw Realm.Error(error)
+            throw Realm.Error(telling: error)
         }
     }
 }

@@ -2,6 +2,7 @@ private import Foundation
 internal import Synchronization
 internal import ToftEngine
 internal import ToftModel
+internal import ToftPlatform
 
 extension Realm {
     /// Where misuse goes that a call can't throw: a property set outside a write transaction, a
@@ -48,6 +49,8 @@ enum Misuse {
 
     /// Reports what a call could not throw.
     static func report(_ error: Realm.Error) {
+        error.tell(ErrorCode(rawValue: error.code.rawValue))
+        Diagnostics.deliver()
         if let collector {
             collector.first.withLock { if $0 == nil { $0 = error } }
         } else {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import ToftEngine
+internal import ToftPlatform
 
 /// Names a write that was asked for with `writeAsync`.
 public typealias AsyncTransactionId = UInt32
@@ -114,12 +115,13 @@ extension RealmSession {
         isMakingWrite = true
         defer { isMakingWrite = false }
         write.block()
+        defer { Diagnostics.deliver() }
         guard engine.isWriting else { return nil }
         do throws(EngineError) {
             try engine.commit(write.durability.stored)
             return nil
         } catch {
-            return Realm.Error(error)
+            return Realm.Error(telling: error)
         }
     }
 

@@ -104,7 +104,7 @@ extension Realm {
     // MARK: Deleting
 
     /// Deletes an object: links to it become nil, lists lose it, what it links to stays, except
-    /// embedded objects, which it owns. Its instances become invalid. Needs a write transaction.
+    /// embedded objects, which it owns, and what a property with the rule `.cascade` leads to. Its instances become invalid. Needs a write transaction.
     public func delete(_ object: ObjectBase) {
         Misuse.reporting {
             try session.verify()
@@ -136,7 +136,7 @@ extension Realm {
     }
 
     /// Deletes the objects of a map; its keys stay, with nil.
-    public func delete<Key, Element: Object>(_ map: Map<Key, Element?>) {
+    public func delete<Key, Element: ObjectBase>(_ map: Map<Key, Element?>) {
         deleteElements { try map._core() }
     }
 
@@ -165,7 +165,7 @@ extension Realm {
     public func deleteAll() {
         Misuse.reporting {
             try session.verify()
-            for binding in try session.models() { try session.engine.deleteAll(binding.classID) }
+            try session.engine.deleteAll(try session.models().map(\.classID))
         }
     }
 }

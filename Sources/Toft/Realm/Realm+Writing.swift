@@ -1,4 +1,5 @@
 internal import ToftEngine
+internal import ToftPlatform
 
 extension Realm {
     /// Whether a write transaction of this realm is open.
@@ -37,11 +38,12 @@ extension Realm {
     }
 
     private func begin() throws {
+        defer { Diagnostics.deliver() }
         do throws(EngineError) {
             try session.verify()
             try session.engine.beginWrite()
         } catch {
-            throw Realm.Error(error)
+            throw Realm.Error(telling: error)
         }
     }
 
@@ -53,12 +55,13 @@ extension Realm {
     public func commitWrite(
         withoutNotifying tokens: [NotificationToken] = [], durability: Durability = .immediate
     ) throws {
+        defer { Diagnostics.deliver() }
         do throws(EngineError) {
             try session.verify()
             defer { session.resumeWrites() }
             try session.engine.commit(durability.stored, skipping: tokens.compactMap(\.engineToken))
         } catch {
-            throw Realm.Error(error)
+            throw Realm.Error(telling: error)
         }
     }
 

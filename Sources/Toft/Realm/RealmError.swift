@@ -152,6 +152,8 @@ extension Realm.Error {
         case overflow = 410
         /// An embedded object was to be created without an owner, or to get a second one.
         case embeddedObject = 411
+        /// A property with the rule `.deny` leads to the object that was to be deleted.
+        case deletionDenied = 412
 
         // Lists and results.
         /// `number` is the index.

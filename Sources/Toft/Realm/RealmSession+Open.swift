@@ -44,27 +44,28 @@ extension RealmSession {
         _ configuration: Realm.Configuration, at location: StoreConfiguration.Location,
         _ mark: QueueMark?, like known: Session?
     ) throws -> RealmSession {
+        defer { Diagnostics.deliver() }
         let confinement = mark.map { Confinement.queue($0) } ?? .thread
         if let known {
             return RealmSession(
-                try known.another(configuration.engine(at: location, confinement)), configuration,
-                confinement)
+                try known.another(configuration.engine(at: location, confinement)),
+                configuration.opened, confinement)
         }
         if case .file(let path) = location { try prepareFolder(of: path, configuration) }
         do throws(EngineError) {
             return RealmSession(
-                try Session.open(configuration.engine(at: location, confinement)), configuration,
-                confinement)
+                try Session.open(configuration.engine(at: location, confinement)),
+                configuration.opened, confinement)
         } catch {
             guard configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly,
                 error.code == .schemaMismatch
             else {
-                throw Realm.Error(error)
+                throw Realm.Error(telling: error)
             }
             _ = try Realm.deleteFiles(for: configuration)
             return RealmSession(
-                try Session.open(configuration.engine(at: location, confinement)), configuration,
-                confinement)
+                try Session.open(configuration.engine(at: location, confinement)),
+                configuration.opened, confinement)
         }
     }
 

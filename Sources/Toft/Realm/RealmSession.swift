@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import ToftEngine
 internal import ToftModel
+internal import ToftPlatform
 internal import ToftStorage
 
 /// What the instances of `Realm` on one thread (or queue) share: the engine's session, and what
@@ -82,7 +83,8 @@ final class RealmSession {
             )
         }
         // First the new one: a database in memory lives as long as somebody has it open.
-        let next = try engine.another(engine.configuration)
+        let next = try engine.another(
+            engine.configuration, interruption: engine.interruption)
         try engine.close()
         forget()
         engine = next
@@ -98,9 +100,10 @@ final class RealmSession {
         }
         defer { if !engine.isOpen { forget() } }
         do throws(EngineError) {
+            defer { Diagnostics.deliver() }
             try engine.close()
         } catch {
-            throw Realm.Error(error)
+            throw Realm.Error(telling: error)
         }
     }
 

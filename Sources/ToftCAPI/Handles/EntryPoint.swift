@@ -56,20 +56,6 @@ private func failed(_ error: EngineError, _ handle: OpaquePointer?) -> toft_stat
     return toft_status(error.code)
 }
 
-extension ErrorCode {
-    /// How much a program wants to know of a failure that says that it, or the library, is wrong,
-    /// or the database damaged; nil for others.
-    fileprivate var levelOfMisuse: Diagnostics.Level? {
-        switch self {
-        case .invalidArgument, .invalidHandle, .wrongThread, .closed, .usedAfterFork, .wrongRealm,
-            .insideCallback:
-            .warn
-        case .internalError, .corrupt, .poisoned, .commitOutcomeUnknown, .fileReplaced: .error
-        default: nil
-        }
-    }
-}
-
 extension toft_status {
     init(_ code: ErrorCode) {
         self.init(rawValue: code.rawValue)

@@ -15,6 +15,8 @@ extension EngineError {
                 number: Int64(problems.count))
         case .indexOutOfRange(let index, let count): self.init(outOfRange: index, count: count)
         case .noSuchObject(_, let key): self.init(error.code, error.message, number: key)
+        case .deletionDenied(_, _, _, let source):
+            self.init(error.code, error.message, number: source)
         case .valueTooLong(_, _, let length, _):
             self.init(error.code, error.message, number: Int64(clamping: length))
         default: self.init(error.code, error.message)
@@ -45,8 +47,9 @@ extension ModelError {
         case .noSuchCollection: .collectionInvalidated
         case .propertyNotWritable: .readOnlyProperty
         case .embeddedClass, .alreadyOwned: .embeddedObject
+        case .deletionDenied: .deletionDenied
         case .indexOutOfRange: .indexOutOfRange
-        case .sumOverflow, .additionOverflow: .overflow
+        case .sumOverflow, .additionOverflow, .primaryKeysExhausted: .overflow
         }
     }
 }

@@ -87,6 +87,9 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     case overflow = 410
     /// An embedded object was to be created without an owner, or to get a second one.
     case embeddedObject = 411
+    /// A link denies the deletion of the object that it leads to; `number` is the key of the object
+    /// that links.
+    case deletionDenied = 412
 
     // Collection.
     case indexOutOfRange = 501

@@ -1,18 +1,14 @@
 package import ToftModel
 
 extension Results {
-    /// Deletes all objects of the results.
+    /// Deletes all objects of the results, all or none.
     package func deleteAll() throws(EngineError) {
         let owner = try objectClass()
         let transaction = try session.writing()
-        if case .whole = try current() { return try session.deleteAll(owner.id) }
+        if case .whole = try current() { return try session.deleteAll([owner.id]) }
         let keys = try keys()
         defer { session.noteEverything() }
-        try model { () throws(ModelError) in
-            for key in keys where try transaction.view.exists(key, owner) {
-                try transaction.erase(key, owner)
-            }
-        }
+        try model { () throws(ModelError) in try transaction.erase(keys, owner) }
     }
 
     /// Sets properties of all objects of the results to the same values, all or none. Returns how

@@ -6,7 +6,8 @@ package import ToftStorage
 /// value makes; 2. every link leads to a row; 3. the backlinks of a property are its links,
 /// counted; 4. text is UTF-8; 5. keys are at least 0 and below the table's next key; 6. the
 /// elements of a set and the keys of a dictionary ascend, and a dictionary has as many values as
-/// keys; 7. exactly one link leads to an embedded object.
+/// keys; 7. exactly one link leads to an embedded object; 8. no auto-incremented primary key is
+/// greater than its counter.
 package struct ModelCheck {
     private let view: ModelView
     private var problems: [String] = []
@@ -258,10 +259,24 @@ package struct ModelCheck {
     ) throws(ModelError) {
         if property.isPrimaryKey {
             try compare(view.primaryKeyTree(owner), rows, "the primary key", property)
+            try checkCounter(property, owner)
         }
         if property.isIndexed { try compare(view.indexTree(property), rows, "the index", property) }
         if property.type.canLink {
             try compare(view.backlinkTree(property), backlinks, "the backlinks", property)
+        }
+    }
+
+    private mutating func checkCounter(_ property: PropertyHandle, _ owner: ClassHandle)
+        throws(ModelError)
+    {
+        guard property.isAutoIncremented, let tree = owner.primaryKeyTree else { return }
+        let counter = try KeyCounter.read(owner.id, in: view.snapshot)
+        let greatest = try KeyCounter.greatest(in: tree, view.snapshot)
+        if greatest > counter {
+            add(
+                "'\(property.className).\(property.name)' counts \(counter), but is \(greatest) "
+                    + "in an object")
         }
     }
 

@@ -17,6 +17,8 @@ package final class ClassHandle: Sendable {
     let rules: ContiguousArray<ValueRule>
     package let primaryKey: PropertyHandle?
     let primaryKeyTree: TreeID?
+    /// Whether a new object without a primary key gets the next one: see `KeyCounter`.
+    let isAutoIncremented: Bool
     let primaryKeySlot: Int
     /// Properties with a secondary index.
     let indexed: ContiguousArray<PropertyHandle>
@@ -29,6 +31,10 @@ package final class ClassHandle: Sendable {
     let hasMixed: Bool
     /// Those that lead to embedded objects, which an object owns.
     let owning: ContiguousArray<PropertyHandle>
+    /// Those whose targets are deleted with an object.
+    let cascading: ContiguousArray<PropertyHandle>
+    /// Links of any class that keep an object of this one from being deleted.
+    let denying: ContiguousArray<PropertyHandle>
     /// Links and collections of links, of any class, to this class, and all mixed properties.
     package let incoming: ContiguousArray<PropertyHandle>
     /// Whether the property ids are 1, 2, 3..., so that an id is a position.
@@ -49,6 +55,7 @@ package final class ClassHandle: Sendable {
         rules = ContiguousArray(properties.map(\.rule))
         primaryKey = properties.first { $0.isPrimaryKey }
         primaryKeyTree = stored.primaryKeyTree
+        isAutoIncremented = primaryKey?.isAutoIncremented ?? false
         primaryKeySlot = slots.take(stored.primaryKeyTree)
         indexed = properties.filter { $0.isIndexed }
         declaredRequired = ContiguousArray(
@@ -56,6 +63,8 @@ package final class ClassHandle: Sendable {
         links = properties.filter { $0.type.canLink }
         hasMixed = links.contains { $0.type == .mixed }
         owning = links.filter(\.ownsTargets)
+        cascading = links.filter(\.cascades)
+        denying = incoming.filter { $0.deleteRule == .deny }
         self.incoming = incoming
         isDense = properties.indices.allSatisfy { properties[$0].id == PropertyID($0 + 1) }
     }

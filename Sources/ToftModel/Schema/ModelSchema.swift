@@ -12,6 +12,8 @@ package final class ModelSchema: Sendable {
     package let classes: ContiguousArray<ClassHandle>
     /// Ordered trees of all classes and properties together.
     let slotCount: Int
+    /// Whether a link may keep an object from being deleted.
+    let hasDenials: Bool
 
     /// Resolves the file's schema as a session sees it: restricted to what it declares, if it does.
     package init(_ stored: StoredSchema, declared: Schema? = nil) {
@@ -38,6 +40,7 @@ package final class ModelSchema: Sendable {
         self.stored = seen
         self.classes = classes
         slotCount = slots.count
+        hasDenials = links.contains { $0.deleteRule == .deny }
     }
 }
 

@@ -19,6 +19,8 @@ package final class PropertyHandle: Sendable {
     /// reads null and does not write it.
     let isDeclaredRequired: Bool
     package let isPrimaryKey: Bool
+    /// Whether a new object without a primary key gets the next one: see `KeyCounter`.
+    package let isAutoIncremented: Bool
     package let isHidden: Bool
     /// The class linked to; for an inverse link, the class that links here.
     let targetPosition: Int?
@@ -26,6 +28,7 @@ package final class PropertyHandle: Sendable {
     package let targetName: String?
     /// Whether it links to embedded objects: those live and die with the link.
     package let ownsTargets: Bool
+    package let deleteRule: DeleteRule
     /// For an inverse link, the property of the target class that links here.
     package let originPropertyID: PropertyID?
     let indexTree: TreeID?
@@ -50,12 +53,14 @@ package final class PropertyHandle: Sendable {
         isOptional = stored.isOptional
         isDeclaredRequired = stored.isDeclaredRequired
         isPrimaryKey = stored.isPrimaryKey
+        isAutoIncremented = stored.isAutoIncremented
         isHidden = stored.isHidden
         targetPosition = stored.targetClassID.flatMap { schema.classIndex(id: $0) }
         targetClassID = stored.targetClassID
         targetName = targetPosition.map { schema.classes[$0].name }
         ownsTargets =
             type == .link && (targetPosition.map { schema.classes[$0].isEmbedded } ?? false)
+        deleteRule = stored.deleteRule
         originPropertyID = stored.originPropertyID
         indexTree = stored.indexTree
         backlinkTree = stored.backlinkTree
@@ -71,6 +76,8 @@ package final class PropertyHandle: Sendable {
 }
 
 extension PropertyHandle {
+    /// Whether its targets are deleted with the object.
+    var cascades: Bool { ownsTargets || deleteRule == .cascade }
     /// Whether it holds many values.
     package var isCollection: Bool { collection != .none }
     /// Whether it can link to one object more than once.

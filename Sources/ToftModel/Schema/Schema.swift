@@ -55,7 +55,11 @@ package struct PropertySchema: Sendable, Equatable {
     /// values are always optional, elements of a list of links never.
     package var isOptional: Bool
     package var isPrimaryKey: Bool
+    /// Whether a new object without a primary key gets the next one: see `KeyCounter`.
+    package var isAutoIncremented: Bool
     package var isIndexed: Bool
+    /// Of a link.
+    package var deleteRule: DeleteRule
     /// The class linked to; for an inverse link, the class that links here.
     package var target: String?
     /// For an inverse link, the property of `target` that links here.
@@ -64,8 +68,8 @@ package struct PropertySchema: Sendable, Equatable {
     package init(
         _ name: String, _ type: PropertyType, collection: CollectionKind = .none,
         isOptional: Bool = false, isPrimaryKey: Bool = false,
-        isIndexed: Bool = false, target: String? = nil, origin: String? = nil,
-        persistedName: String? = nil
+        isAutoIncremented: Bool = false, isIndexed: Bool = false, deleteRule: DeleteRule = .nullify,
+        target: String? = nil, origin: String? = nil, persistedName: String? = nil
     ) {
         self.name = name
         self.persistedName = persistedName ?? name
@@ -73,7 +77,9 @@ package struct PropertySchema: Sendable, Equatable {
         self.collection = collection
         self.isOptional = isOptional || type == .mixed
         self.isPrimaryKey = isPrimaryKey
+        self.isAutoIncremented = isAutoIncremented
         self.isIndexed = isIndexed
+        self.deleteRule = deleteRule
         self.target = target
         self.origin = origin
     }

@@ -1,7 +1,8 @@
 internal import ToftStorage
 
 /// The encoding of the schema in the schema tree: a header under the key 00, and each class under
-/// the key 01, class id (big-endian).
+/// the key 01, class id (big-endian). The key 02, class id (big-endian) has the key counter of a
+/// class, see `KeyCounter`: an i64.
 ///
 /// ```
 /// header    encoding u8 = 1, schema version u64, generation u64, next class id u32, ...
@@ -15,14 +16,19 @@ internal import ToftStorage
 /// name      length u16, UTF-8
 /// ```
 /// All little-endian; 0 stands for "none". Whatever follows the fields of a record, where the dots
-/// are, is for later versions and skipped. Of the flags, bit 0 means hidden, bit 1 optional;
-/// unknown low bits are skipped, unknown high ones (16...31) need a newer version.
+/// are, is for later versions and skipped. Of the flags, bit 0 means hidden, bit 1 optional, of a
+/// property bit 16 auto-incremented, bit 17 and 18 the delete rule (0 to 2); unknown low bits are skipped, unknown high ones (16...31) need
+/// a newer version.
 enum SchemaEncoding {
     static let encodingVersion: UInt8 = 1
     static let headerKey: [UInt8] = [0]
     static let classKeyPrefix: UInt8 = 1
+    static let counterKeyPrefix: UInt8 = 2
     static let hiddenFlag: UInt32 = 1
     static let optionalFlag: UInt32 = 2
+    static let autoIncrementFlag: UInt32 = 1 << 16
+    static let deleteRuleShift: UInt32 = 17
+    static let deleteRuleMask: UInt32 = 3 << deleteRuleShift
     static let incompatibleFlags: UInt32 = 0xFFFF_0000
     static let orderedIndex: UInt8 = 1
     static let reservedIndexes: [UInt8: String] = [2: "unique", 3: "full text"]
@@ -31,8 +37,11 @@ enum SchemaEncoding {
     /// Trees below belong to the engine itself.
     static let firstUserTree = SystemTree.firstUser
 
-    static func classKey(_ id: ClassID) -> [UInt8] {
-        [classKeyPrefix] + withUnsafeBytes(of: id.bigEndian) { Array($0) }
+    static func classKey(_ id: ClassID) -> [UInt8] { key(classKeyPrefix, id) }
+    static func counterKey(_ id: ClassID) -> [UInt8] { key(counterKeyPrefix, id) }
+
+    private static func key(_ prefix: UInt8, _ id: ClassID) -> [UInt8] {
+        [prefix] + withUnsafeBytes(of: id.bigEndian) { Array($0) }
     }
 }
 
@@ -76,7 +85,9 @@ extension StoredProperty {
         writer.put(id)
         writer.put(
             (isHidden ? SchemaEncoding.hiddenFlag : 0)
-                | (isOptional ? SchemaEncoding.optionalFlag : 0))
+                | (isOptional ? SchemaEncoding.optionalFlag : 0)
+                | (isAutoIncremented ? SchemaEncoding.autoIncrementFlag : 0)
+                | UInt32(deleteRule.rawValue) << SchemaEncoding.deleteRuleShift)
         writer.put(type.rawValue)
         writer.put(collection.rawValue)
         writer.put(indexTree == nil ? 0 : SchemaEncoding.orderedIndex)
@@ -220,6 +231,15 @@ extension StoredClass {
                 throw .damagedSchema("\(subject) is mixed and can't be null, or has no backlinks")
             }
         }
+        if property.isAutoIncremented, !property.isPrimaryKey || !property.canAutoIncrement {
+            throw .damagedSchema("\(subject) can't be auto-incremented and is")
+        }
+        if property.deleteRule != .nullify,
+            target?.isEmbedded != false || property.type != .link
+                || isEmbedded && property.deleteRule == .cascade
+        {
+            throw .damagedSchema("\(subject) can't have a delete rule and has one")
+        }
         if !property.type.canLink, property.backlinkTree != nil {
             throw .damagedSchema("\(subject) is no link and has a backlink tree")
         }
@@ -238,7 +258,8 @@ extension StoredClass {
 extension StoredProperty {
     fileprivate init(decoding reader: inout SchemaReader, className: String) throws(ModelError) {
         let id = try reader.number(PropertyID.self)
-        let flags = try reader.takeFlags()
+        let flags = try reader.takeFlags(
+            known: SchemaEncoding.autoIncrementFlag | SchemaEncoding.deleteRuleMask)
         let type = try reader.number(UInt8.self), collection = try reader.number(UInt8.self),
             index = try reader.number(UInt8.self)
         _ = try reader.number(UInt8.self)
@@ -261,6 +282,12 @@ extension StoredProperty {
             id: id, name: name, type: known, collection: knownCollection,
             isOptional: flags & SchemaEncoding.optionalFlag != 0,
             isHidden: flags & SchemaEncoding.hiddenFlag != 0)
+        isAutoIncremented = flags & SchemaEncoding.autoIncrementFlag != 0
+        let rule = (flags & SchemaEncoding.deleteRuleMask) >> SchemaEncoding.deleteRuleShift
+        guard let knownRule = DeleteRule(rawValue: UInt8(truncatingIfNeeded: rule)) else {
+            throw .damagedSchema("\(subject) has the delete rule \(rule)")
+        }
+        deleteRule = knownRule
         targetClassID = try reader.optionalNumber()
         originPropertyID = try reader.optionalNumber()
         indexTree = try reader.optionalNumber().map { TreeID($0) }
@@ -279,9 +306,9 @@ extension SchemaReader {
         }
     }
 
-    fileprivate mutating func takeFlags() throws(ModelError) -> UInt32 {
+    fileprivate mutating func takeFlags(known: UInt32 = 0) throws(ModelError) -> UInt32 {
         let flags = try number(UInt32.self)
-        guard flags & SchemaEncoding.incompatibleFlags == 0 else {
+        guard flags & SchemaEncoding.incompatibleFlags & ~known == 0 else {
             throw .unsupportedSchema("its schema has flags \(flags)")
         }
         return flags

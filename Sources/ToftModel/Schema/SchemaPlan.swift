@@ -21,6 +21,8 @@ package enum SchemaChange: Sendable, Equatable {
     case makeOptional(ClassID, PropertyID)
     /// The primary key became optional, which its entries show.
     case remakePrimaryKey(ClassID)
+    /// The primary key is counted from its greatest value on.
+    case startCounter(ClassID)
     case createBacklinks(ClassID, PropertyID)
     case createIndex(ClassID, PropertyID)
     case dropIndex(ClassID, PropertyID, tree: TreeID)
@@ -157,6 +159,8 @@ private struct SchemaComparison {
         }
         show(propertyAt: position, classAt: index)
         compareIndex(declared, propertyAt: position, classAt: index)
+        compareCounter(declared, propertyAt: position, classAt: index)
+        compareDeleteRule(declared, propertyAt: position, classAt: index)
     }
 
     private mutating func addProperty(
@@ -168,6 +172,8 @@ private struct SchemaComparison {
         property.collection = declared.collection
         property.isOptional = declared.isOptional
         property.isPrimaryKey = declared.isPrimaryKey
+        property.isAutoIncremented = declared.isAutoIncremented
+        property.deleteRule = declared.deleteRule
         property.targetClassID = declared.target.flatMap { classID(named: $0) }
         plan.target.classes[index].nextPropertyID += 1
         plan.target.classes[index].properties.append(property)
@@ -223,6 +229,29 @@ private struct SchemaComparison {
             plan.target.classes[index].properties[position].indexTree = nil
             plan.changes.append(.dropIndex(owner.id, property.id, tree: tree))
         }
+    }
+
+    private mutating func compareCounter(
+        _ declared: PropertySchema, propertyAt position: Int, classAt index: Int
+    ) {
+        let owner = plan.target.classes[index]
+        guard owner.properties[position].isAutoIncremented != declared.isAutoIncremented else {
+            return
+        }
+        plan.target.classes[index].properties[position].isAutoIncremented =
+            declared.isAutoIncremented
+        plan.changes.append(
+            declared.isAutoIncremented ? .startCounter(owner.id) : .updateClass(owner.id))
+    }
+
+    /// A rule speaks of deletions to come: no data changes.
+    private mutating func compareDeleteRule(
+        _ declared: PropertySchema, propertyAt position: Int, classAt index: Int
+    ) {
+        let owner = plan.target.classes[index]
+        guard owner.properties[position].deleteRule != declared.deleteRule else { return }
+        plan.target.classes[index].properties[position].deleteRule = declared.deleteRule
+        plan.changes.append(.updateClass(owner.id))
     }
 
     private mutating func show(propertyAt position: Int, classAt index: Int) {

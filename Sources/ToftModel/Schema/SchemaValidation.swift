@@ -87,6 +87,7 @@ private struct SchemaProblems {
         checkTarget(property, of: declared, in: schema)
         checkOptionality(property)
         checkKeys(property)
+        checkDeleteRule(property, of: declared, in: schema)
     }
 
     mutating func checkTarget(
@@ -177,6 +178,16 @@ private struct SchemaProblems {
                 )
             }
         }
+        if property.isAutoIncremented {
+            if !property.isPrimaryKey {
+                add(property.name, "is not the primary key and can't be auto-incremented")
+            } else if property.type != .int || property.isOptional {
+                add(
+                    property.name,
+                    "is of type \(property.isOptional ? "optional " : "")\(property.type.name) and "
+                        + "can't be auto-incremented; int can")
+            }
+        }
         if property.isIndexed {
             if property.collection != .none {
                 add(property.name, "is a \(property.collection.name) and can't be indexed")
@@ -187,6 +198,24 @@ private struct SchemaProblems {
                         + "date, objectId and uuid can"
                 )
             }
+        }
+    }
+
+    mutating func checkDeleteRule(
+        _ property: PropertySchema, of declared: ClassSchema, in schema: Schema
+    ) {
+        guard property.deleteRule != .nullify else { return }
+        if property.type != .link {
+            add(
+                property.name, "is of type \(property.type.name) and has no delete rule; links have"
+            )
+        } else if schema.classSchema(named: property.target ?? "")?.isEmbedded == true {
+            add(
+                property.name,
+                "links to the embedded class '\(property.target ?? "")', whose objects are deleted "
+                    + "with their owner, and has no delete rule")
+        } else if declared.isEmbedded, property.deleteRule == .cascade {
+            add(property.name, "belongs to an embedded class and can't cascade")
         }
     }
 

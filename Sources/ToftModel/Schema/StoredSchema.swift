@@ -82,6 +82,10 @@ package struct StoredProperty: Sendable, Equatable {
     /// Whether the session declared it as required, and another one has made it optional since.
     var isDeclaredRequired = false
     package var isPrimaryKey: Bool
+    /// Whether a new object without a primary key gets the next one: see `KeyCounter`.
+    package var isAutoIncremented = false
+    /// Of a link.
+    package var deleteRule = DeleteRule.nullify
     /// Whether the session does not see it; its data stays in the file.
     package var isHidden: Bool
     /// The class linked to; for an inverse link, the class that links here.
@@ -120,6 +124,8 @@ package struct StoredProperty: Sendable, Equatable {
     package var isCollection: Bool { collection != .none }
     /// Whether it has a column; inverse links are computed.
     package var isStored: Bool { type != .linkingObjects }
+    /// Whether its values may be counted, where it is the primary key.
+    var canAutoIncrement: Bool { type == .int && !isOptional && !isCollection }
 }
 
 /// A dictionary is two lists side by side: its values in the column of the property's id, its keys

@@ -7,7 +7,8 @@ extension ModelError {
             .unsupportedSchema:
             schemaMessage
         case .noSuchClass, .noSuchProperty, .noSuchObject, .primaryKeyImmutable,
-            .duplicatePrimaryKey, .primaryKeyMissing, .noPrimaryKey, .embeddedClass, .alreadyOwned:
+            .duplicatePrimaryKey, .primaryKeyMissing, .primaryKeysExhausted, .noPrimaryKey,
+            .embeddedClass, .alreadyOwned, .deletionDenied:
             objectMessage
         default: valueMessage
         }
@@ -54,6 +55,9 @@ extension ModelError {
         case .primaryKeyMissing(let className, let property):
             "Objects of class '\(className)' are created with a value for their primary key "
                 + "'\(property)'."
+        case .primaryKeysExhausted(let className, let property):
+            "No primary key '\(className).\(property)' is left to count on: it has been "
+                + "\(Int64.max). Give the object a key."
         case .noPrimaryKey(let className): "Class '\(className)' has no primary key."
         case .embeddedClass(let className):
             "Class '\(className)' is embedded: its objects can't be created by themselves, only in "
@@ -61,6 +65,10 @@ extension ModelError {
         case .alreadyOwned(let className, let property):
             "Property '\(className).\(property)' holds embedded objects, and this one already has "
                 + "an owner. Create a new one there with the same values."
+        case .deletionDenied(let className, let sourceClass, let property, _):
+            "An object of class '\(className)' can't be deleted: '\(sourceClass).\(property)' of "
+                + "another object links to it and denies it. Change that link or delete that "
+                + "object first."
         default: ""
         }
     }

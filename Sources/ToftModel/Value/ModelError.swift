@@ -27,6 +27,8 @@ package enum ModelError: Error, Sendable, Equatable {
     case duplicatePrimaryKey(className: String, value: Value)
     /// The class has a primary key, but none was given.
     case primaryKeyMissing(className: String, property: String)
+    /// No greater primary key is left to give to a new object.
+    case primaryKeysExhausted(className: String, property: String)
     /// A primary key was given or looked up for a class that has none.
     case noPrimaryKey(className: String)
     case valueTooLong(className: String, property: String, length: Int, limit: Int)
@@ -40,6 +42,10 @@ package enum ModelError: Error, Sendable, Equatable {
     case embeddedClass(String)
     /// An embedded object, which has an owner, was to be linked to.
     case alreadyOwned(className: String, property: String)
+    /// A link of an object that stays, the one with the key `source`, keeps an object from being
+    /// deleted.
+    case deletionDenied(
+        className: String, sourceClass: String, property: String, source: Int64)
     /// An inverse link was to be changed.
     case propertyNotWritable(className: String, property: String)
     case notACollection(className: String, property: String, kind: CollectionKind)

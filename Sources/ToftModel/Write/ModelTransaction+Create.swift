@@ -4,8 +4,9 @@ extension ModelTransaction {
     /// Creates an object with the given properties; the others get their defaults: null where
     /// optional, else zero, false or empty.
     ///
-    /// A class with a primary key needs it among them; where an object has it already, `policy`
-    /// decides. All or nothing. O(log objects).
+    /// A class with a primary key needs it among them, unless it is auto-incremented: then the
+    /// object gets the next one. Where an object has it already, `policy` decides. All or nothing.
+    /// O(log objects).
     /// - Returns: the object's key, and whether it is new.
     @discardableResult
     package func create(
@@ -16,6 +17,7 @@ extension ModelTransaction {
         guard !owner.isEmbedded else { throw .embeddedClass(owner.name) }
         if owner.primaryKey == nil, policy != .error { throw .noPrimaryKey(className: owner.name) }
         try prepare(assignments, owner)
+        if owner.isAutoIncremented { try giveNextKey(owner) }
         if let existing = try findPrepared(owner) {
             guard policy != .error else { throw duplicate(owner) }
             try checkOwned(by: existing, owner)
@@ -51,6 +53,19 @@ extension ModelTransaction {
         return nil
     }
 
+    /// Gives a new object the next primary key where the caller gave none.
+    private func giveNextKey(_ owner: ClassHandle) throws(ModelError) {
+        guard let property = owner.primaryKey, let position = owner.anyPosition(id: property.id),
+            prepared.pointee.cell(at: position) == nil
+        else { return }
+        let (next, overflows) = try buffer.counter(owner).addingReportingOverflow(1)
+        guard !overflows else {
+            throw .primaryKeysExhausted(className: owner.name, property: property.name)
+        }
+        prepared.pointee.add(
+            RowValue(column: property.column, tag: position, cell: .int64(next)))
+    }
+
     private func primaryKeyCell(_ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError)
         -> Cell
     {
@@ -83,7 +98,9 @@ extension ModelTransaction {
         }
         buffer.noteCreated(key, owner)
         if let property = owner.primaryKey {
-            try buffer.addPrimaryKey(try primaryKeyCell(property, owner), property, owner, key)
+            let cell = try primaryKeyCell(property, owner)
+            try buffer.addPrimaryKey(cell, property, owner, key)
+            if owner.isAutoIncremented { try buffer.moveCounter(owner, to: cell) }
         }
         for property in owner.indexed {
             guard let position = owner.anyPosition(id: property.id) else { continue }

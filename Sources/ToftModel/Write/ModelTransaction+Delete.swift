@@ -1,15 +1,38 @@
 internal import ToftStorage
 
 extension ModelTransaction {
-    /// Deletes an object with all the embedded objects in it: links to it become null, lists lose
-    /// it, what it links to stays. O(log objects) for each link from and to it.
+    /// Deletes an object with all the embedded objects in it, and with what its cascading links
+    /// lead to: links to them become null, lists lose them, what else it links to stays. O(log
+    /// objects) for each link from and to them.
+    /// - Throws: `deletionDenied` where a link of an object that stays denies it; nothing is
+    ///   deleted then.
     package func erase(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
         try view.requireObject(key, owner)
-        try addDelete(key, owner)
+        try addDeletes([key], owner)
     }
 
-    /// Deletes all objects of a class. O(objects and their links).
-    package func eraseAll(_ owner: ClassHandle) throws(ModelError) {
+    /// The same for several objects of a class: links between them deny nothing. Keys of objects
+    /// that do not exist are left out. All or nothing.
+    package func erase(_ keys: some Sequence<Int64>, _ owner: ClassHandle) throws(ModelError) {
+        var found: [Int64] = []
+        for key in keys where try view.exists(key, owner) { found.append(key) }
+        try addDeletes(found, owner)
+    }
+
+    /// Deletes all objects of some classes. O(objects and their links).
+    package func eraseAll(_ owners: [ClassHandle]) throws(ModelError) {
+        guard view.schema.hasDenials else {
+            for owner in owners { try addDeletes(try allKeys(owner), owner) }
+            return
+        }
+        var roots: [DeletedObject] = []
+        for owner in owners {
+            roots += try allKeys(owner).map { DeletedObject(key: $0, owner: owner) }
+        }
+        try addDeletes(roots)
+    }
+
+    private func allKeys(_ owner: ClassHandle) throws(ModelError) -> [Int64] {
         let table = try view.table(owner)
         var keys: [Int64] = []
         keys.reserveCapacity(table.rowCount)
@@ -20,6 +43,101 @@ extension ModelTransaction {
                 return true
             }
         }
-        for key in keys { try addDelete(key, owner) }
+        return keys
+    }
+
+    /// Deletes an object that a call has created and that nothing links to, as the call fails: what
+    /// it links to stays.
+    package func takeBack(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
+        try buffer.addDelete(key, owner, derived: false)
+    }
+
+    /// Adds the deletes of objects that exist, of one class, and of what goes with them.
+    func addDeletes(_ keys: [Int64], _ owner: ClassHandle, derived: Bool = false)
+        throws(ModelError)
+    {
+        if owner.hasDeleteRules {
+            return try addDeletes(
+                keys.map { DeletedObject(key: $0, owner: owner, isDerived: derived) })
+        }
+        for key in keys { try buffer.addDelete(key, owner, derived: derived) }
+    }
+
+    /// Finds all that goes with some objects, however deep and in whichever circles: no recursion.
+    /// Where a link may deny it, nothing goes before all is found.
+    private func addDeletes(_ roots: [DeletedObject]) throws(ModelError) {
+        let canBeDenied = view.schema.hasDenials
+        var going: [DeletedObject] = [], known: Set<ObjectRef> = []
+        var waiting = roots
+        while let object = waiting.popLast() {
+            guard try view.exists(object.key, object.owner) else { continue }
+            if canBeDenied {
+                guard known.insert(object.ref).inserted else { continue }
+                going.append(object)
+            }
+            for property in object.owner.cascading {
+                guard let position = property.targetPosition else { continue }
+                let owner = view.schema.classes[position]
+                for target in try view.targets(of: object.key, property) {
+                    waiting.append(DeletedObject(key: target, owner: owner, isDerived: true))
+                }
+            }
+            if !canBeDenied {
+                try buffer.addDelete(object.key, object.owner, derived: object.isDerived)
+            }
+        }
+        for object in going {
+            for property in object.owner.denying { try check(property, object, without: known) }
+        }
+        for object in going {
+            try buffer.addDelete(object.key, object.owner, derived: object.isDerived)
+        }
+    }
+
+    /// Throws if an object that stays links to one that is to go.
+    private func check(
+        _ property: PropertyHandle, _ object: DeletedObject, without going: Set<ObjectRef>
+    ) throws(ModelError) {
+        var found: Int64?
+        try view.forEachBacklink(to: object.key, through: property) { source, _ in
+            if going.contains(ObjectRef(classID: property.classID, key: source)) { return true }
+            found = source
+            return false
+        }
+        guard let found else { return }
+        throw .deletionDenied(
+            className: object.owner.name, sourceClass: property.className, property: property.name,
+            source: found)
+    }
+}
+
+/// An object that is to be deleted.
+private struct DeletedObject {
+    let key: Int64
+    let owner: ClassHandle
+    /// Whether it goes because another one does.
+    var isDerived = false
+
+    var ref: ObjectRef { ObjectRef(classID: owner.id, key: key) }
+}
+
+extension ClassHandle {
+    /// Whether the deletion of an object takes others with it, or may be denied.
+    fileprivate var hasDeleteRules: Bool { !cascading.isEmpty || !denying.isEmpty }
+}
+
+extension ModelView {
+    /// The objects that a property links to; among them some that are deleted already.
+    fileprivate func targets(of key: Int64, _ property: PropertyHandle) throws(ModelError)
+        -> [Int64]
+    {
+        let table = try rows(schema.classes[property.classPosition])
+        guard property.collection == .none else {
+            return try stored { () throws(StorageError) in try table.list(key, property.column) }
+                .linkTargets()
+        }
+        let cell = try stored { () throws(StorageError) in try table.cell(key, property.column) }
+        guard case .int64(let target) = cell else { return [] }
+        return [target]
     }
 }

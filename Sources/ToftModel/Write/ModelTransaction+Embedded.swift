@@ -139,44 +139,7 @@ extension ModelTransaction {
     /// for the target of a property that owns none.
     func dropTarget(_ target: Int64, _ property: PropertyHandle) throws(ModelError) {
         guard property.ownsTargets, let position = property.targetPosition else { return }
-        try addDelete(target, view.schema.classes[position], derived: true)
-    }
-
-    /// Adds the delete of an object and of what it owns, however deep: no recursion. Objects that
-    /// are deleted already stay so.
-    func addDelete(_ key: Int64, _ owner: ClassHandle, derived: Bool = false)
-        throws(ModelError)
-    {
-        guard !owner.owning.isEmpty else {
-            return try buffer.addDelete(key, owner, derived: derived)
-        }
-        var waiting = [(key: key, owner: owner, derived: derived)]
-        while let object = waiting.popLast() {
-            guard try view.exists(object.key, object.owner) else { continue }
-            for property in object.owner.owning {
-                guard let position = property.targetPosition else { continue }
-                for target in try view.ownedTargets(object.key, property) {
-                    waiting.append((target, view.schema.classes[position], true))
-                }
-            }
-            try buffer.addDelete(object.key, object.owner, derived: object.derived)
-        }
-    }
-}
-
-extension ModelView {
-    /// The embedded objects that a property holds; among them some that are deleted already.
-    fileprivate func ownedTargets(_ key: Int64, _ property: PropertyHandle) throws(ModelError)
-        -> [Int64]
-    {
-        let table = try rows(schema.classes[property.classPosition])
-        guard property.collection == .none else {
-            return try stored { () throws(StorageError) in try table.list(key, property.column) }
-                .linkTargets()
-        }
-        let cell = try stored { () throws(StorageError) in try table.cell(key, property.column) }
-        guard case .int64(let target) = cell else { return [] }
-        return [target]
+        try addDeletes([target], view.schema.classes[position], derived: true)
     }
 }
 

@@ -55,6 +55,7 @@ struct SchemaBuilder {
             try stored { () throws(StorageError) in try writing.makeNullable(table, property) }
             changedClasses.insert(id)
         case .remakePrimaryKey(let id): try remakePrimaryKey(id)
+        case .startCounter(let id): try startCounter(id)
         case .createBacklinks(let id, let property):
             let tree = try createTree()
             try edit(id, property) { $0.backlinkTree = tree }
@@ -101,6 +102,19 @@ struct SchemaBuilder {
         schema.classes[index].primaryKeyTree = tree
         try fillIndex(id, key, tree)
         try stored { () throws(StorageError) in try writing.dropTree(old) }
+        changedClasses.insert(id)
+    }
+
+    /// Keeps the greatest primary key of a class, or a greater one from when it was counted before.
+    private mutating func startCounter(_ id: ClassID) throws(ModelError) {
+        let owner = schema.classes[try classIndex(id)]
+        guard let tree = owner.primaryKeyTree else {
+            throw .inconsistent("a plan counts the primary keys of class \(id)")
+        }
+        let counter = max(
+            try KeyCounter.read(id, in: writing.view),
+            try KeyCounter.greatest(in: tree, writing.view))
+        try KeyCounter.write(counter, id, in: writing)
         changedClasses.insert(id)
     }
 

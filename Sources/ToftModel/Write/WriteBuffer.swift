@@ -51,6 +51,10 @@ package final class WriteBuffer: @unchecked Sendable {
         /// Keys that the transaction has created side by side; empty once one of the class was
         /// deleted.
         var created: Range<Int64> = 0..<0
+        /// The key counter, once it was needed.
+        var counter: Int64?
+        /// Whether the counter has changed and is not written.
+        var isCounterDirty = false
     }
 
     /// What waits for one tree. `tree` is its id, set with the first entry.
@@ -97,7 +101,11 @@ package final class WriteBuffer: @unchecked Sendable {
         if schema.slotCount > trees.count { growTrees(schema.slotCount) }
         borrower = (transaction, schema)
         lastVerifiedObject = (-1, 0)
-        for position in classes.indices { classes[position].created = 0..<0 }
+        for position in classes.indices {
+            classes[position].created = 0..<0
+            classes[position].counter = nil
+            classes[position].isCounterDirty = false
+        }
     }
 
     /// Ends the transaction's use of the buffer and drops what still waits; the memory stays.
@@ -188,6 +196,32 @@ package final class WriteBuffer: @unchecked Sendable {
     private func borrowed() throws(ModelError) -> (WriteTransaction, ModelSchema) {
         guard let borrower else { throw .storage(.closed) }
         return borrower
+    }
+
+    // MARK: Key counters
+
+    /// The greatest primary key that an object of a class has had: see `KeyCounter`.
+    func counter(_ owner: ClassHandle) throws(ModelError) -> Int64 {
+        if let counter = classes[owner.position].counter { return counter }
+        let counter = try KeyCounter.read(owner.id, in: try borrowed().0.view)
+        classes[owner.position].counter = counter
+        return counter
+    }
+
+    /// Moves the counter of a class to a primary key that an object got, if that is greater.
+    func moveCounter(_ owner: ClassHandle, to key: Cell) throws(ModelError) {
+        guard case .int64(let key) = key, try counter(owner) < key else { return }
+        classes[owner.position].counter = key
+        classes[owner.position].isCounterDirty = true
+    }
+
+    private func writeCounter(_ position: Int) throws(ModelError) {
+        guard classes[position].isCounterDirty, let counter = classes[position].counter else {
+            return
+        }
+        let (transaction, schema) = try borrowed()
+        try KeyCounter.write(counter, schema.classes[position].id, in: transaction)
+        classes[position].isCounterDirty = false
     }
 
     // MARK: Values
@@ -308,7 +342,10 @@ package final class WriteBuffer: @unchecked Sendable {
     /// Writes everything to its tables and trees.
     func flush() throws(ModelError) {
         try flushDeletes()
-        for position in classes.indices { try writeValues(position) }
+        for position in classes.indices {
+            try writeValues(position)
+            try writeCounter(position)
+        }
         try flushAllEntries()
     }
 

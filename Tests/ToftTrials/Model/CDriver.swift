@@ -91,6 +91,9 @@ private enum CSchema {
         var flags: UInt32 = 0
         if property.takesNull { flags |= TOFT_PROPERTY_NULLABLE.rawValue }
         if property.isPrimaryKey { flags |= TOFT_PROPERTY_PRIMARY_KEY.rawValue }
+        if property.rule == .cascade { flags |= TOFT_PROPERTY_CASCADE.rawValue }
+        if property.rule == .deny { flags |= TOFT_PROPERTY_DENY.rawValue }
+        if property.isCounted { flags |= TOFT_PROPERTY_AUTO_INCREMENT.rawValue }
         if property.isIndexed { flags |= TOFT_PROPERTY_INDEXED.rawValue }
         switch property.collection {
         case .none: break

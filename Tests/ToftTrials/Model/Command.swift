@@ -50,6 +50,8 @@ enum Command: Equatable {
     case kill
     case addClass(bits: UInt64)
     case addProperty(class: Int, bits: UInt64)
+    /// Makes or drops an index; of a primary key, begins to count it or no longer does; of a link,
+    /// takes the next delete rule.
     case toggleIndex(class: Int, property: Int)
     /// A required property becomes optional; with `keeping` the open sessions go on as they are.
     case makeOptional(class: Int, property: Int, keeping: Bool)

@@ -220,6 +220,7 @@ struct CommandGenerator {
 
     private mutating func values(of declared: ShapeClass, for count: Int) -> [Draw?] {
         declared.properties.map { property in
+            if property.isCounted, numbers.chance(60) { return nil }
             if property.isPrimaryKey { return draw(property) }
             if property.isCollection && numbers.chance(70) || numbers.chance(15) { return nil }
             return draw(property).bounded(for: count)

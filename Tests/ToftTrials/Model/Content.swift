@@ -13,6 +13,13 @@ struct ModelRows {
     var rows: [[Datum]] = []
     /// The object of each primary key.
     var primaryKeys: [Datum: Int64] = [:]
+    /// The greatest primary key so far, where they are counted.
+    var counter: Int64 = 0
+
+    /// Moves the counter to a primary key that is greater.
+    mutating func count(_ key: Datum) {
+        if case .int(let key) = key { counter = max(counter, key) }
+    }
 
     /// Where a key is; nil if there is no such object.
     func index(of key: Int64) -> Int? {
@@ -67,7 +74,17 @@ extension ModelContent {
         classes[owner].rows.append(row)
         if let property = shape.classes[owner].primaryKey {
             classes[owner].primaryKeys[row[property]] = key
+            if shape.classes[owner].properties[property].isCounted {
+                classes[owner].count(row[property])
+            }
         }
+    }
+
+    /// Begins to count the primary keys of a class, or no longer does.
+    mutating func toggleCounter(_ owner: Int, _ property: Int) {
+        shape.classes[owner].properties[property].isCounted.toggle()
+        guard shape.classes[owner].properties[property].isCounted else { return }
+        for row in classes[owner].rows { classes[owner].count(row[property]) }
     }
 
     /// Removes the objects at a run of places: links to them become null, also those in
@@ -115,12 +132,37 @@ extension ModelContent {
         return touched
     }
 
-    /// The embedded objects in some objects, by their class.
+    /// Whether a link keeps some objects of a class from being deleted.
+    func isDenied(_ owner: Int, _ keys: [Int64]) -> Bool {
+        guard shape.hasRules else { return false }
+        var going = classes.map { _ in Set<Int64>() }
+        var waiting = [(owner, Set(keys))]
+        while let (owner, keys) = waiting.popLast() {
+            let new = keys.subtracting(going[owner])
+            going[owner].formUnion(new)
+            if !new.isEmpty { waiting += children(owner, new) }
+        }
+        for (source, declared) in shape.classes.enumerated() {
+            for (index, property) in declared.properties.enumerated() where property.rule == .deny {
+                for (key, row) in zip(classes[source].keys, classes[source].rows)
+                where !going[source].contains(key) {
+                    for case .link(let target) in row[index].targets
+                    where going[property.target].contains(target) {
+                        return true
+                    }
+                }
+            }
+        }
+        return false
+    }
+
+    /// The objects that go with some, by their class: those embedded in them, and those that
+    /// cascading links lead to.
     private func children(_ owner: Int, _ keys: Set<Int64>) -> [(Int, Set<Int64>)] {
-        let owning = shape.classes[owner].owning
-        guard !owning.isEmpty else { return [] }
+        let cascading = shape.classes[owner].cascading
+        guard !cascading.isEmpty else { return [] }
         var children: [(Int, Set<Int64>)] = []
-        for property in owning {
+        for property in cascading {
             var found: Set<Int64> = []
             for key in keys {
                 for case .link(let child) in row(owner, key)?[property].targets ?? [] {

@@ -192,7 +192,7 @@ final class EngineSession: ModelSession {
     }
 
     func erase(_ owner: Int, _ key: Int64) throws { try object(owner, key).delete() }
-    func eraseAll(_ owner: Int) throws { try session.deleteAll(classes[owner].handle.id) }
+    func eraseAll(_ owner: Int) throws { try session.deleteAll([classes[owner].handle.id]) }
 
     func edit(_ owner: Int, _ key: Int64, _ property: Int, _ edit: ModelListEdit) throws {
         defer { loan.reset() }

@@ -85,7 +85,9 @@ extension ShapeProperty {
         if isNullable { text += ", isNullable: true" }
         if isIndexed { text += ", isIndexed: true" }
         if isPrimaryKey { text += ", isPrimaryKey: true" }
+        if isCounted { text += ", isCounted: true" }
         if target > 0 { text += ", target: \(target)" }
+        if rule != .nullify { text += ", rule: .\(rule)" }
         if isOwning { text += ", isOwning: true" }
         return text + ")"
     }
@@ -102,11 +104,11 @@ extension Shape {
         for index in shape.classes.indices {
             if !shape.classes[index].isEmbedded, numbers.chance(50) {
                 let kinds: [ShapeType] = [.int, .int, .text, .text, .uuid, .objectId]
+                let type = numbers.pick(kinds) ?? .int, isNullable = numbers.chance(15)
                 shape.classes[index].properties.append(
                     ShapeProperty(
-                        name: "id", type: numbers.pick(kinds) ?? .int,
-                        isNullable: numbers.chance(15),
-                        isPrimaryKey: true))
+                        name: "id", type: type, isNullable: isNullable, isPrimaryKey: true,
+                        isCounted: type == .int && !isNullable && numbers.chance(60)))
             }
             // Few properties let one decide how large a row is.
             let properties = numbers.chance(40) ? 1 + numbers.below(2) : 1 + numbers.below(9)
@@ -128,12 +130,16 @@ extension Shape {
         let target = type == .link ? numbers.below(classes.count) : 0
         let isOwning = type == .link && classes[target].isEmbedded
         if isOwning, collection == .set { collection = .list }
+        var rule = DeleteRule.nullify
+        if type == .link, !isOwning, numbers.chance(20) {
+            rule = numbers.chance(40) || classes[index].isEmbedded ? .deny : .cascade
+        }
         classes[index].properties.append(
             ShapeProperty(
                 name: "p\(classes[index].properties.count)", type: type, collection: collection,
                 isNullable: numbers.chance(40) && type != .link,
                 isIndexed: collection == .none && type.canBeIndexed && numbers.chance(35),
-                target: target, isOwning: isOwning))
+                target: target, rule: rule, isOwning: isOwning))
     }
 
     /// An inverse of most links that have none.

@@ -8,6 +8,7 @@ extension ModelRun {
     static let duplicateKey: Int32 = 403
     static let nullNotAllowed: Int32 = 407
     static let overflow: Int32 = 410
+    static let deletionDenied: Int32 = 412
     static let valueLimit = 16_777_215
     /// Objects that a sequence has at most, so that one does not take a minute.
     static let objectLimit = 12_000
@@ -72,8 +73,7 @@ extension ModelRun {
         case .erase(let owner, let object, let count): try erase(session, owner, object, count)
         case .eraseAll(let owner):
             let owner = self.owner(owner)
-            try session.eraseAll(owner)
-            touch(content.erase(owner, 0..<content.classes[owner].keys.count))
+            try erase(content.classes[owner].keys, owner) { try session.eraseAll(owner) }
         case .eraseFound(let owner, let bits): try eraseFound(session, self.owner(owner), bits)
         default: try edit(session, command)
         }
@@ -171,19 +171,29 @@ extension ModelRun {
         let policy = declared.primaryKey == nil ? 0 : policy
         for index in 0..<count where content.objectCount < Self.objectLimit {
             var values = values(owner, draws, index)
+            var next: (property: Int, value: Datum)?
+            var isExhausted = false
             if let key = declared.primaryKey, !values.contains(where: { $0.property == key }) {
-                values.append(
-                    (key, Draw(8, UInt64(index)).value(declared.properties[key], in: content)))
+                if declared.properties[key].isCounted {
+                    isExhausted = content.classes[owner].counter == .max
+                    next = (key, .int(content.classes[owner].counter &+ 1))
+                } else {
+                    values.append(
+                        (key, Draw(8, UInt64(index)).value(declared.properties[key], in: content)))
+                }
             }
             let known = declared.primaryKey.flatMap { key in
                 values.first { $0.property == key }.flatMap { content.find(owner, $0.value) }
             }
             let code =
                 values.contains { isTooLong($0.value) }
-                ? Self.tooLong : known != nil && policy == 0 ? Self.duplicateKey : nil
+                ? Self.tooLong
+                : isExhausted
+                    ? Self.overflow : known != nil && policy == 0 ? Self.duplicateKey : nil
             let made = try attempt(expecting: code) {
                 try session.create(owner, values, policy: policy)
             }
+            if let next { values.append(next) }
             if let made { try adopt(made, known, owner, values) }
         }
     }
@@ -309,15 +319,28 @@ extension ModelRun {
         let owner = owner(index)
         guard let first = rowIndex(owner, object) else { return }
         let end = min(first + count, content.classes[owner].keys.count)
-        for key in content.classes[owner].keys[first..<end] { try session.erase(owner, key) }
-        touch(content.erase(owner, first..<end))
+        guard content.shape.hasRules else {
+            for key in content.classes[owner].keys[first..<end] { try session.erase(owner, key) }
+            return touch(content.erase(owner, first..<end))
+        }
+        for key in Array(content.classes[owner].keys[first..<end]) {
+            guard content.classes[owner].index(of: key) != nil else { continue }
+            try erase([key], owner) { try session.erase(owner, key) }
+        }
+    }
+
+    /// Runs a call that deletes objects with all that goes with them, unless a link denies it.
+    private func erase(_ keys: [Int64], _ owner: Int, _ body: () throws -> Void) throws {
+        let isDenied = content.isDenied(owner, keys)
+        try attempt(expecting: isDenied ? Self.deletionDenied : nil, body)
+        if !isDenied { touch(content.erase(owner, keys: Set(keys))) }
     }
 
     private func eraseFound(_ session: any ModelSession, _ owner: Int, _ bits: UInt64) throws {
         let question = Question(bits, owner, content)
         let keys = question.answer(content, of: content.classes[owner].keys)
-        try session.results(.all(owner), question.query(content.shape)).deleteAll()
-        touch(content.erase(owner, keys: Set(keys)))
+        let results = try session.results(.all(owner), question.query(content.shape))
+        try erase(keys, owner) { try results.deleteAll() }
     }
 
     // MARK: Embedded objects
@@ -565,11 +588,24 @@ extension ModelRun {
         let owner = self.owner(owner)
         let found = committed.shape.classes[owner].properties.indices.filter {
             let property = committed.shape.classes[owner].properties[$0]
-            return !property.isCollection && !property.isPrimaryKey && property.type.canBeIndexed
+            if property.isPrimaryKey { return property.type == .int && !property.isNullable }
+            if property.type == .link { return !property.isOwning }
+            return !property.isCollection && property.type.canBeIndexed
         }
         guard !found.isEmpty else { return }
         try closeAll()
-        committed.shape.classes[owner].properties[found[property % found.count]].isIndexed.toggle()
+        let index = found[property % found.count]
+        let property = committed.shape.classes[owner].properties[index]
+        if property.isPrimaryKey {
+            committed.toggleCounter(owner, index)
+        } else if property.type == .link {
+            let isEmbedded = committed.shape.classes[owner].isEmbedded
+            committed.shape.classes[owner].properties[index].rule =
+                property.rule == .deny
+                ? .nullify : property.rule == .nullify && !isEmbedded ? .cascade : .deny
+        } else {
+            committed.shape.classes[owner].properties[index].isIndexed.toggle()
+        }
         try openChanged()
     }
 
@@ -577,7 +613,7 @@ extension ModelRun {
         let owner = self.owner(owner)
         let found = committed.shape.classes[owner].properties.indices.filter {
             let property = committed.shape.classes[owner].properties[$0]
-            return !property.isNullable && property.type != .link
+            return !property.isNullable && property.type != .link && !property.isCounted
         }
         guard !found.isEmpty else { return }
         let isKeeping = isKeeping && seats.count < 6

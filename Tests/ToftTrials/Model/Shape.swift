@@ -19,6 +19,10 @@ struct ShapeClass: Equatable {
     var editable: [Int] { collections.filter { !properties[$0].isOwning } }
     /// Properties that embedded objects live in.
     var owning: [Int] { properties.indices.filter { properties[$0].isOwning } }
+    /// Links whose targets go with an object.
+    var cascading: [Int] {
+        properties.indices.filter { properties[$0].isOwning || properties[$0].rule == .cascade }
+    }
     /// Properties that can be set: all but collections, the primary key and what owns an object.
     var settable: [Int] {
         properties.indices.filter {
@@ -77,8 +81,12 @@ struct ShapeProperty: Equatable {
     var isNullable = false
     var isIndexed = false
     var isPrimaryKey = false
+    /// The primary key of an object that is given none is the next one.
+    var isCounted = false
     /// The class that a link leads to.
     var target = 0
+    /// What deletions do along a link.
+    var rule = DeleteRule.nullify
     /// Whether that class is embedded.
     var isOwning = false
 
@@ -101,6 +109,9 @@ struct ShapeInverse: Equatable {
 }
 
 extension Shape {
+    /// Whether deletions take others with them, or may be denied, by rules of links.
+    var hasRules: Bool { classes.contains { $0.properties.contains { $0.rule != .nullify } } }
+
     /// The schema that the engine is opened with.
     var schema: Schema {
         Schema(
@@ -111,7 +122,9 @@ extension Shape {
                         PropertySchema(
                             property.name, property.type.stored,
                             collection: property.collection, isOptional: property.takesNull,
-                            isPrimaryKey: property.isPrimaryKey, isIndexed: property.isIndexed,
+                            isPrimaryKey: property.isPrimaryKey,
+                            isAutoIncremented: property.isCounted, isIndexed: property.isIndexed,
+                            deleteRule: property.rule,
                             target: property.type == .link ? classes[property.target].name : nil)
                     }
                         + declared.inverses.map {

@@ -1098,6 +1098,101 @@ class FunctionTests(unittest.TestCase):
         ):
             getattr(LIBRARY, f"toft_{name}_release")(handle)
 
+    def test_links_take_their_targets_with_them_or_keep_them(self):
+        link, linked = E.TOFT_TYPE_LINK, E.TOFT_PROPERTY_LIST
+        cascade, deny = E.TOFT_PROPERTY_CASCADE, E.TOFT_PROPERTY_DENY
+        order = [
+            property_schema("items", link, linked | cascade, "Item"),
+            property_schema("kept", link, linked | deny, "Item"),
+        ]
+        realm = open_realm({"Order": order, "Item": []}, memory="rules")
+        orders, items = (get("toft_realm_find_class", realm, text(n)) for n in ("Order", "Item"))
+        keys = [get("toft_realm_find_property", realm, orders, text(n)) for n in ("items", "kept")]
+        for key, rule in zip(keys, (cascade, deny)):
+            info = sized(S.toft_property_info)
+            check("toft_realm_property_info", realm, orders, key, ctypes.byref(info))
+            self.assertEqual(info.flags, linked | rule)
+
+        def create(owner):
+            made, link_made = ctypes.c_void_p(), S.toft_link()
+            nothing = (None, None, 0, ctypes.byref(made), ctypes.byref(link_made), None)
+            check("toft_realm_create_object", realm, owner, 0, *nothing)
+            return made, value(Link(link_made.object_key, link_made.class_key)), link_made
+
+        check("toft_realm_begin_write", realm, None)
+        (one, _, one_link), (item, item_value, _) = create(orders), create(items)
+        lists = [get("toft_object_list", one, key) for key in keys]
+        check("toft_list_append", lists[0], item_value, 1)
+        check("toft_list_append", lists[1], item_value, 1)
+        self.assertEqual(
+            status_name(status("toft_object_delete", item)), "TOFT_ERROR_DELETION_DENIED"
+        )
+        self.assertEqual(last_error()[3], one_link.object_key)
+        self.assertEqual(
+            status_name(status("toft_realm_delete_all", realm, items)),
+            "TOFT_ERROR_DELETION_DENIED",
+        )
+        self.assertEqual(get("toft_realm_object_count", realm, items), 1)
+        check("toft_object_delete", one)  # with the item, which only it denied
+        self.assertEqual(get("toft_realm_object_count", realm, items), 0)
+        create(orders), create(items)
+        check("toft_realm_delete_all", realm, 2**32 - 1)
+        self.assertEqual(get("toft_realm_object_count", realm, orders), 0)
+        check("toft_realm_cancel", realm)
+        for name, handle in (("object", one), ("object", item), *(("list", e) for e in lists)):
+            getattr(LIBRARY, f"toft_{name}_release")(handle)
+        check("toft_realm_release", realm)
+        for kind, flags, code in (
+            (link, linked | cascade | deny, "TOFT_ERROR_INVALID_ARGUMENT"),
+            (E.TOFT_TYPE_INT, cascade, "TOFT_ERROR_INVALID_SCHEMA"),
+        ):
+            target = "Item" if kind == link else ""
+            with self.assertRaises(ToftError) as caught:
+                new_schema({"Order": [property_schema("x", kind, flags, target)], "Item": []})
+            self.assertEqual(status_name(caught.exception.status), code)
+
+    def test_an_object_without_a_key_gets_the_next_one_where_they_are_counted(self):
+        counted = E.TOFT_PROPERTY_PRIMARY_KEY | E.TOFT_PROPERTY_AUTO_INCREMENT
+        ticket = [property_schema("id", E.TOFT_TYPE_INT, counted)]
+        realm = open_realm({"Ticket": ticket}, memory="counted")
+        tickets = get("toft_realm_find_class", realm, text("Ticket"))
+        key = ctypes.c_uint32(get("toft_realm_find_property", realm, tickets, text("id")))
+        info = sized(S.toft_property_info)
+        check("toft_realm_property_info", realm, tickets, key, ctypes.byref(info))
+        self.assertEqual(info.flags, counted)
+
+        def create(*given):
+            keys, given = (ctypes.c_uint32 * 1)(key.value), (S.toft_value * 1)(*given)
+            made, count = ctypes.c_void_p(), len([each for each in given if each.type])
+            code = status(
+                *("toft_realm_create_object", realm, tickets, 0, keys, given, count),
+                *(ctypes.byref(made), None, None),
+            )
+            if code != E.TOFT_OK:
+                return status_name(code)
+            found = get("toft_object_get", made, key)
+            check("toft_object_release", made)
+            return found
+
+        check("toft_realm_begin_write", realm, None)
+        self.assertEqual([create(), create(), create(value(9)), create()], [1, 2, 9, 10])
+        keys = (ctypes.c_int64 * 2)()
+        check("toft_realm_create_objects", realm, tickets, 0, None, 0, 2, keys, None)
+        self.assertEqual(get("toft_realm_object_count", realm, tickets), 6)
+        self.assertEqual(create(value(2**63 - 1)), 2**63 - 1)
+        self.assertEqual(create(), "TOFT_ERROR_OVERFLOW")
+        check("toft_realm_commit", realm, None, None)
+        check("toft_realm_release", realm)
+        for flags, kind, words in (
+            (E.TOFT_PROPERTY_AUTO_INCREMENT, E.TOFT_TYPE_INT, "is not the primary key"),
+            (counted, E.TOFT_TYPE_STRING, "of type string"),
+            (counted | E.TOFT_PROPERTY_NULLABLE, E.TOFT_TYPE_INT, "of type optional int"),
+        ):
+            with self.assertRaises(ToftError) as caught:
+                new_schema({"Ticket": [property_schema("id", kind, flags)]})
+            self.assertEqual(status_name(caught.exception.status), "TOFT_ERROR_INVALID_SCHEMA")
+            self.assertIn(words, caught.exception.detail)
+
     def test_a_key_that_no_dictionary_takes_is_refused_and_says_why(self):
         check("toft_realm_begin_write", self.world.realm, None)
         for name, words in (("a.b", "contains a '.'"), ("$a", "begins with '$'")):
@@ -1376,6 +1471,37 @@ class FunctionTests(unittest.TestCase):
             ctypes.byref(count),
         )
         return list(buffer)[: count.value], list(nulls)[: count.value]
+
+    def test_an_index_speeds_up_equality_membership_ranges_and_prefixes(self):
+        classes = {
+            "Book": [
+                property_schema("id", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_PRIMARY_KEY),
+                property_schema("title", E.TOFT_TYPE_STRING, E.TOFT_PROPERTY_INDEXED),
+                property_schema("year", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_INDEXED),
+                property_schema("pages", E.TOFT_TYPE_INT),
+            ]
+        }
+        realm = open_realm(classes, memory="indexes")
+        book = get("toft_realm_find_class", realm, text("Book"))
+        books = get("toft_realm_objects", realm, book)
+        for words, step in {
+            "id == 5": "look up primary key Book.id, one value",
+            "title == 't5'": "look up index Book.title, one value",
+            "year IN {1, 2, 3}": "look up index Book.year, 3 values",
+            "year > 5 AND pages > 3": "look up index Book.year, a range",
+            "title BEGINSWITH 't5'": "look up index Book.title, a prefix",
+            "title ==[c] 't5'": "scan 0 objects of Book",
+            "title CONTAINS 't5'": "scan 0 objects of Book",
+            "title != 't5'": "scan 0 objects of Book",
+            "pages == 5": "scan 0 objects of Book",
+        }.items():
+            found = get("toft_results_filter", books, text(words), None, 0)
+            buffer, size = ctypes.create_string_buffer(1000), ctypes.c_size_t()
+            check("toft_results_explain", found, buffer, len(buffer), ctypes.byref(size))
+            self.assertTrue(buffer.value.decode().startswith(step), (words, buffer.value))
+            check("toft_results_release", found)
+        check("toft_results_release", books)
+        check("toft_realm_release", realm)
 
     def test_columns_are_read_in_pieces_with_their_nulls(self):
         results = self.world.results

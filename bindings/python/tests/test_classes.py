@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from datetime import date, datetime
+from enum import Enum
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 import toft
@@ -33,6 +36,25 @@ class Cat(Animal):
     lives: int = 9
 
 
+class Mood(Enum):
+    CALM = "calm"
+
+
+class Visit(toft.Object):
+    day: date
+    mood: Mood
+    place: House | None
+    guests: set[str | None]
+    codes: dict[str, UUID]
+
+
+class House(toft.Object):
+    id: int = toft.field(primary_key=True)
+    title: str | None = toft.field(default=None, indexed=True, name="name")
+    area: toft.Float32
+    visits = toft.linking_objects("Visit", "place")
+
+
 def test_a_class_may_have_a_constructor_and_computed_properties() -> None:
     with toft.open_in_memory([Animal]) as realm:
         with realm.write():
@@ -41,6 +63,62 @@ def test_a_class_may_have_a_constructor_and_computed_properties() -> None:
         assert realm.objects(Animal)[0].label == rex.label == "Max (3)"
         with pytest.raises(toft.QueryError):
             realm.objects(Animal).where("label == 'Max'").count()
+
+
+def test_the_types_keys_and_indexes_of_properties_can_be_asked(path: Path) -> None:
+    def told(cls: type[toft.Object]) -> list[tuple[object, ...]]:
+        return [
+            (each.name, each.type, each.container, each.is_optional, each.target)
+            for each in toft.fields(cls)
+        ]
+
+    visit = [
+        ("day", date, None, False, ""),
+        ("mood", Mood, None, False, ""),
+        ("place", None, None, True, "House"),
+        ("guests", str, set, True, ""),
+        ("codes", UUID, dict, False, ""),
+    ]
+    assert told(Visit) == visit
+    id, title, area, visits = toft.fields(House)
+    assert (id.is_primary_key, id.is_indexed, id.type) == (True, True, int)
+    assert (title.is_primary_key, title.is_indexed, title.is_optional) == (False, True, True)
+    assert (title.name, title.stored_name) == ("title", "name")
+    assert (area.is_indexed, area.type) == (False, toft.Float32)
+    assert (visits.type, visits.target, visits.origin_property) == (None, "Visit", "place")
+    toft.open(path, [Visit, House]).close()
+    with toft.open(path, mode="existing") as realm:
+        visit[:2] = [("day", datetime, None, False, ""), ("mood", str, None, False, "")]
+        assert told(realm.classes["Visit"]) == visit
+        stored = toft.fields(realm.classes["House"])
+        assert [each.stored_name for each in stored if each.is_indexed] == ["id", "name"]
+        assert [each.is_primary_key for each in stored] == [True, False, False, False]
+
+
+def test_an_index_speeds_up_equality_membership_ranges_and_prefixes() -> None:
+    class Book(toft.Object):
+        id: int = toft.field(primary_key=True)
+        title: str = toft.field(default="", indexed=True)
+        year: int = toft.field(default=0, indexed=True)
+        pages: int = 0
+
+    with toft.open_in_memory([Book]) as realm:
+        with realm.write():
+            realm.insert_many(Book, [{"id": id, "title": f"t{id}"} for id in range(100)])
+        books = realm.objects(Book)
+        for query, step in {
+            "id == 5": "look up primary key Book.id, one value",
+            "title == 't5'": "look up index Book.title, one value",
+            "year IN {1, 2, 3}": "look up index Book.year, 3 values",
+            "year > 5 AND pages > 3": "look up index Book.year, a range",
+            "title BEGINSWITH 't5'": "look up index Book.title, a prefix",
+            "title == 't5' OR pages == 5": "scan 100 objects of Book",
+            "title ==[c] 't5'": "scan 100 objects of Book",
+            "title CONTAINS 't5'": "scan 100 objects of Book",
+            "title != 't5'": "scan 100 objects of Book",
+            "pages == 5": "scan 100 objects of Book",
+        }.items():
+            assert books.where(query).explain().startswith(step), query
 
 
 def test_objects_of_a_class_are_not_among_those_of_its_base() -> None:

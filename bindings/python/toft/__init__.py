@@ -40,7 +40,7 @@ from .opening import open as open
 from .opening import open_in_memory
 from .prepared import Query
 from .query import Results
-from .schema import Float32, field, linking_objects
+from .schema import Float32, PropertyInfo, field, fields, linking_objects
 from .sets import Set
 
 # What `from toft import *` gives: nothing that hides a builtin.
@@ -62,6 +62,7 @@ __all__ = [
     "Observation",
     "Order",
     "Property",
+    "PropertyInfo",
     "Query",
     "Realm",
     "Results",
@@ -70,6 +71,7 @@ __all__ = [
     "__version__",
     "errors",
     "field",
+    "fields",
     "handle_count",
     "library_version",
     "linking_objects",

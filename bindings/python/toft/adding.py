@@ -266,6 +266,9 @@ class Adding:
         )
 
     def _create(self, binding: Binding, given: Mapping[str, Any], policy: int) -> Single:
+        counted = binding.counted
+        if counted is not None and given.get(counted, 0) is None:
+            given = {name: value for name, value in given.items() if name != counted}
         keys, properties = binding.properties_named(tuple(given))
         address, link, is_new = ctypes.c_void_p(), toft_link(), ctypes.c_bool()
         with self._realm._arguments() as arguments:
@@ -292,6 +295,8 @@ class Adding:
 
     def take_back(self) -> None:
         """Deletes what was created."""
+        for single in reversed(self._created):
+            single.forget_rules()
         for single in reversed(self._created):
             try:
                 self._realm._changing()

@@ -135,6 +135,7 @@ class _Insertion:
             for key, is_new in zip(keys[::-1], created[::-1]):
                 try:
                     if is_new and (single := Single.following(self._binding, key)):
+                        single.forget_rules()
                         library().toft_object_delete(single.handle().address)
                 except Error:  # the failure that led here is the one to report
                     pass

@@ -14,6 +14,8 @@ class Conversion:
     """From a type of Python to one of the file, and back. None stays None."""
 
     type: int
+    python_type: Any
+    """The annotated type."""
     zero: Any
     """What an object has that was made without a value."""
 
@@ -30,7 +32,7 @@ class _EnumConversion(Conversion):
     """The value of an enumeration's member: an int or a text."""
 
     def __init__(self, kind: type[Enum], type: int) -> None:
-        self._kind = kind
+        self._kind = self.python_type = kind
         self.type = type
         self._stored_zero = "" if type == values.STRING else 0
         try:
@@ -75,6 +77,7 @@ class _DateConversion(Conversion):
     """A day, stored as its midnight in UTC."""
 
     type = values.DATE
+    python_type = date
     zero = values.EPOCH.date()
 
     def stored(self, value: Any) -> Any:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from . import _values as values
 from ._ffi import (
+    TOFT_ALL_CLASSES,
     toft_check_report,
     toft_commit_options,
     toft_database_info,
@@ -465,11 +466,12 @@ class Realm:
                 self.delete(*list(thing))
 
     def delete_all(self, *classes: type[Object] | str) -> None:
-        """Deletes all objects of classes; of all classes when none is named."""
-        for cls in classes or tuple(self.classes):
-            binding = self._binding(cls)
+        """Deletes all objects of classes, one class after the other; of all classes together when
+        none is named.
+        """
+        for key in [self._binding(cls).key for cls in classes] or [TOFT_ALL_CLASSES]:
             self._changing()
-            library().toft_realm_delete_all(self._address, binding.key)
+            library().toft_realm_delete_all(self._address, key)
 
     @overload
     def object(self, cls: type[T], primary_key: int | str) -> T | None: ...

@@ -56,6 +56,7 @@ __all__ = [
     "NoSuchObjectError",
     "DuplicatePrimaryKeyError",
     "EmbeddedObjectError",
+    "DeletionDeniedError",
     "MissingPrimaryKeyError",
     "PrimaryKeyChangeError",
     "TypeMismatchError",
@@ -444,6 +445,14 @@ class EmbeddedObjectError(ObjectError, ValueError):
     """An embedded object was to be created without an owner, or to get a second one."""
 
     _status = Status.ERROR_EMBEDDED_OBJECT
+
+
+class DeletionDeniedError(ObjectError, ValueError):
+    """A property with the delete rule "deny" links to the object that was to be deleted; `number`
+    is the key in the file of the object that links.
+    """
+
+    _status = Status.ERROR_DELETION_DENIED
 
 
 # -------------------------------------------------------------------------- Collections and results

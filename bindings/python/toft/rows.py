@@ -26,6 +26,7 @@ from ._ffi import toft_link
 from ._lib import Handle, library
 from .columns import Buffers
 from .errors import (
+    Error,
     InvalidArgumentError,
     ObjectDeletedError,
     ReadOnlyPropertyError,
@@ -133,6 +134,14 @@ class Binding:
         self.cls = cls
         self.properties = {each.name: each for each in properties}
         self.defaults = [each for each in properties if each.must_be_given]
+        counted = (each.name for each in properties_of(cls).values() if each.field.auto_increment)
+        self.counted = next(counted, None)
+        """The auto-incremented primary key, which the library gives a new object."""
+        stored = properties_of(cls)
+        self.ruled = [
+            each for each in properties if stored[each.name].field.delete_rule != "nullify"
+        ]
+        """Links whose targets go with an object, or are kept by it."""
         self.owning: list[BoundProperty] | None = None  # known once all classes are bound
         self._named: dict[tuple[str, ...], tuple[Any, list[BoundProperty]]] = {}
 
@@ -315,6 +324,14 @@ class Single(Live):
             address = self.handle().address
             self.realm._changing()
             library().toft_object_set(address, each.key, arguments.address)
+
+    def forget_rules(self) -> None:
+        """Empties the links with a delete rule: what they lead to stays when the object goes."""
+        for each in self.binding.ruled:
+            try:
+                self.set(each.name, None if each.container is None else each.container())
+            except Error:  # the object may be gone
+                pass
 
     def add(self, name: str, amount: int) -> None:
         """Adds to one property."""

@@ -59,6 +59,9 @@ Float32 = Annotated[float, _FLOAT32]
 """A float that is stored in 32 bits; `float` alone is stored in 64."""
 
 
+DeleteRule = Literal["nullify", "cascade", "deny"]
+
+
 @dataclass(frozen=True)
 class Field:
     """What `field` and `linking_objects` say of a property besides its type."""
@@ -66,7 +69,9 @@ class Field:
     default: Any = MISSING
     default_factory: Callable[[], Any] | None = None
     primary_key: bool = False
+    auto_increment: bool = False
     indexed: bool = False
+    delete_rule: DeleteRule = "nullify"
     linked_class: Any = None
     linked_property: str | None = None
     name: str | None = None
@@ -77,17 +82,43 @@ def field(
     default: Any = MISSING,
     default_factory: Callable[[], Any] | None = None,
     primary_key: bool = False,
+    auto_increment: bool = False,
     indexed: bool = False,
+    delete_rule: DeleteRule = "nullify",
     name: str | None = None,
 ) -> Any:
     """Says of a property what its annotation cannot: `id: int = toft.field(primary_key=True)`.
+
+    `auto_increment`: of an int that is the primary key. An object that is given none, or None, gets
+    the next one when it is added: 1 more than the greatest that an object of the class has had.
+    Until then it is None; `default=None` tells type checkers that it may be left out.
+
+    `delete_rule`: of a link or a collection of links. "cascade": what the object links to is
+    deleted with it, whatever else links to that, however deep; circles end. "deny": an object
+    cannot be deleted while another one links to it through this property, unless the same call
+    deletes that one too: DeletionDeniedError.
 
     `name`: what the file calls it, where that is another name than the attribute's; queries and
     sorts use it too. An attribute that begins with an underscore is a property only with a field.
     """
     if default is not MISSING and default_factory is not None:
         raise ValueError("give either default or default_factory")
-    return Field(default, default_factory, primary_key, indexed, name=name)
+    if auto_increment:
+        if default is None:
+            default = MISSING
+        if default is not MISSING or default_factory is not None:
+            raise ValueError("give either a default or auto_increment")
+    if delete_rule not in typing.get_args(DeleteRule):
+        raise ValueError(f"delete_rule is 'nullify', 'cascade' or 'deny', not {delete_rule!r}")
+    return Field(
+        default,
+        default_factory,
+        primary_key,
+        auto_increment,
+        indexed,
+        delete_rule,
+        name=name,
+    )
 
 
 @overload
@@ -132,7 +163,9 @@ class PropertySchema:
         return (
             (flags.NULLABLE if nullable else 0)
             | (flags.PRIMARY_KEY if self.field.primary_key else 0)
+            | (flags.AUTO_INCREMENT if self.field.auto_increment else 0)
             | (flags.INDEXED if self.field.indexed else 0)
+            | _RULE_FLAGS[self.field.delete_rule]
             | _CONTAINER_FLAGS.get(self.container, 0)
         )
 
@@ -142,6 +175,8 @@ class PropertySchema:
             return self.field.default_factory()
         if self.field.default is not MISSING:
             return self.held(self.field.default)
+        if self.field.auto_increment:
+            return None
         if self.container is not None or self.is_optional:
             return self.container() if self.container is not None else None
         return self.conversion.zero if self.conversion else _ZEROS.get(self.type)
@@ -165,7 +200,7 @@ class PropertySchema:
     def is_required(self) -> bool:
         """Whether a new object must be given it: nothing else says what it would be."""
         is_empty = self.is_optional or self.container is not None or self.type in _EMPTY
-        return not (is_empty or self.has_default)
+        return not (is_empty or self.has_default or self.field.auto_increment)
 
 
 _ZEROS: dict[int, Any] = {
@@ -180,6 +215,12 @@ _ZEROS: dict[int, Any] = {
     values.UUID: UUID(int=0),
     values.OBJECT_ID: ObjectId(bytes(12)),
     values.DECIMAL: Decimal(0),
+}
+
+_RULE_FLAGS: dict[DeleteRule, int] = {
+    "nullify": 0,
+    "cascade": toft_property_flags.CASCADE,
+    "deny": toft_property_flags.DENY,
 }
 
 _CONTAINER_FLAGS: dict[type | None, int] = {
@@ -284,6 +325,67 @@ def properties_of(cls: type[Object]) -> dict[str, PropertySchema]:
     return typing.cast("dict[str, PropertySchema]", known)
 
 
+@dataclass(frozen=True)
+class PropertyInfo:
+    """A property of a class, for programs that go through those of any class. See `fields`."""
+
+    name: str
+    """That of the attribute."""
+    stored_name: str
+    """What the file and queries call it."""
+    type: Any
+    """Of the value or the elements, as an annotation says it: `int`, `toft.Float32`, an
+    enumeration. None for links and linking objects: `target` tells the class."""
+    container: builtins.type | None
+    """`list`, `set` or `dict` where the property holds many values."""
+    is_optional: bool
+    """Whether the value, or an element, may be None."""
+    is_primary_key: bool
+    is_indexed: bool
+    """A primary key is."""
+    target: str
+    """The class that is linked to or, for linking objects, links here; "" for others."""
+    origin_property: str
+    """Of linking objects, the property that links here; "" for others."""
+    is_auto_incremented: bool = False
+    delete_rule: DeleteRule = "nullify"
+    """Of links, what deletions do along them."""
+
+
+def fields(cls: builtins.type[Object]) -> tuple[PropertyInfo, ...]:
+    """The properties of a class in the order of declaration, those of its bases first.
+
+    Also of a class that only the file knows: `toft.fields(realm.classes["Dog"])`. Raises
+    InvalidSchemaError where the class can't be stored.
+    """
+    return tuple(_info(each) for each in properties_of(cls).values())
+
+
+def _info(declared: PropertySchema) -> PropertyInfo:
+    key = declared.field.primary_key
+    return PropertyInfo(
+        declared.name,
+        declared.stored_name,
+        declared.conversion.python_type if declared.conversion else _python_type(declared),
+        declared.container,
+        declared.is_optional,
+        key,
+        key or declared.field.indexed,
+        declared.target,
+        declared.origin_property,
+        declared.field.auto_increment,
+        declared.field.delete_rule,
+    )
+
+
+def _python_type(declared: PropertySchema) -> Any:
+    if declared.target:
+        return None
+    if declared.type == values.FLOAT:
+        return Float32
+    return next(known for known, type in _SCALARS.items() if type == declared.type)
+
+
 def signature_of(cls: type) -> Signature:
     """What the constructor of a class takes."""
     parameters = []
@@ -368,6 +470,8 @@ def _property(name: str, annotation: Any, default: Any, names: _Names) -> Proper
     if annotation is MISSING:
         raise _Problem(f"say its type: {name}: int = toft.field(...)")
     meaning = _meaning(_evaluated(annotation, names), names)
+    if declared.auto_increment and meaning.conversion is not None:
+        raise _Problem("only an int can be auto-incremented")
     if isinstance(declared.default, (list, dict, set)) and meaning.container is None:
         raise _Problem("objects would share this default: say toft.field(default_factory=...)")
     if declared.default is not MISSING:
@@ -555,7 +659,11 @@ def stored_property(
         origin_property=origin_property,
         field=Field(
             primary_key=bool(flags & known.PRIMARY_KEY),
+            auto_increment=bool(flags & known.AUTO_INCREMENT),
             indexed=bool(flags & known.INDEXED),
+            delete_rule=next(
+                (rule for rule, flag in _RULE_FLAGS.items() if flags & flag), "nullify"
+            ),
             name=name,
         ),
     )

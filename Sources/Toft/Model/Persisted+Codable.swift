@@ -1,0 +1,37 @@
+/// A class whose properties are all coded, as `class Dog: Object, Codable`, is coded like any
+/// other: the compiler writes the code.
+///
+/// What is decoded is unmanaged: `realm.add` it. What JSON lacks is nil where that can be, else an
+/// error, as with any Swift type: a default is for properties that `CodingKeys` leave out.
+extension Persisted: Decodable where Value: Decodable {
+    public init(from decoder: any Decoder) throws {
+        self.init(
+            value: try decoder.singleValueContainer().decode(Value.self), traits: .plain)
+    }
+}
+
+/// The property of an unmanaged object, and any collection. A managed object's property does not
+/// know its object, so encoding it throws `.unsupported`, where Realm stops the program: encode a
+/// copy, `Dog(value: dog)`, or write `encode(to:)` yourself.
+extension Persisted: Encodable where Value: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        guard column < 0 || value != nil else {
+            let name = encoder.codingPath.last?.stringValue ?? ""
+            throw Realm.Error(
+                .unsupported,
+                "The property '\(name)' of a managed object can't be encoded. Encode an unmanaged "
+                    + "copy, made with init(value:), or write encode(to:) for the class.")
+        }
+        var container = encoder.singleValueContainer()
+        try container.encode(value ?? Value._initial())
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// An optional property, nil where the key is missing.
+    public func decode<Wrapped: Decodable>(_ type: Persisted<Wrapped?>.Type, forKey key: Key) throws
+        -> Persisted<Wrapped?>
+    {
+        try decodeIfPresent(type, forKey: key) ?? Persisted(value: nil, traits: .plain)
+    }
+}

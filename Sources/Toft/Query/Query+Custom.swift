@@ -1,0 +1,64 @@
+internal import ToftModel
+internal import ToftQuery
+
+// What can be asked of a type of an app's own: what is kept of it.
+extension Query where T: _CustomPersistable {
+    /// The value as it is kept, for what the app's type can't be asked:
+    /// `$0.home.persistableValue.latitude > 50`.
+    public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(node) }
+}
+
+extension Query where T: _OptionalProtocol, T.Wrapped: _CustomPersistable {
+    /// The value as it is kept, for what the app's type can't be asked.
+    public var persistableValue: Query<T.Wrapped.PersistedType?> {
+        Query<T.Wrapped.PersistedType?>(node)
+    }
+}
+
+extension Query where T: _CustomPersistable, T.PersistedType: _HasPersistedOrder {
+    public static func < (left: Query, right: T) -> Query<Bool> { left.compared(.less, to: right) }
+    public static func <= (left: Query, right: T) -> Query<Bool> {
+        left.compared(.lessOrEqual, to: right)
+    }
+    public static func > (left: Query, right: T) -> Query<Bool> {
+        left.compared(.greater, to: right)
+    }
+    public static func >= (left: Query, right: T) -> Query<Bool> {
+        left.compared(.greaterOrEqual, to: right)
+    }
+}
+
+extension Query {
+    /// Equality with an object that is in no realm, what a value of an app's own type is kept as:
+    /// that of every property.
+    static func equality(_ node: QueryNode, to object: ObjectBase) -> QueryNode {
+        guard case .path(let path) = node else { return node }
+        var all: QueryNode?
+        for property in ModelClass.of(type(of: object)).properties
+        where property.shape.type != .linkingObjects {
+            guard property.shape.collection == .none else {
+                return .mistake(
+                    Realm.Error(
+                        .invalidQuery,
+                        "What is kept with collections can't be asked for as a whole: ask for its "
+                            + "properties, with persistableValue."))
+            }
+            let next = QueryNode.path(path.appending(property.name, isCollection: false))
+            let value = (property.value(in: object) as Any?).flattened
+            let condition: QueryNode =
+                if let inner = embedded(value) {
+                    equality(next, to: inner)
+                } else {
+                    .comparison(next, .equal, [], Self.value(value))
+                }
+            all = all.map { .and($0, condition) } ?? condition
+        }
+        return all ?? .value(.value(.bool(true)))
+    }
+
+    /// The embedded object that stands for a value and is in no realm.
+    static func embedded(_ value: Any?) -> ObjectBase? {
+        let object = (value as? any RealmCollectionValue)?._embedded
+        return object?.row == nil ? object : nil
+    }
+}

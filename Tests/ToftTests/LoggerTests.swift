@@ -1,0 +1,109 @@
+import Foundation
+import RealmSwift
+import Synchronization
+import Testing
+
+@testable import Toft
+
+/// One after the other: the process has one logger.
+@Suite("The log", .serialized)
+struct LoggerTests {
+    private typealias Message = (level: LogLevel, text: String)
+
+    private final class Messages: Sendable {
+        let all = Mutex<[Message]>([])
+    }
+
+    /// What was told while a body ran, of this text: other tests run meanwhile.
+    private func told(upTo level: LogLevel, of text: String, _ body: () throws -> Void) rethrows
+        -> [Message]
+    {
+        let messages = Messages(), before = Logger.shared
+        defer { Logger.shared = before }
+        Logger.shared = Logger(level: level) { level, text in
+            messages.all.withLock { $0.append((level, text)) }
+        }
+        try body()
+        return messages.all.withLock { $0 }.filter { $0.text.contains(text) }
+    }
+
+    @Test
+    func `Nothing is told until a program asks for it`() {
+        #expect(Logger.shared.level == .off)
+    }
+
+    @Test
+    func `A recovery is told, an opening and each checkpoint to those who want more`() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("open.realm")
+            let copy = folder.appendingPathComponent("left.realm")
+            let types: [ObjectBase.Type] = [Dog.self, Person.self]
+            let realm = try Realm(
+                configuration: Realm.Configuration(fileURL: url, objectTypes: types))
+            try realm.write { realm.add(Dog("Rex")) }
+            // As a crash of the machine leaves it.
+            try FileManager.default.copyItem(at: url, to: copy)
+            try realm.close()
+            let configuration = Realm.Configuration(fileURL: copy, objectTypes: types)
+            let first = try told(upTo: .info, of: copy.path) {
+                let realm = try Realm(configuration: configuration)
+                #expect(realm.objects(Dog.self).count == 1)
+                try TestRealm.check(realm)
+                try realm.close()
+            }
+            #expect(first.map(\.level) == [.info])
+            #expect(first.first?.text.contains("Recovered") == true)
+            let second = try told(upTo: .all, of: copy.path) {
+                try Realm(configuration: configuration).close()
+            }
+            #expect(second.map(\.level).first == .detail)
+            #expect(
+                second.allSatisfy { $0.level.rawValue <= LogLevel.debug.rawValue })
+        }
+    }
+
+    @Test
+    func `Misuse is told, and the level changes at once`() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            let realm = try Realm(
+                configuration: Realm.Configuration(fileURL: url, objectTypes: [PlainWord.self]))
+            try TestRealm.check(realm)
+            try realm.close()
+            let count = told(upTo: .all, of: "closed:") {
+                expectError(.closed) { realm.beginWrite() }
+                expectError(.closed) { try realm.write {} }
+                let logger = Logger.shared
+                logger.level = .error
+                expectError(.closed) { realm.beginWrite() }
+                logger.level = .warn
+                expectError(.closed) { realm.beginWrite() }
+                logger.level = .off
+                expectError(.closed) { realm.beginWrite() }
+            }.filter { $0.level == .warn }.count
+            // Beginning and reporting, at most; other tests close realms, too.
+            #expect(count >= 3)
+        }
+    }
+
+    @Test
+    func `A logger may use realms`() throws {
+        let configuration = TestRealm.inMemory([PlainWord.self])
+        let realm = try Realm(configuration: configuration)
+        let before = Logger.shared, messages = Messages()
+        defer { Logger.shared = before }
+        Logger.shared = Logger(level: .warn) { level, message in
+            guard message.hasPrefix("wrongRealm"),
+                let realm = try? Realm(configuration: configuration)
+            else { return }
+            messages.all.withLock { $0.append((level, "\(realm.objects(PlainWord.self).count)")) }
+        }
+        try realm.write { realm.create(PlainWord.self) }
+        try TestRealm.with([PlainWord.self]) { other in
+            let word = try #require(realm.objects(PlainWord.self).first)
+            try other.write { expectError(.wrongRealm) { other.delete(word) } }
+        }
+        #expect(messages.all.withLock { $0.map(\.text) }.contains("1"))
+        try TestRealm.check(realm)
+    }
+}
