@@ -184,4 +184,49 @@ import ToftTestKit
         }
         try database.check()
     }
+
+    @Test func `Damaged bytes are an error whatever reads them`() throws {
+        var seed = Seed.random()
+        let database = try ModelDatabase(Self.box)
+        var samples: [[UInt8]] = []
+        try database.write { transaction throws in
+            let key = try transaction.create("Box", ["id": .int(1)])
+            let link = Value.link(ObjectRef(classID: try database.handle("Box").id, key: key))
+            let values = ObjectTests.samples.map(\.1) + [link]
+            let deep = Value.list([
+                .dictionary([ValueEntry(key: "k", value: .list(values))]), Self.nested(40),
+            ])
+            for value in values + [deep] {
+                try transaction.set(key, "Box", "any", value)
+                let cell = try transaction.view.cell(key, try database.property("Box", "any"))
+                if case .bytes(let bytes) = cell { samples.append(Array(bytes)) }
+            }
+        }
+        var damaged = 0
+        for _ in 0..<20_000 {
+            var bytes = try #require(seed.pick(samples))
+            for _ in 0...seed.below(3) {
+                bytes[seed.below(bytes.count)] = UInt8(truncatingIfNeeded: seed.next())
+            }
+            if seed.chance(30) { bytes.removeLast(seed.below(bytes.count)) }
+            let whole = try #require(seed.pick(samples))
+            bytes.withUnsafeBytes { bytes in
+                do {
+                    let value = try MixedValue(.bytes(bytes))
+                    _ = try value.owned()
+                    _ = try MixedValue.links(in: .bytes(bytes))
+                    _ = try MixedFormat.replacing(linksTo: { _ in true }, in: bytes)
+                    try value.check()
+                } catch { damaged += 1 }
+                var path: [Int] = []
+                _ = try? MixedFormat.find(seed.next(), in: bytes, from: 0, &path)
+                whole.withUnsafeBytes { whole in
+                    _ = MixedValue.order(.bytes(bytes), .bytes(whole))
+                    _ = MixedFormat.isIdentical(bytes, whole)
+                }
+            }
+        }
+        #expect(damaged > 1_000, "\(seed)")
+        try database.check()
+    }
 }

@@ -278,10 +278,14 @@ struct Binder {
                 hint: "Use an aggregate such as @sum of one of them.", at: offset)
         }
         // Beside a decimal a constant is one.
-        if boundLeft.type == .decimal || boundLeft.type == .mixed, let decimal = boundRight.decimalConstant {
+        if boundLeft.type == .decimal || boundLeft.type == .mixed,
+            let decimal = boundRight.decimalConstant
+        {
             return .arithmetic(operation, boundLeft, .constant(.decimal(decimal)))
         }
-        if boundRight.type == .decimal || boundRight.type == .mixed, let decimal = boundLeft.decimalConstant {
+        if boundRight.type == .decimal || boundRight.type == .mixed,
+            let decimal = boundLeft.decimalConstant
+        {
             return .arithmetic(operation, .constant(.decimal(decimal)), boundRight)
         }
         return .arithmetic(operation, boundLeft, boundRight)

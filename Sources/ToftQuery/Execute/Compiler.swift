@@ -232,7 +232,9 @@ struct Compiler {
             return DecimalRangeTest(low, high, isInverted: isInverted)
         case .text(let text): return TextRowTest(TextMatcher(text))
         case .mixed(let test):
-            return MixedRowTest(test, try test.link.map { (link) throws(ModelError) in try self.key(of: link) } ?? nil)
+            return MixedRowTest(
+                test,
+                try test.link.map { (link) throws(ModelError) in try self.key(of: link) } ?? nil)
         case .link(let target, let isInverted):
             // An object that does not exist equals a null link.
             guard let key = try self.key(of: target) else { return NullTest(passes: !isInverted) }

@@ -416,7 +416,9 @@ final class MixedWalk {
             try reader.read(read, batch, wanted: wanted, into: values)
             var rows = wanted.rows
             while let row = rows.next() {
-                if !values.nulls[row] { try follow(.bytes(values.texts[row]), steps[...], row, body) }
+                if !values.nulls[row] {
+                    try follow(.bytes(values.texts[row]), steps[...], row, body)
+                }
             }
         }
     }

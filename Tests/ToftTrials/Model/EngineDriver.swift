@@ -267,7 +267,8 @@ final class EngineSession: ModelSession {
             let collection = try object.collection(
                 known.properties[place], known.types[place].collection)
             if let found = difference(
-                try collection.cells(from: 0, limit: .max), row[place].values) {
+                try collection.cells(from: 0, limit: .max), row[place].values)
+            {
                 return "'\(known.types[place].name)' \(found)"
             }
             guard known.types[place].collection == .dictionary else { continue }
