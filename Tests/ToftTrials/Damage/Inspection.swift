@@ -205,13 +205,13 @@ struct Inspection {
         for property in properties {
             if property.isCollection {
                 let list = try object.collection(property.id, property.collection)
-                let elements = try list.elements()
+                let elements = try list.cells(from: 0, limit: .max)
                 digest.add(UInt64(elements.count))
                 for index in 0..<elements.count {
                     if index % 16 == 0 {
                         digest.add(try list.value(at: index))
                     } else {
-                        try digest.add(elements.cell(at: index))
+                        digest.add(elements[index])
                     }
                 }
             } else if property.isStored {
@@ -350,6 +350,12 @@ struct Digest {
             add(value.stored)
             add(value.orderKey)
             add(value.description)
+        case .list(let values): for value in values { add(value) }
+        case .dictionary(let entries):
+            for entry in entries {
+                add(entry.key)
+                add(entry.value)
+            }
         }
     }
 

@@ -266,24 +266,26 @@ final class EngineSession: ModelSession {
         for place in known.collections {
             let collection = try object.collection(
                 known.properties[place], known.types[place].collection)
-            if let found = try difference(try collection.elements(), row[place].values) {
+            if let found = try difference(
+                try collection.cells(from: 0, limit: .max), row[place].values)
+            {
                 return "'\(known.types[place].name)' \(found)"
             }
             guard known.types[place].collection == .dictionary else { continue }
             let names = row[place].elements.map(\.name)
-            if let found = try difference(try collection.keys(), names) {
+            if let found = try difference(try collection.keyCells(from: 0, limit: .max), names) {
                 return "among the keys of '\(known.types[place].name)': \(found)"
             }
         }
         return nil
     }
 
-    private func difference(_ list: ListView, _ elements: [Datum]) throws -> String? {
-        guard list.count == elements.count else {
-            return "has \(list.count) elements, not \(elements.count)"
+    private func difference(_ cells: [Cell], _ elements: [Datum]) throws -> String? {
+        guard cells.count == elements.count else {
+            return "has \(cells.count) elements, not \(elements.count)"
         }
         for (index, element) in elements.enumerated() {
-            let cell = try list.cell(at: index)
+            let cell = cells[index]
             if !Self.isSame(cell, element) {
                 return "has \(Self.shown(cell)) at \(index), not \(element)"
             }
