@@ -635,3 +635,115 @@ def test_who_watches_sees_sets_and_dictionaries_change(tmp_path: Path) -> None:
             assert watching.wait(60) == 0
         finally:
             watching.kill()
+
+
+MIXED = [
+    None,
+    True,
+    False,
+    0,
+    -(2**63),
+    2**63 - 1,
+    0.1,
+    1e-300,
+    {"$double": 2.0},
+    {"$double": -0.0},
+    {"$double": 1e300},
+    {"$double": "nan"},
+    {"$double": "-inf"},
+    {"$float": 1.5},
+    {"$float": 2.0},
+    {"$float": 0.10000000149011612},
+    {"$float": "inf"},
+    "",
+    "2026-11-22T08:30:00Z",
+    "Grüße, 世界 \0 end",
+    {"$data": ""},
+    {"$data": "AP+A"},
+    {"$date": "2026-11-22T08:30:00.000000001Z"},
+    {"$date": "T-62135596801:-500"},
+    {"$uuid": "12345678-9abc-def0-1234-56789abcdef0"},
+    {"$objectId": "507f1f77bcf86cd799439011"},
+    {"$decimal": "1.50"},
+    {"$decimal": "NaN"},
+    [],
+    {},
+    [1, [{"a": [{"": {"x": None}}]}], {"$float": 0.5}],
+    {"b": {"$double": 1.0}, "c": [{"$date": "2026-11-22T08:30:00Z"}], "é": 2},
+]
+
+
+def mixed_notes(folder: Path) -> tuple[Path, list[dict]]:
+    """Notes of which each has a mixed value, also alone in a list and in a dictionary."""
+    schema, lines = folder / "schema.json", folder / "notes.jsonl"
+    properties = [
+        {"name": "id", "type": "int", "primaryKey": True},
+        {"name": "any", "type": "mixed"},
+        {"name": "all", "type": "mixed", "list": True},
+        {"name": "named", "type": "mixed", "dictionary": True},
+        {"name": "members", "type": "mixed", "set": True},
+    ]
+    schema.write_text(json.dumps({"classes": [{"name": "Note", "properties": properties}]}))
+    last = len(MIXED)
+    links = {"$class": "Note", "$link": last}, {"$class": "Note", "$link": 0}
+    rows = [
+        {"id": number, "any": value, "all": [value, 1, value], "named": {"x": value}, "members": []}
+        for number, value in enumerate([*MIXED, links[0], [{"a": links[1]}, links[0], 5]])
+    ]
+    rows[0]["members"] = [None, False, 1, {"$double": 2.0}, "a", {"$data": "AA=="}, links[0]]
+    lines.write_text("\n".join(map(json.dumps, rows)))
+    database = folder / "notes.toft"
+    run("import", database, lines, "--schema", schema, "--class", "Note")
+    return database, rows
+
+
+def test_mixed_values_of_every_type_come_back_from_export_and_dump(tmp_path: Path) -> None:
+    database, rows = mixed_notes(tmp_path)
+    exported = run("export", database, "Note").stdout
+    assert [json.loads(line) for line in exported.splitlines()] == rows
+    dump = tmp_path / "dump.jsonl"
+    dump.write_text(run("dump", database).stdout)
+    copy = tmp_path / "copy.toft"
+    run("load", copy, dump)
+    assert run("dump", copy).stdout == dump.read_text()
+    assert run("export", copy, "Note").stdout == exported
+    [declared] = json.loads(dump.read_text().splitlines()[0])["classes"]
+    assert {"name": "any", "type": "mixed"} in declared["properties"]
+    for file in (database, copy):
+        assert json.loads(run("check", file, "--json").stdout)["problems"] == []
+    assert "any" in run("schema", copy).stdout and "mixed" in run("schema", copy).stdout
+
+
+def test_mixed_values_are_shown_by_a_query(tmp_path: Path) -> None:
+    database, rows = mixed_notes(tmp_path)
+    shown = run("query", database, "Note", "id == 31").stdout
+    assert '{"b":{"$double":1.0},"c":[{"$date":"2026-11-22T08:30:00Z"}],"é":2}' in shown
+    found = run("query", database, "Note", "id < 3", "--json").stdout.splitlines()
+    assert [json.loads(line) for line in found] == rows[:3]
+
+
+def test_what_no_mixed_value_is_is_refused_by_its_line(tmp_path: Path) -> None:
+    database, _ = mixed_notes(tmp_path)
+    deep: object = 0
+    for _ in range(101):
+        deep = [deep]
+    for value, said in (
+        ({"$date": "yesterday"}, "$date"),
+        ({"$float": "x"}, "$float"),
+        ({"$other": 1}, "key"),
+        ({"a.b": 1}, "key"),
+        ({"$class": "Nothing", "$link": 1}, "Nothing"),
+        ({"$class": "Note", "$link": 4711}, "4711"),
+        (deep, "100"),
+    ):
+        line = tmp_path / "wrong.jsonl"
+        line.write_text(json.dumps({"id": 1000, "any": [value]}))
+        done = run("import", database, line, "--class", "Note", status=1)
+        assert "Line 1" in done.stderr and said in done.stderr
+    line.write_text(json.dumps({"id": 1000, "any": 1, "members": [[1]]}))
+    run("import", database, line, "--class", "Note", status=1)
+    line.write_text(json.dumps({"id": 1000, "any": [{"$class": "Note", "$link": 4711}, 2]}))
+    run("import", database, line, "--class", "Note", "--ignore-missing")
+    found = json.loads(run("query", database, "Note", "id == 1000", "--json").stdout)
+    assert found["any"] == [None, 2]
+    assert json.loads(run("check", database, "--json").stdout)["problems"] == []

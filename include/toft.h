@@ -175,8 +175,9 @@ TOFT_ENUM(toft_type, uint32_t) {
     /* values only: a whole list or set property that is set, an argument of a query (IN $0), or a
        list within a mixed property */
     TOFT_TYPE_LIST = 10,
-    /* properties only: a value of any type but LINKING_OBJECTS and SET, of its own choice; always
-       optional */
+    /* properties only: each value has a type of its own, null too, and may be a list or a
+       dictionary of such values; what is given as a set is a list. Links lead to objects of any
+       class that is not embedded. Always optional, never indexed, no primary key */
     TOFT_TYPE_MIXED = 11,
     TOFT_TYPE_DECIMAL = 12,   /* IEEE 754-2008 decimal128: 34 digits */
     TOFT_TYPE_OBJECT_ID = 13, /* 12 bytes, by convention the seconds since 1970 first */
@@ -194,7 +195,8 @@ TOFT_ENUM(toft_type, uint32_t) {
 #define TOFT_MAX_PROPERTY_NAME_SIZE 63
 #define TOFT_MAX_VALUE_SIZE 16777215
 
-/* Lists and dictionaries in one another, within a mixed property. */
+/* Lists and dictionaries in one another, within a mixed property; one more is
+   TOFT_ERROR_VALUE_TOO_LONG. */
 #define TOFT_MAX_NESTED_COLLECTIONS 100
 
 /* The two words of the binary encoding of IEEE 754-2008 (BID), as in BSON: in `high` a bit of sign,
@@ -1063,12 +1065,13 @@ TOFT_API toft_status toft_object_linking_objects(
 
 /* ======================================================================================== Lists */
 
-/* A list property, or the list that a mixed property holds, live. `out_list`: release it. A list in
-   a mixed property is invalid too once the property is set to something else, or the element that
-   holds it; each change of it writes the whole value of the property; it has no results and no
-   observers of its own (TOFT_ERROR_UNSUPPORTED), the object's observers see the property. Once its object is deleted, the list's
-   functions are TOFT_ERROR_COLLECTION_INVALIDATED. Errors: TOFT_ERROR_OBJECT_DELETED,
-   TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. */
+/* A list property, or the list that a mixed property holds, live. `out_list`: release it. Once its
+   object is deleted, the list's functions are TOFT_ERROR_COLLECTION_INVALIDATED. Errors:
+   TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH.
+   A list within a mixed property is invalid too once the property, or the element that holds it,
+   is set to something else. Each change of it writes the whole value of the property; observers of
+   the object see a change of the property. It has no results and no observers of its own:
+   TOFT_ERROR_UNSUPPORTED. */
 TOFT_API toft_status toft_object_list(
     toft_object *object, toft_property_key property_key, toft_list **out_list);
 
@@ -1210,9 +1213,9 @@ TOFT_API void toft_set_release(toft_set *set);
 /* ================================================================================= Dictionaries */
 
 /* A dictionary property, or the dictionary that a mixed property holds (see toft_object_list for
-   what is different there), live: values under keys that are text, in the order of the keys' bytes. A
-   key contains no "." and does not begin with "$", else it is TOFT_ERROR_INVALID_ARGUMENT where it
-   is written; it may be empty. When the target of a link is deleted, its key stays, with null.
+   what is different there), live: values under keys that are text, in the order of the keys' bytes.
+   A key contains no "." and does not begin with "$", else it is TOFT_ERROR_INVALID_ARGUMENT where
+   it is written; it may be empty. When the target of a link is deleted, its key stays, with null.
    `out_dictionary`: release it. Once its object is deleted, the dictionary's functions are
    TOFT_ERROR_COLLECTION_INVALIDATED. Errors: TOFT_ERROR_OBJECT_DELETED,
    TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. */

@@ -24,6 +24,12 @@ struct Import: ParsableCommand {
 
             Instead of "list" there are also "set", an array in the lines too, and "dictionary", \
             an object whose members are the keys.
+
+            In a property of the type "mixed", what JSON has no type for is an object that says \
+            it: {"$date": "2026-11-22T08:30:00Z"}, {"$data": "AP8="}, {"$decimal": "1.50"}, \
+            {"$uuid": "..."}, {"$objectId": "..."}, {"$float": 1.5}, {"$double": 2.0} (without a \
+            fraction 2 is an int), {"$class": "Person", "$link": 7}. Arrays and other objects are \
+            lists and dictionaries.
             """)
 
     enum Update: String, ExpressibleByArgument, CaseIterable {

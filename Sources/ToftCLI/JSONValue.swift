@@ -41,6 +41,16 @@ enum JSONValue: Decodable {
         }
     }
 
+    /// Whether a link is in it, as mixed properties have them.
+    var hasLink: Bool {
+        switch self {
+        case .list(let elements): elements.contains(where: \.hasLink)
+        case .dictionary(let members):
+            members["$link"] != nil || members.values.contains(where: \.hasLink)
+        default: false
+        }
+    }
+
     /// What it is, for messages.
     var kind: String {
         switch self {

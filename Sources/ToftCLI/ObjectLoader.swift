@@ -18,6 +18,12 @@ struct ObjectLoader {
         var object: ObjectHandle
         var property: PropertyHandle
         var targets: [Element]
+
+        /// Whether it is filled in when all objects are there.
+        var needsOthers: Bool {
+            property.type == .link
+                || property.type == .mixed && targets.contains(where: \.json.hasLink)
+        }
     }
 
     /// One of the values that a member has.
@@ -76,7 +82,7 @@ struct ObjectLoader {
         }
         for (property, targets) in later {
             let item = Pending(line: number, object: object, property: property, targets: targets)
-            if property.type == .link { pending.append(item) } else { try fill(item) }
+            if item.needsOthers { pending.append(item) } else { try fill(item) }
         }
     }
 
@@ -88,8 +94,11 @@ struct ObjectLoader {
         var later: [(PropertyHandle, [Element])] = []
         for (name, json) in members {
             guard let property = try property(name, of: owner) else { continue }
-            if property.isCollection || property.type == .link {
+            let isLink = property.type == .link || property.type == .mixed && json.hasLink
+            if property.isCollection || isLink {
                 later.append((property, try elements(json, property)))
+            } else if property.type == .mixed {
+                values.append((property.id, try mixed(json, property)))
             } else {
                 values.append((property.id, try ValueText.value(json, for: property)))
             }
@@ -98,10 +107,57 @@ struct ObjectLoader {
     }
 
     /// Fills a collection of values that are no links.
-    private func fill(_ item: Pending) throws {
-        try fill(
-            item.object.collection(item.property.id, item.property.collection),
-            item.targets.map { ($0.key, try ValueText.value($0.json, for: item.property)) })
+    private mutating func fill(_ item: Pending) throws {
+        var values: [(key: String, value: Value)] = []
+        for element in item.targets {
+            let value =
+                item.property.type == .mixed
+                ? try mixed(element.json, item.property)
+                : try ValueText.value(element.json, for: item.property)
+            values.append((element.key, value))
+        }
+        try set(item, values)
+    }
+
+    /// Sets a property of one value or of many.
+    private func set(_ item: Pending, _ values: [(key: String, value: Value)]) throws {
+        guard item.property.isCollection else {
+            return try item.object.set(item.property.id, values.first?.value ?? .null)
+        }
+        try fill(item.object.collection(item.property.id, item.property.collection), values)
+    }
+
+    /// A mixed value: see `ValueText.mixed`.
+    private mutating func mixed(_ json: JSONValue, _ property: PropertyHandle) throws -> Value {
+        switch json {
+        case .null: return .null
+        case .bool(let value): return .bool(value)
+        case .integer(let value): return .int(value)
+        case .double(let value): return .double(value)
+        case .text(let value): return .string(value)
+        case .list(let elements):
+            var values: [Value] = []
+            for element in elements { values.append(try mixed(element, property)) }
+            return .list(values)
+        case .dictionary(let members):
+            if let link = members["$link"], case .text(let name)? = members["$class"] {
+                let target = try session.classHandle(named: name)
+                return try linked(link, target, property).map { .link($0) } ?? .null
+            }
+            if let (tag, json) = members.first, members.count == 1,
+                let type = ValueText.type(ofTag: tag)
+            {
+                if let value = ValueText.value(json, of: type) { return value }
+                throw EngineError(
+                    .typeMismatch,
+                    "'\(property.className).\(property.name)': \(json.text) is no '\(tag)'.")
+            }
+            var entries: [ValueEntry] = []
+            for (key, element) in members {
+                entries.append(ValueEntry(key: key, value: try mixed(element, property)))
+            }
+            return .dictionary(entries)
+        }
     }
 
     private func owner(of members: [String: JSONValue]) throws -> ClassHandle {
@@ -199,13 +255,14 @@ struct ObjectLoader {
         for (property, targets) in later {
             let pending = Pending(
                 line: item.line, object: inner, property: property, targets: targets)
-            if property.type == .link { try link(pending) } else { try fill(pending) }
+            if pending.needsOthers { try link(pending) } else { try fill(pending) }
         }
     }
 
     // MARK: Links
 
     private mutating func link(_ item: Pending) throws {
+        if item.property.type == .mixed { return try fill(item) }
         guard let targetID = item.property.targetClassID else { return }
         if item.property.ownsTargets { return try embed(item, in: targetID) }
         let target = try session.classHandle(targetID)
@@ -214,28 +271,34 @@ struct ObjectLoader {
         for element in item.targets {
             if case .null = element.json, isDictionary {
                 found.append((element.key, .null))
-            } else if let ref = try object(element.json, of: target, for: item.property) {
+            } else if let ref = try linked(element.json, target, item.property) {
                 found.append((element.key, .link(ref)))
-                links += 1
-            } else if ignoresMissing {
-                missingTargets += 1
-                if isDictionary { found.append((element.key, .null)) }
-            } else {
-                throw EngineError(
-                    .noSuchObject,
-                    "'\(item.property.className).\(item.property.name)' links to "
-                        + "\(element.json.text), which no object of '\(target.name)' has as its "
-                        + "\(names == .primaryKeys ? "primary key" : "key")."
-                        + (names == .primaryKeys ? " --ignore-missing leaves such links out." : "")
-                )
+            } else if isDictionary {
+                found.append((element.key, .null))
             }
         }
-        if item.property.isCollection {
-            try fill(
-                item.object.collection(item.property.id, item.property.collection), found)
-        } else {
-            try item.object.set(item.property.id, found.first?.value ?? .null)
+        try set(item, found)
+    }
+
+    /// The object that a link leads to, counted; nil for one that is left out.
+    private mutating func linked(
+        _ json: JSONValue, _ target: ClassHandle, _ property: PropertyHandle
+    ) throws -> ObjectRef? {
+        if let ref = try object(json, of: target, for: property) {
+            links += 1
+            return ref
         }
+        guard ignoresMissing else {
+            throw EngineError(
+                .noSuchObject,
+                "'\(property.className).\(property.name)' links to "
+                    + "\(json.text), which no object of '\(target.name)' has as its "
+                    + "\(names == .primaryKeys ? "primary key" : "key")."
+                    + (names == .primaryKeys ? " --ignore-missing leaves such links out." : "")
+            )
+        }
+        missingTargets += 1
+        return nil
     }
 
     private func object(

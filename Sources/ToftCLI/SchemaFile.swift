@@ -99,7 +99,9 @@ extension PropertyHandle {
     func json(origin: PropertyHandle?) -> JSONLine {
         var members: [(String, JSONLine)] = [("name", .text(name)), ("type", .text(type.name))]
         if isCollection { members.append((collection.name, .bool(true))) }
-        if isOptional && type != .link { members.append(("optional", .bool(true))) }
+        if isOptional && type != .link && type != .mixed {
+            members.append(("optional", .bool(true)))
+        }
         if isPrimaryKey { members.append(("primaryKey", .bool(true))) }
         if isAutoIncremented { members.append(("autoIncrement", .bool(true))) }
         if isIndexed && !isPrimaryKey { members.append(("indexed", .bool(true))) }

@@ -6,7 +6,7 @@ import ToftStorage
 /// Values to and from JSON. Dates are ISO 8601 in UTC, data is base64, a link is the primary key of
 /// its target, or its object key where it has none or `links` asks for it. Lists and sets are
 /// arrays, dictionaries are objects. A uuid is its 36 characters, an object id its 24 hexadecimal
-/// digits, a decimal its digits: "1.50". NaN and infinities are texts.
+/// digits, a decimal its digits: "1.50". NaN and infinities are texts. Mixed values: see `mixed`.
 struct ValueText {
     let session: Session
     var links = LinkNames.primaryKeys
@@ -38,6 +38,7 @@ struct ValueText {
 
     /// The value of a property, or one of many; an embedded object as its values.
     private func json(_ value: Value, _ property: PropertyHandle) throws -> JSONLine {
+        if property.type == .mixed { return try mixed(value) }
         guard property.ownsTargets, case .link(let ref) = value, let inner = try session.object(ref)
         else { return try json(value) }
         let stored = try session.classHandle(ref.classID).visibleProperties.filter(\.isStored)
@@ -58,7 +59,46 @@ struct ValueText {
         case .objectId(let bytes): .text(bytes.objectIdText)
         case .decimal(let value): .text(value.description)
         case .link(let ref): try name(of: ref)
-        case .list, .dictionary: .null
+        case .list, .dictionary: try mixed(value)
+        }
+    }
+
+    /// The value of a mixed property. A type that JSON lacks is an object whose one member is named
+    /// after it, `{"$date": "2026-11-22T08:30:00Z"}`: no key of a dictionary begins with `$`.
+    private func mixed(_ value: Value) throws -> JSONLine {
+        func tagged(_ tag: String) throws -> JSONLine { .object([(tag, try json(value))]) }
+        switch value {
+        case .null, .bool, .int, .string: return try json(value)
+        // A number without a fraction would be read as an integer.
+        case .double(let number):
+            return number.isFinite && number != number.rounded()
+                ? .double(number) : try tagged("$double")
+        case .float: return try tagged("$float")
+        case .data: return try tagged("$data")
+        case .date: return try tagged("$date")
+        case .uuid: return try tagged("$uuid")
+        case .objectId: return try tagged("$objectId")
+        case .decimal: return try tagged("$decimal")
+        case .link(let ref):
+            let name = try session.classHandle(ref.classID).name
+            return .object([("$class", .text(name)), ("$link", try self.name(of: ref))])
+        case .list(let values): return .list(try values.map(mixed))
+        case .dictionary(let entries):
+            return .dictionary(try entries.map { ($0.key, try mixed($0.value)) })
+        }
+    }
+
+    /// The type of a mixed value by the name of its one member.
+    static func type(ofTag tag: String) -> PropertyType? {
+        switch tag {
+        case "$double": .double
+        case "$float": .float
+        case "$data": .data
+        case "$date": .date
+        case "$uuid": .uuid
+        case "$objectId": .objectId
+        case "$decimal": .decimal128
+        default: nil
         }
     }
 
@@ -73,7 +113,18 @@ struct ValueText {
 
     /// The value of a property as JSON gives it. Links are left to the caller.
     static func value(_ json: JSONValue, for property: PropertyHandle) throws -> Value {
-        switch (property.type, json) {
+        if let value = value(json, of: property.type) { return value }
+        throw EngineError(
+            .typeMismatch,
+            "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
+                + "\(json.kind). Dates are ISO 8601 texts, data base64, uuids 8-4-4-4-12 and "
+                + "object ids 24 hexadecimal digits, decimals texts of a number."
+        )
+    }
+
+    /// The same; nil for what is no value of the type.
+    static func value(_ json: JSONValue, of type: PropertyType) -> Value? {
+        switch (type, json) {
         case (_, .null): return .null
         case (.bool, .bool(let value)): return .bool(value)
         case (.int, .integer(let value)): return .int(value)
@@ -99,12 +150,7 @@ struct ValueText {
         case (.decimal128, .integer(let value)): return .decimal(Decimal128(value))
         default: break
         }
-        throw EngineError(
-            .typeMismatch,
-            "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
-                + "\(json.kind). Dates are ISO 8601 texts, data base64, uuids 8-4-4-4-12 and "
-                + "object ids 24 hexadecimal digits, decimals texts of a number."
-        )
+        return nil
     }
 
     private static func notFinite(_ text: String) -> Double? {

@@ -115,7 +115,8 @@ struct BorrowedArguments: ~Copyable {
     {
         // The model says what is too deep for a property; this bounds what is read at all.
         guard depth <= Limits.nestedCollections else {
-            throw .invalidArgument(
+            throw EngineError(
+                .valueTooLong,
                 "'\(name)' has more than \(Limits.nestedCollections) collections in one another.")
         }
         if value.type == TOFT_TYPE_SET, depth > 0 {

@@ -8,7 +8,12 @@ extension CollectionHandle {
     package func nested(at index: Int, _ kind: CollectionKind) throws(EngineError)
         -> CollectionHandle
     {
-        guard let nested else { return try owner.nested(property, at: index, kind) }
+        guard let nested else {
+            let ref = try onCollection { property throws(ModelError) in
+                try session.view.nested(key, property, at: index, kind)
+            }
+            return CollectionHandle(owner: owner, property: property, nested: ref, kind: kind)
+        }
         let element = try element(nested, at: index)
         return try model { () throws(ModelError) in
             guard case .collection(let collection) = try element.value(), collection.kind == kind

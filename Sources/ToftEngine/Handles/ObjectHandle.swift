@@ -82,7 +82,10 @@ extension ObjectHandle {
     {
         let property = try property(id)
         if property.type == .mixed, property.collection == .none {
-            return try nested(property, at: nil, kind)
+            let ref = try model { () throws(ModelError) in
+                try session.view.nested(self.ref.key, property, kind)
+            }
+            return CollectionHandle(owner: self, property: property, nested: ref, kind: kind)
         }
         guard property.collection == kind else {
             throw EngineError(
@@ -91,20 +94,6 @@ extension ObjectHandle {
         }
         try requireExistence()
         return CollectionHandle(owner: self, property: property)
-    }
-
-    /// The list or dictionary that a mixed value is now, or an element of a collection of them.
-    func nested(_ property: PropertyHandle, at index: Int?, _ kind: CollectionKind)
-        throws(EngineError) -> CollectionHandle
-    {
-        try model { () throws(ModelError) in
-            let (ref, found) = try session.view.nested(self.ref.key, property, at: index)
-            guard found == kind else {
-                throw ModelError.notACollection(
-                    className: property.className, property: property.name, kind: kind)
-            }
-            return CollectionHandle(owner: self, property: property, nested: ref, kind: kind)
-        }
     }
 
     /// The objects that link here through an inverse property, live.

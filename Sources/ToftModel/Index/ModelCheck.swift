@@ -167,7 +167,7 @@ package struct ModelCheck {
         if names.count != values.count {
             add("\(describe(property, key)) has \(names.count) keys and \(values.count) values")
         }
-        try checkOrder(names, property, key)
+        try checkOrder(names, property, key, as: .string)
         for index in 0..<names.count {
             let name = try stored { () throws(StorageError) in try names.cell(at: index) }
             guard case .bytes(let bytes) = name, UTF8Text.isValid(bytes) else {
@@ -178,14 +178,14 @@ package struct ModelCheck {
     }
 
     /// Each element comes after the one before it.
-    private mutating func checkOrder(_ list: ListView, _ property: PropertyHandle, _ key: Int64)
-        throws(ModelError)
-    {
+    private mutating func checkOrder(
+        _ list: ListView, _ property: PropertyHandle, _ key: Int64, as type: PropertyType
+    ) throws(ModelError) {
         for index in 0..<max(list.count - 1, 0) {
             let (first, second) = try stored { () throws(StorageError) in
                 (try list.cell(at: index), try list.cell(at: index + 1))
             }
-            if !first.isBefore(second, of: property.type) {
+            if !first.isBefore(second, of: type) {
                 add("\(describe(property, key)) does not ascend at \(index + 1)")
             }
         }
@@ -197,7 +197,7 @@ package struct ModelCheck {
         var links: [ObjectRef: Int] = [:]
         let key = cluster.keys[row]
         let list = try stored { () throws(StorageError) in try cluster.list(property.column, row) }
-        if property.collection == .set { try checkOrder(list, property, key) }
+        if property.collection == .set { try checkOrder(list, property, key, as: property.type) }
         for index in 0..<list.count {
             let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
             if case .null = cell, !property.isOptional {

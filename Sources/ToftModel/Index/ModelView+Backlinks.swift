@@ -1,10 +1,9 @@
 internal import ToftStorage
 
 extension ModelView {
-    /// Calls `body` with each object that links to `target`, an object of the class `owner`, through
-    /// `property` and with how many
-    /// times it does, in the order of the sources' keys, until it returns false. Reads in O(log
-    /// links + those found).
+    /// Calls `body` with each object that links to `target`, an object of the class `owner`,
+    /// through `property` and with how many times it does, in the order of the sources' keys, until
+    /// it returns false. Reads in O(log links + those found).
     package func forEachBacklink(
         to target: Int64, of owner: ClassID? = nil, through property: PropertyHandle,
         _ body: (_ source: Int64, _ links: Int) throws(ModelError) -> Bool

@@ -23,18 +23,6 @@ extension PropertyHandle {
         return try checkedElement(value, in: schema)
     }
 
-    /// The same, mixed values too: lends the cell.
-    func withSoughtCell<Result>(
-        _ value: BorrowedValue, in schema: ModelSchema,
-        _ body: (Cell) throws(ModelError) -> Result
-    ) throws(ModelError) -> Result {
-        guard type == .mixed else { return try body(try soughtCell(value, in: schema)) }
-        if case .null = value { return try body(.null) }
-        var writer = MixedWriter(nil, self)
-        try writer.put(value, depth: 0)
-        return try writer.bytes.withBytes { bytes throws(ModelError) in try body(.bytes(bytes)) }
-    }
-
     /// Why a value is none for this property.
     func rejection(of value: BorrowedValue, _ schema: ModelSchema) -> ModelError {
         switch (value, type) {

@@ -81,13 +81,12 @@ def sized(structure, **members):
 
 Link = collections.namedtuple("Link", "object_key class_key")
 Date = collections.namedtuple("Date", "seconds nanoseconds")
+#: A list or a dictionary within a mixed property, of which a value has only the number of elements.
+Nested = collections.namedtuple("Nested", "kind count")
 
 
 #: Types that a later version will have.
-RESERVED_TYPES = (
-    E.TOFT_TYPE_MIXED,
-    E.TOFT_TYPE_OBJECT,
-)
+RESERVED_TYPES = (E.TOFT_TYPE_OBJECT,)
 
 
 class ObjectId(bytes):
@@ -172,6 +171,15 @@ def python(result):
     """The Python value of a toft_value."""
     if result.type == E.TOFT_TYPE_NULL:
         return None
+    if result.type == E.TOFT_TYPE_LIST:
+        if not result.list.data:
+            return Nested("list", result.list.count)
+        return [python(each) for each in result.list.data[: result.list.count]]
+    if result.type == E.TOFT_TYPE_DICTIONARY:
+        if not result.entries.data:
+            return Nested("dictionary", result.entries.count)
+        found = result.entries.data[: result.entries.count]
+        return {text_of(each.key): python(each.value) for each in found}
     if result.type == E.TOFT_TYPE_STRING:
         return text_of(result.string)
     if result.type == E.TOFT_TYPE_DATA:

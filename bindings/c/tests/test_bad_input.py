@@ -503,8 +503,8 @@ class BadInputTests(unittest.TestCase):
                 ("TOFT_ERROR_TYPE_MISMATCH", "TOFT_ERROR_NULL_NOT_ALLOWED"),
             )
         self.fail_with(
-            "TOFT_ERROR_INVALID_ARGUMENT",
-            "a collection that contains a collection",
+            "TOFT_ERROR_TYPE_MISMATCH",
+            "holds list of int, not list",
             "toft_object_set",
             ada,
             keys["numbers"],

@@ -1025,6 +1025,34 @@ class FunctionTests(unittest.TestCase):
         check("toft_realm_cancel", self.world.realm)
         self.assertEqual(dictionary_contents(elements), {"a": 1, "b": 2, "c": 3})
 
+    def test_lists_and_dictionaries_are_within_one_another_in_mixed_properties(self):
+        declared = [property_schema("any", E.TOFT_TYPE_MIXED)]
+        realm = open_realm({"Thing": declared}, memory="nested")
+        thing = get("toft_realm_find_class", realm, text("Thing"))
+        key = get("toft_realm_find_property", realm, thing, text("any"))
+        made = self.made(realm, thing)
+        check("toft_realm_begin_write", realm, None)
+        check("toft_object_set", made, key, value([{"a": [1], "b": {}}, [2]]))
+        top = get("toft_object_list", made, key)
+        entries = get("toft_list_get_dictionary", top, 0)
+        lists = [
+            get("toft_list_get_list", top, 1),
+            get("toft_dictionary_get_list", entries, text("a")),
+        ]
+        inner = get("toft_dictionary_get_dictionary", entries, text("b"))
+        for each in lists:
+            check("toft_list_append", each, values(["x"]), 1)
+        check("toft_dictionary_set", inner, text("c"), value(None), None)
+        self.assertEqual([self.contents(each) for each in lists], [[2, "x"], [1, "x"]])
+        self.assertEqual(dictionary_contents(inner), {"c": None})
+        check("toft_realm_commit", realm, None, None)
+        for each in (top, *lists):
+            check("toft_list_release", each)
+        for each in (entries, inner):
+            check("toft_dictionary_release", each)
+        check("toft_object_release", made)
+        check("toft_realm_release", realm)
+
     def test_embedded_objects_are_created_in_their_owner_and_go_with_it(self):
         home = class_schema("Home", [property_schema("street", E.TOFT_TYPE_STRING)])
         home.flags = E.TOFT_CLASS_EMBEDDED

@@ -70,5 +70,6 @@ def test_wrong_programs_are_told_so(tmp_path: Path) -> None:
 
 def test_the_typed_program_runs() -> None:
     classes = [typed_program.Owner, typed_program.Pet, typed_program.Toy, typed_program.Shelf]
+    classes.append(typed_program.Memo)
     with toft.open_in_memory(classes) as realm:
         assert typed_program.program(realm) == ["Rex"]

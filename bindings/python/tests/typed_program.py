@@ -37,6 +37,14 @@ class Shelf(toft.Object):
     best: toft.Property[dict[str, Toy | None]] = toft.field(default_factory=dict)
 
 
+class Memo(toft.Object):
+    """Values of any type."""
+
+    data: toft.Mixed
+    parts: list[toft.Mixed]
+    named: toft.Dict[str, toft.Mixed] = toft.field(default_factory=dict)
+
+
 class Toy(toft.Object):
     """Its properties have types also where they are read from the class."""
 
@@ -104,6 +112,17 @@ def shelves(realm: toft.Realm, owner: Owner) -> None:
     assert prices[0][0] == "bag" and best is not None and old == owner and len(round_toys) == 1
 
 
+def memos(realm: toft.Realm, owner: Owner) -> None:
+    with realm.write():
+        memo = realm.add(Memo(data={"tags": [1]}, parts=[1, "two", [owner]]))
+        memo.data["tags"].append(2.5)
+        memo.parts.append({"x": None})
+        memo.named["y"] = memo.data
+    parts: list[Any] = memo.parts
+    named: toft.Dict[str, Any] = memo.named
+    assert named["y"] == memo.data == {"tags": [1, 2.5]} and parts[2] == [owner]
+
+
 def program(realm: toft.Realm) -> list[str]:
     with realm.write():
         ada: Owner = realm.create(Owner, name="Ada")
@@ -151,4 +170,5 @@ def program(realm: toft.Realm) -> list[str]:
     assert first == one == untyped and len(friends) == 1 and part and columns
     assert toys(realm, rex) == ["ball", "bag"]
     shelves(realm, ada)
+    memos(realm, ada)
     return names

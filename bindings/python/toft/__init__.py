@@ -40,7 +40,7 @@ from .opening import open as open
 from .opening import open_in_memory
 from .prepared import Query
 from .query import Results
-from .schema import Float32, PropertyInfo, field, fields, linking_objects
+from .schema import Float32, Mixed, PropertyInfo, field, fields, linking_objects
 from .sets import Set
 
 # What `from toft import *` gives: nothing that hides a builtin.
@@ -57,6 +57,7 @@ __all__ = [
     "Increment",
     "Info",
     "List",
+    "Mixed",
     "Object",
     "ObjectId",
     "Observation",

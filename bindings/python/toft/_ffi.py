@@ -44,6 +44,7 @@ TOFT_ABI_VERSION = 2
 TOFT_MAX_CLASS_NAME_SIZE = 57
 TOFT_MAX_PROPERTY_NAME_SIZE = 63
 TOFT_MAX_VALUE_SIZE = 16777215
+TOFT_MAX_NESTED_COLLECTIONS = 100
 TOFT_NO_WAIT = 0
 TOFT_WAIT_FOR_EVER = -1
 TOFT_ALL_CLASSES = 4294967295
@@ -924,6 +925,14 @@ class Library:
             library, "toft_list_get_values", c_int,
             [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
         )
+        self.toft_list_get_list = _prototype(
+            library, "toft_list_get_list", c_int,
+            [c_void_p, c_uint64, c_void_p], check
+        )
+        self.toft_list_get_dictionary = _prototype(
+            library, "toft_list_get_dictionary", c_int,
+            [c_void_p, c_uint64, c_void_p], check
+        )
         self.toft_list_set = _prototype(
             library, "toft_list_set", c_int,
             [c_void_p, c_uint64, c_void_p], check
@@ -1055,6 +1064,14 @@ class Library:
         self.toft_dictionary_get_entries = _prototype(
             library, "toft_dictionary_get_entries", c_int,
             [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_dictionary_get_list = _prototype(
+            library, "toft_dictionary_get_list", c_int,
+            [c_void_p, toft_string, c_void_p], check
+        )
+        self.toft_dictionary_get_dictionary = _prototype(
+            library, "toft_dictionary_get_dictionary", c_int,
+            [c_void_p, toft_string, c_void_p], check
         )
         self.toft_dictionary_set = _prototype(
             library, "toft_dictionary_set", c_int,
@@ -1305,6 +1322,8 @@ FUNCTIONS = (
     "toft_list_count",
     "toft_list_get",
     "toft_list_get_values",
+    "toft_list_get_list",
+    "toft_list_get_dictionary",
     "toft_list_set",
     "toft_list_set_embedded",
     "toft_list_insert_embedded",
@@ -1338,6 +1357,8 @@ FUNCTIONS = (
     "toft_dictionary_get",
     "toft_dictionary_find",
     "toft_dictionary_get_entries",
+    "toft_dictionary_get_list",
+    "toft_dictionary_get_dictionary",
     "toft_dictionary_set",
     "toft_dictionary_set_embedded",
     "toft_dictionary_erase",

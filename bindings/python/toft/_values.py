@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID as Uuid
 
 from . import decimals
-from ._ffi import TOFT_MAX_VALUE_SIZE, toft_entry, toft_type, toft_value
+from ._ffi import (
+    TOFT_MAX_NESTED_COLLECTIONS,
+    TOFT_MAX_VALUE_SIZE,
+    toft_entry,
+    toft_type,
+    toft_value,
+)
 from .errors import InvalidArgumentError, TypeMismatchError, ValueTooLongError
 from .identifiers import ObjectId
 
@@ -44,6 +50,7 @@ NULL, BOOL, INT, FLOAT, DOUBLE, STRING, DATA, DATE, LINK, LINKING_OBJECTS, LIST 
 OBJECT_ID, UUID = int(toft_type.OBJECT_ID), int(toft_type.UUID)
 DICTIONARY = int(toft_type.DICTIONARY)
 DECIMAL = int(toft_type.DECIMAL)
+MIXED = int(toft_type.MIXED)
 
 UTC = timezone.utc
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -92,7 +99,7 @@ class Arguments:
         self._heap_address = ctypes.addressof(self._heap)
         self._used = 0
         self._kept: list[Any] = []
-        self._is_in_list = False
+        self._depth = 0
         self.count = 0
 
     def __enter__(self) -> Arguments:
@@ -154,22 +161,27 @@ class Arguments:
 
     def _apart(self, items: list[Any], realm: Realm, wanted: int) -> Any:
         """The memory of values that are one value together. There is room for that one then."""
-        if self._is_in_list:
+        if self._depth > 0 and wanted != MIXED:
             raise TypeMismatchError(f"What a collection holds is no collection: {items!r:.80}")
+        if self._depth > TOFT_MAX_NESTED_COLLECTIONS:
+            raise ValueTooLongError(
+                f"More than {TOFT_MAX_NESTED_COLLECTIONS} lists and dictionaries are within one "
+                f"another. Keep the inner ones in objects, and link to these."
+            )
         outer = self._values, self._capacity, self.address, self.count
         self._values, self._capacity, self.count = (
             (toft_value * max(1, len(items)))(),
             len(items),
             0,
         )
-        self._is_in_list = True
+        self._depth += 1
         try:
             for item in items:
                 self.add(item, realm, wanted)
             inner = self._values
         finally:
             self._values, self._capacity, self.address, self.count = outer
-            self._is_in_list = False
+            self._depth -= 1
         self._kept.append(inner)
         if self.count == self._capacity:
             self._grow()
@@ -206,10 +218,12 @@ class Arguments:
             self._number(float(value), wanted)
         elif kind in ("bool_", "bool"):  # NumPy's
             self._words(BOOL, bool(value), 0)
+        elif wanted == MIXED and isinstance(value, Set):
+            raise TypeMismatchError(f"A mixed value is no set: say list({value!r:.80})")
         elif isinstance(value, (list, tuple, Set)) or _is_listlike(value):
-            self.add_list(value, realm)
+            self.add_list(value, realm, wanted if wanted == MIXED else NULL)
         elif isinstance(value, Mapping):
-            self.add_dictionary(value, realm)
+            self.add_dictionary(value, realm, wanted if wanted == MIXED else NULL)
         else:
             raise TypeMismatchError(f"A {type(value).__name__} cannot be stored: {value!r:.80}")
 
@@ -309,6 +323,13 @@ def _is_listlike(value: Any) -> bool:
     )
 
 
+class Nested:
+    """Stands for a list or a dictionary of a mixed property, which is read through a handle."""
+
+    def __init__(self, kind: int) -> None:
+        self.kind = kind
+
+
 def decode(memory: Any, offset: int, realm: Realm) -> Any:
     """The value in these 24 bytes, copied."""
     kind, first, second = WORDS.unpack_from(memory, offset)
@@ -336,6 +357,14 @@ def decode(memory: Any, offset: int, realm: Realm) -> Any:
         return decimals.decode(_FIXED.unpack_from(memory, offset)[1])
     if kind == FLOAT:
         return FLOAT_MEMBER.unpack_from(memory, offset)[0]
+    if kind in (LIST, DICTIONARY):
+        if not first:
+            return Nested(kind)
+        size = VALUE_SIZE if kind == LIST else ENTRY_SIZE
+        inner = (ctypes.c_char * (second * size)).from_address(first)
+        if kind == LIST:
+            return [decode(inner, row * size, realm) for row in range(second)]
+        return dict(decode_entry(inner, row * size, realm) for row in range(second))
     raise InvalidArgumentError(f"The library gave a value of the unknown type {kind}.")
 
 

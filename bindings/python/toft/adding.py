@@ -214,7 +214,7 @@ class Adding:
             draft = waiting.pop()
             found.append(draft)
             for each in self._realm._binding(type(draft)).properties.values():
-                if each.type != values.LINK:
+                if each.type not in (values.LINK, values.MIXED):
                     continue
                 value = getattr(draft, each.name)
                 if is_new(value) and self._realm._owns(each):
@@ -222,6 +222,8 @@ class Adding:
                     setattr(draft, each.name, value)
                 for item in _items(value):
                     if _is_draft(item):
+                        if each.type == values.MIXED and item._toft_is_embedded:
+                            raise ownerless(type(item))
                         meet(item)
         return found
 
@@ -246,11 +248,12 @@ class Adding:
         made = self._made
         single = made[id(draft)]
         for each in single.binding.properties.values():
-            if each.type == values.LINK and _drafts_in(value := getattr(draft, each.name)):
+            may_link = each.type in (values.LINK, values.MIXED)
+            if may_link and _drafts_in(value := getattr(draft, each.name)):
                 if self._realm._owns(each):
                     self._own(single, each, value)
                     continue
-                self._set(single, each, mapped(value, lambda item: _added(item, made)))
+                self._set(single, each, _filled(value, made))
 
     def _set(self, single: Single, each: BoundProperty, value: Any) -> None:
         if self._policy != MODIFIED or single.read(_NOBODY, each.name) != value:
@@ -323,11 +326,19 @@ def _drafts_in(value: Any) -> bool:
     return any(_is_draft(item) for item in _items(value))
 
 
+_HELD = (dict, list, set, tuple)
+
+
 def _items(value: Any) -> Iterable[Any]:
-    """What a property of an object in no database holds: one value or many."""
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, (list, set)) else (value,)
+    """What a property of an object in no database holds: one value or many, and of mixed values
+    all that is in them.
+    """
+    if not isinstance(value, _HELD):
+        return (value,)
+    items = value.values() if isinstance(value, dict) else value
+    if any(isinstance(item, _HELD) for item in items):
+        return [inner for item in items for inner in _items(item)]
+    return items
 
 
 def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
@@ -339,7 +350,11 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     return function(value)
 
 
-def _added(value: Any, made: Mapping[int, Single]) -> Any:
+def _filled(value: Any, made: Mapping[int, Single]) -> Any:
+    """A value with links in place of the drafts in it."""
+    if isinstance(value, _HELD):
+        items = list(value) if isinstance(value, tuple) else value
+        return mapped(items, lambda item: _filled(item, made))
     return _Link(made[id(value)]) if _is_draft(value) else value
 
 

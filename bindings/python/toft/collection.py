@@ -40,7 +40,7 @@ class Collection(Generic[T]):
     Each change is written at once; changes need a write transaction.
     """
 
-    __slots__ = ("_handle", "_place", "_property", "_realm", "__weakref__")
+    __slots__ = ("_handle", "_place", "_property", "_realm", "_settled", "__weakref__")
 
     _toft_container: ClassVar[type]
     """Python's own type of this kind: by this schema.py knows the annotation."""
@@ -48,6 +48,8 @@ class Collection(Generic[T]):
     """The library's function that gives a handle."""
     _prefix: ClassVar[str]
     """What the names of the library's other functions begin with."""
+    _nested_kinds: ClassVar[dict[int, tuple[str, Any]]] = {}
+    """By the type of a value in a mixed one."""
 
     def __init__(
         self, realm: Realm, handle: Handle, property: BoundProperty, place: object
@@ -56,6 +58,8 @@ class Collection(Generic[T]):
         self._handle = handle
         self._property = property
         self._place = place
+        self._settled: tuple[object, int] | None = None
+        """Where it is, and when it was changed in place: see rows.in_place."""
 
     @classmethod
     def of(cls: type[Self], realm: Realm, owner: Single, property: BoundProperty) -> Self:
@@ -116,6 +120,28 @@ class Collection(Generic[T]):
         options = Options(paths, initial=initial, moves=moves, keys=keys)
         return Observation(self._realm, f"{self._prefix}_observe", self._handle, callback, options)
 
+    def _opened(self, value: Any, position: Any, place: object) -> Any:
+        """An element as it was read; of a list or a dictionary within a mixed value a live one.
+        `position`: where it is, as the library takes it.
+        """
+        if not isinstance(value, values.Nested):
+            return value
+        kind, cls = self._nested_kinds[value.kind]
+        address = ctypes.c_void_p()
+        getattr(library(), f"{self._prefix}_get_{kind}")(
+            self._handle.address, position, ctypes.byref(address)
+        )
+        handle = Handle(address.value, getattr(library(), f"{cls._prefix}_release"))
+        return cls(self._realm, handle, self._property, self._place_of(place))
+
+    def _place_of(self, place: object) -> object:
+        """What no other element of any collection has, until this one changes."""
+        return self._handle.address, place
+
+    def _settle(self) -> None:
+        """Notes that it was changed in place: what comes next may assign it to where it is."""
+        self._settled = self._place, self._realm._now
+
     def _call(self, function: str, *arguments: Any) -> None:
         self._realm._changing()
         getattr(library(), f"{self._prefix}_{function}")(self._handle.address, *arguments)
@@ -140,6 +166,13 @@ class Collection(Generic[T]):
                     break
 
 
+def owned(value: Any) -> Any:
+    """A mixed value with lists and dictionaries of Python's own in place of live ones."""
+    if isinstance(value, Collection):
+        return value.copy() if hasattr(value, "copy") else value
+    return value
+
+
 class Elements(Collection[T]):
     """A list or a set: values that have indices."""
 
@@ -157,12 +190,13 @@ class Elements(Collection[T]):
         getattr(library(), f"{self._prefix}_get_values")(
             self._handle.address, first, memory, capacity, ctypes.byref(count)
         )
-        return self._property.converted(
-            [
-                values.decode(memory, row * values.VALUE_SIZE, self._realm)
-                for row in range(count.value)
-            ]
-        )
+        found = [
+            values.decode(memory, row * values.VALUE_SIZE, self._realm)
+            for row in range(count.value)
+        ]
+        if self._property.type == values.MIXED:
+            found = [self._opened(each, row, row) for row, each in enumerate(found, first)]
+        return self._property.converted(found)
 
     def _reader(self) -> Callable[[int, int], list[T]]:
         """`_read`; for links one whose objects are read by columns: see rows.py."""

@@ -696,7 +696,10 @@ class Realm:
         return handle
 
     def _linked(self, object_key: int, class_key: int) -> Object:
-        binding = self._bindings[class_key]
+        try:
+            binding = self._bindings[class_key]
+        except KeyError:  # a mixed value leads to any class of the file
+            binding = self._binding_of_key(class_key)
         return live_object(binding.cls, Single(binding, object_key))
 
     def _collection(self, owner: Single, each: BoundProperty) -> Any:
@@ -709,6 +712,10 @@ class Realm:
         )
         binding = self._binding_of_key(each.target)
         return Results(self, Handle(address.value, library().toft_results_release), binding)
+
+    def _nested(self, owner: Single, each: BoundProperty, kind: int) -> Any:
+        """The list or dictionary that a mixed property holds."""
+        return (List if kind == values.LIST else Dict).of(self, owner, each)
 
     def _embeds(self, owner: Single, each: BoundProperty, value: Any) -> bool:
         """Writes a property that owns what it links to, unless the library can by itself."""

@@ -17,9 +17,11 @@ from . import _values as values
 from ._ffi import TOFT_NO_INDEX, toft_string, toft_update_policy
 from ._lib import borrowed, library
 from .adding import Adding, is_new
-from .collection import MISFITS, Collection
+from .collection import MISFITS, Collection, owned
 from .expressions import Expression
+from .lists import List
 from .observe import Callback, Observation
+from .rows import in_place
 
 K = TypeVar("K", bound=str)
 T = TypeVar("T")
@@ -51,7 +53,7 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
             len(self)  # a dictionary that cannot be read is a failure, whatever the key
             raise KeyError(key)
         [item] = self._property.converted([values.decode(value, 0, self._realm)])
-        return cast(T, item)
+        return cast(T, self._opened(item, text, key))
 
     def __contains__(self, key: object) -> bool:
         text, memory = _borrowed(key)
@@ -80,8 +82,10 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
         return _Values(self)
 
     def copy(self) -> dict[K, T]:
-        """Keys and values as a dictionary of Python's."""
-        return dict(self._pairs())
+        """Keys and values as a dictionary of Python's; so are lists and dictionaries within mixed
+        values.
+        """
+        return {key: owned(value) for key, value in self._pairs()}
 
     def __or__(self, other: Mapping[K, T]) -> dict[K, T]:
         return {**self, **other} if isinstance(other, Mapping) else NotImplemented
@@ -98,6 +102,8 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
             adding.embed_in(
                 "toft_dictionary_set_embedded", self._handle, self._property, {key: value}
             )
+            return
+        if in_place(value, self._place_of(key)):
             return
         text, memory = borrowed(values.key_bytes(key))
         with self._realm._arguments() as arguments:
@@ -138,6 +144,7 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
     def __ior__(self, other: Any) -> Dict[K, T]:  # type: ignore[misc]
         """Python assigns what this gives: a property takes its own dictionary as it is."""
         self.update(other)
+        self._settle()
         return self
 
     # ----------------------------------------------------------------------------------------------
@@ -178,7 +185,17 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
             for row in range(count.value)
         ]
         found = self._property.converted([value for _, value in pairs])
+        if self._property.type == values.MIXED:
+            found = [self._at(key, value) for (key, _), value in zip(pairs, found)]
         return [(cast(K, key), value) for (key, _), value in zip(pairs, found)]
+
+    def _at(self, key: str, value: Any) -> Any:
+        text, memory = borrowed(values.key_bytes(key))
+        return self._opened(value, text, key)
+
+
+Collection._nested_kinds[values.LIST] = "list", List
+Collection._nested_kinds[values.DICTIONARY] = "dictionary", Dict
 
 
 class _Items(ItemsView[K, T]):

@@ -10,10 +10,11 @@ from . import _values as values
 from ._ffi import TOFT_NO_INDEX, toft_update_policy
 from ._lib import library
 from .adding import Adding, is_new
-from .collection import FIRST_READ, LARGEST_READ, Elements
+from .collection import FIRST_READ, LARGEST_READ, Elements, owned
 from .errors import IndexOutOfRangeError
 from .expressions import Expression
 from .observe import Callback, Observation
+from .rows import in_place
 
 T = TypeVar("T")
 
@@ -43,6 +44,9 @@ class List(Elements[T], MutableSequence[T]):
         memory = ctypes.create_string_buffer(values.VALUE_SIZE)
         library().toft_list_get(self._handle.address, self._position(index), memory)
         [value] = self._property.converted([values.decode(memory, 0, self._realm)])
+        if isinstance(value, values.Nested):
+            position = self._position(index)
+            return cast(T, self._opened(value, position, position))
         return cast(T, value)
 
     def __iter__(self) -> Iterator[T]:
@@ -84,8 +88,8 @@ class List(Elements[T], MutableSequence[T]):
     __hash__ = None  # type: ignore[assignment]
 
     def copy(self) -> list[T]:
-        """The elements as a list of Python's."""
-        return self[:]
+        """The elements as a list of Python's; so are lists and dictionaries within mixed values."""
+        return [*map(owned, self[:])] if self._property.type == values.MIXED else self[:]
 
     # ----------------------------------------------------------------------------------------------
     # Changing
@@ -98,7 +102,9 @@ class List(Elements[T], MutableSequence[T]):
         if isinstance(index, slice):
             self._set_slice(index, list(value))
         else:
-            self._write_values("set", [value], self._position(index))
+            position = self._position(index)
+            if not in_place(value, self._place_of(position)):
+                self._write_values("set", [value], position)
 
     def __delitem__(self, index: int | slice) -> None:
         if not isinstance(index, slice):
@@ -197,6 +203,7 @@ class List(Elements[T], MutableSequence[T]):
 
     def __iadd__(self, values: Iterable[T]) -> List[T]:
         self.extend(values)
+        self._settle()
         return self
 
     def _insert(self, index: int, items: Sequence[Any]) -> None:

@@ -11,6 +11,7 @@ from html import escape
 from inspect import Signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
+from . import _values as values
 from .errors import (
     EmbeddedObjectError,
     Error,
@@ -20,7 +21,7 @@ from .errors import (
 )
 from .expressions import Expression, bound_key_path, property_name, whole
 from .observe import Callback, Observation, Options
-from .plain import dictionary, html_of_object, json_text
+from .plain import dictionary, html_of_object, json_text, named
 from .rows import Draft, Live, Rows
 from .schema import (
     MISSING,
@@ -466,5 +467,6 @@ def _is_shown(declared: PropertySchema) -> bool:
 
 
 def _shown(instance: Object, declared: PropertySchema) -> str:
-    text = repr(getattr(instance, declared.name))
+    value = getattr(instance, declared.name)
+    text = repr(named(value) if declared.type == values.MIXED else value)
     return text if len(text) <= 80 else f"{text[:77]}..."

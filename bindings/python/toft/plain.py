@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date
 from decimal import Decimal
 from enum import Enum
@@ -34,12 +34,40 @@ def dictionary(instance: Object, depth: int) -> dict[str, Any]:
 
 
 def _linked(value: Any, each: PropertySchema, depth: int) -> Any:
+    if each.type == values.MIXED:
+        return _mixed(value, lambda linked: _linked_object(linked, depth))
     if each.container is dict:
         pairs = value.items()
         return {key: _linked_object(item, depth) if each.target else item for key, item in pairs}
     if each.container is not None:
         return [_linked_object(item, depth) for item in value] if each.target else list(value)
     return _linked_object(value, depth) if each.target else value
+
+
+def _mixed(value: Any, function: Callable[[Object], Any]) -> Any:
+    """A mixed value, or a collection of them, with a function called for each object in it."""
+    if hasattr(type(value), "_toft_declared"):
+        return function(value)
+    if isinstance(value, Mapping):
+        return {key: _mixed(item, function) for key, item in value.items()}
+    if isinstance(value, (Sequence, Set)) and not isinstance(value, (str, bytes, bytearray)):
+        return [_mixed(item, function) for item in value]
+    return value
+
+
+class _Name:
+    """An object as a value is shown."""
+
+    def __init__(self, instance: Object) -> None:
+        self._instance = instance
+
+    def __repr__(self) -> str:
+        return f"{type(self._instance).__name__} {name_of(self._instance)}"
+
+
+def named(value: Any) -> Any:
+    """A mixed value to be shown: with the names of objects, which may lead to each other."""
+    return _mixed(value, _Name)
 
 
 def _linked_object(linked: Object | None, depth: int) -> Any:
@@ -125,4 +153,6 @@ def _cell(instance: Object, each: PropertySchema) -> str:
 def _words(value: Any, each: PropertySchema) -> str:
     if value is None:
         return ""
+    if each.type == values.MIXED:
+        return str(named(value))
     return f"{each.target} {name_of(value)}" if each.target else str(value)

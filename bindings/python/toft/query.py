@@ -461,9 +461,12 @@ class Results(Collection[T], Generic[T]):
     def _column_properties(self, names: tuple[str | Expression[Any], ...]) -> list[BoundProperty]:
         binding = self._objects_only()
         if not names:
-            return [each for each in binding.properties.values() if each.is_plain]
+            every = binding.properties.values()
+            return [each for each in every if each.is_plain and each.type in LAYOUTS]
         found = [self._property(name) for name in names]
         for each in found:
+            if each.type == values.MIXED:
+                raise TypeMismatchError(f"{each.name} has no column: its values have many types.")
             if not each.is_plain or each.type not in LAYOUTS:
                 raise TypeMismatchError(f"{each.name} has no column: it holds more than one value.")
         return found

@@ -305,7 +305,10 @@ class Single(Live):
             self.columns, self.now = {}, self.realm._now
         memory = ctypes.create_string_buffer(values.VALUE_SIZE)
         library().toft_object_get(self.handle().address, each.key, memory)
-        [value] = self.columns[name] = each.converted([values.decode(memory, 0, self.realm)])
+        [value] = column = each.converted([values.decode(memory, 0, self.realm)])
+        if isinstance(value, values.Nested):
+            return self.realm._nested(self, each, value.kind)
+        self.columns[name] = column
         return value
 
     def place(self, each: BoundProperty) -> tuple[Binding, int, int]:
@@ -318,6 +321,8 @@ class Single(Live):
         with self.realm._arguments() as arguments:
             if each.container is not None and getattr(value, "_place", None) == self.place(each):
                 return  # what `dog.tags += ["x"]` does at its end
+            if each.type == values.MIXED and in_place(value, self.place(each)):
+                return
             if each.type == values.LINK and self.realm._embeds(self, each, value):
                 return
             each.lend(value, arguments, self.realm)
@@ -339,6 +344,14 @@ class Single(Live):
         amount, address = counter_amount(each, amount), self.handle().address
         self.realm._changing()
         library().toft_object_add(address, each.key, amount)
+
+
+def in_place(value: Any, place: object) -> bool:
+    """Whether a mixed value is the list or dictionary that is there already, changed by `+=` or
+    `|=` just now: Python assigns what these give.
+    """
+    settled = getattr(value, "_settled", None)
+    return settled is not None and settled == (place, value._realm._now)
 
 
 def _follow(binding: Binding, key: int) -> Handle | None:
@@ -379,7 +392,7 @@ class Block(Live):
 
     def read(self, instance: Object, name: str) -> Any:
         each = self.binding.property(name)
-        if self.now != self.realm._now or not each.is_plain:
+        if self.now != self.realm._now or not each.is_plain or each.type == values.MIXED:
             return self.single(instance).read(instance, name)
         try:
             column = self._column(each)

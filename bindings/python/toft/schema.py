@@ -58,6 +58,15 @@ MISSING = _Marker("no default")
 Float32 = Annotated[float, _FLOAT32]
 """A float that is stored in 32 bits; `float` alone is stored in 64."""
 
+Mixed = Any
+"""A value of any type, also None, an object of any class that is not embedded, and lists and
+dictionaries of such values, up to 100 within one another: `notes: toft.Mixed`. `Any` and `object`
+say the same.
+
+A list or a dictionary is copied where it is set, and read as a live `List` or `Dict`. It has no
+`results` and no `observe` of its own: what changes in it is a change of the property.
+"""
+
 
 DeleteRule = Literal["nullify", "cascade", "deny"]
 
@@ -545,6 +554,8 @@ def _scalar(annotation: Any) -> PropertySchema:
     if typing.get_origin(annotation) is Annotated:
         base, *extras = typing.get_args(annotation)
         return PropertySchema("", values.FLOAT) if _FLOAT32 in extras else _scalar(base)
+    if annotation is Any or annotation is object:
+        return PropertySchema("", values.MIXED, is_optional=True)
     if annotation in _SCALARS:
         return PropertySchema("", _SCALARS[annotation])
     try:
@@ -566,7 +577,7 @@ def _scalar(annotation: Any) -> PropertySchema:
     raise _Problem(
         f"{getattr(annotation, '__name__', annotation)} cannot be stored: a property is bool, "
         f"int, float, toft.Float32, str, bytes, datetime, date, Decimal, UUID, toft.ObjectId, an "
-        f"Enum, a class, or a list, a set or a dictionary of one of these"
+        f"Enum, a class, toft.Mixed, or a list, a set or a dictionary of one of these"
     )
 
 

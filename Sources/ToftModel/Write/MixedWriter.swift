@@ -31,7 +31,7 @@ struct MixedWriter {
                 for value in values { try writer.put(value, depth: depth + 1) }
             }
         case .dictionary(let entries):
-            let ordered = try Self.ascending(entries, property)
+            let ordered = BorrowedEntry.ascending(entries)
             return try putCollection(MixedFormat.dictionary, count: ordered.count, depth) {
                 writer throws(ModelError) in
                 for entry in ordered {
@@ -50,25 +50,6 @@ struct MixedWriter {
         try property.checkEntryKey(key)
         encoder.put(UInt32(truncatingIfNeeded: key.count))
         encoder.bytes.append(contentsOf: key)
-    }
-
-    /// Entries in the order of their keys; of equal keys the last one counts.
-    static func ascending(
-        _ entries: UnsafeBufferPointer<BorrowedEntry>, _ property: PropertyHandle
-    ) throws(ModelError) -> [BorrowedEntry] {
-        let order = entries.indices.sorted { left, right in
-            let (one, other) = (entries[left].key, entries[right].key)
-            return one.isBefore(other) || (one.isSame(as: other) && left < right)
-        }
-        var ascending: [BorrowedEntry] = []
-        ascending.reserveCapacity(order.count)
-        for index in order {
-            if let last = ascending.last, last.key.isSame(as: entries[index].key) {
-                ascending.removeLast()
-            }
-            ascending.append(entries[index])
-        }
-        return ascending
     }
 
     private mutating func putCollection(
@@ -161,6 +142,20 @@ extension MixedValue {
 func store(_ number: Int, at offset: Int, in bytes: inout [UInt8]) {
     withUnsafeBytes(of: UInt32(truncatingIfNeeded: number).littleEndian) {
         bytes.replaceSubrange(offset..<offset + 4, with: $0)
+    }
+}
+
+extension PropertyHandle {
+    /// Lends the cell of a value that is looked for, a mixed one too: see `soughtCell`.
+    func withSoughtCell<Result>(
+        _ value: BorrowedValue, in schema: ModelSchema,
+        _ body: (Cell) throws(ModelError) -> Result
+    ) throws(ModelError) -> Result {
+        guard type == .mixed else { return try body(try soughtCell(value, in: schema)) }
+        if case .null = value { return try body(.null) }
+        var writer = MixedWriter(nil, self)
+        try writer.put(value, depth: 0)
+        return try writer.bytes.withBytes { bytes throws(ModelError) in try body(.bytes(bytes)) }
     }
 }
 
@@ -258,9 +253,10 @@ extension MixedFormat {
     static func isIdentical(
         _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, depth: Int = 0
     ) -> Bool {
-        guard left.count == right.count, depth < Limits.nestedCollections else { return false }
+        guard left.count == right.count else { return false }
         guard let tag = left.first, tag >= list else { return left.isSame(as: right) }
-        guard tag == right.first, case .collection(let one)? = try? MixedValue(encoded: left),
+        guard depth < Limits.nestedCollections, tag == right.first,
+            case .collection(let one)? = try? MixedValue(encoded: left),
             case .collection(let other)? = try? MixedValue(encoded: right), one.count == other.count
         else { return false }
         var elements = one.elements, others = other.elements

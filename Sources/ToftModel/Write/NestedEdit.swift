@@ -1,17 +1,5 @@
 package import ToftStorage
 
-/// Names a list or a dictionary within a mixed value of an object's property.
-package struct NestedRef: Hashable, Sendable {
-    package var id: UInt64
-    /// Of a property that is a collection, the index of the element where it was last.
-    package var index: Int
-
-    package init(id: UInt64, index: Int = 0) {
-        self.id = id
-        self.index = index
-    }
-}
-
 /// A change of a list or a dictionary within a mixed value.
 package enum NestedEdit {
     case insert(UnsafeBufferPointer<BorrowedValue>, at: Int)
@@ -23,66 +11,6 @@ package enum NestedEdit {
     case eraseEntry(UnsafeRawBufferPointer)
     /// Everything, by a list or a dictionary as the collection is one.
     case assign(BorrowedValue)
-}
-
-extension ModelView {
-    /// The list or dictionary that a mixed value, or an element of one of these, is.
-    /// - Parameter key: of the object.
-    /// - Parameter index: of the element, for a property that is a collection.
-    /// - Throws: `notACollection` where the value is something else.
-    package func nested(_ key: Int64, _ property: PropertyHandle, at index: Int? = nil)
-        throws(ModelError) -> (ref: NestedRef, kind: CollectionKind)
-    {
-        guard property.type == .mixed else { throw property.notNested(.list) }
-        let cell =
-            if let index { try listCell(key, property, at: index) } else { try cell(key, property) }
-        guard case .collection(let collection) = try MixedValue(cell) else {
-            throw property.notNested(.list)
-        }
-        return (NestedRef(id: collection.id, index: index ?? 0), collection.kind)
-    }
-
-    /// The collection with this name as it is now, for reading: good as long as a `Cell` would be.
-    /// O(bytes of the property's value; elements of the property, where it has moved to another).
-    /// - Throws: `noSuchCollection` where it is no longer there.
-    package func nested(_ key: Int64, _ property: PropertyHandle, _ ref: NestedRef)
-        throws(ModelError) -> MixedCollection
-    {
-        let (bytes, path, _) = try locate(key, property, ref)
-        guard let offset = path.last,
-            case .collection(let collection) = try MixedValue(at: offset, in: bytes)
-        else { throw property.noSuchNested }
-        return collection
-    }
-
-    /// The value that holds a collection, the offsets of all collections from its outermost to the
-    /// one that was asked for, and the element's index.
-    func locate(_ key: Int64, _ property: PropertyHandle, _ ref: NestedRef) throws(ModelError) -> (
-        bytes: UnsafeRawBufferPointer, path: [Int], index: Int
-    ) {
-        func path(_ cell: Cell) throws(ModelError) -> (UnsafeRawBufferPointer, [Int])? {
-            guard case .bytes(let bytes) = cell else { return nil }
-            var path: [Int] = []
-            return try MixedFormat.find(ref.id, in: bytes, from: 0, &path) ? (bytes, path) : nil
-        }
-        guard property.isCollection else {
-            guard let (bytes, path) = try path(try cell(key, property)) else {
-                throw property.noSuchNested
-            }
-            return (bytes, path, 0)
-        }
-        let list = try list(key, property)
-        if ref.index >= 0, ref.index < list.count,
-            let (bytes, path) = try path(try listCell(key, property, at: ref.index))
-        {
-            return (bytes, path, ref.index)
-        }
-        for index in 0..<list.count {
-            let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
-            if let (bytes, path) = try path(cell) { return (bytes, path, index) }
-        }
-        throw property.noSuchNested
-    }
 }
 
 extension ModelTransaction {
@@ -194,7 +122,7 @@ private struct NestedContent {
         case (.list(let values), .list): elements = try values.map(encoded)
         case (.dictionary(let entries), .dictionary):
             elements = []
-            for entry in try MixedWriter.ascending(entries, property) {
+            for entry in BorrowedEntry.ascending(entries) {
                 elements.append(try encoded(entry.key, entry.value))
             }
         default:
@@ -263,47 +191,5 @@ private struct NestedContent {
         }
         store(elements.count, at: offset + MixedFormat.countOffset, in: &new)
         return new
-    }
-}
-
-extension MixedValue {
-    /// The value that begins at `offset`.
-    fileprivate init(at offset: Int, in bytes: UnsafeRawBufferPointer) throws(ModelError) {
-        let rest = try MixedFormat.slice(bytes, offset, bytes.count - offset)
-        try self.init(
-            encoded: try MixedFormat.slice(rest, 0, try MixedFormat.size(of: rest)))
-    }
-}
-
-extension MixedFormat {
-    /// Whether a value has the collection `id` in it, and then the offsets of all collections on
-    /// the way to it. `offset` is that of the value's first byte.
-    static func find(
-        _ id: UInt64, in bytes: UnsafeRawBufferPointer, from offset: Int, _ path: inout [Int]
-    ) throws(ModelError) -> Bool {
-        guard let tag = bytes.first, tag >= list,
-            case .collection(let collection) = try MixedValue(encoded: bytes)
-        else { return false }
-        guard path.count < Limits.nestedCollections else { throw damaged }
-        path.append(offset)
-        if collection.id == id { return true }
-        var elements = collection.elements, next = offset + collectionHeader
-        while let element = try elements.next() {
-            let value = next + element.entry.count - element.bytes.count
-            if try find(id, in: element.bytes, from: value, &path) { return true }
-            next += element.entry.count
-        }
-        path.removeLast()
-        return false
-    }
-}
-
-extension PropertyHandle {
-    fileprivate var noSuchNested: ModelError {
-        .noSuchCollection(className: className, property: name)
-    }
-
-    fileprivate func notNested(_ kind: CollectionKind) -> ModelError {
-        .notACollection(className: className, property: name, kind: kind)
     }
 }

@@ -263,7 +263,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension BorrowedValue {
-    /// A copy of a value that is no collection.
+    /// A copy with all that is in it.
     package func owned() throws(ModelError) -> Value {
         switch self {
         case .null: .null
@@ -278,7 +278,41 @@ extension BorrowedValue {
         case .uuid(let value): .uuid(value)
         case .objectId(let value): .objectId(value)
         case .decimal(let value): .decimal(value)
-        case .list, .dictionary: throw MixedFormat.damaged
+        case .list(let values):
+            .list(try values.map { value throws(ModelError) in try value.owned() })
+        case .dictionary(let entries):
+            .dictionary(
+                try BorrowedEntry.ascending(entries).map { entry throws(ModelError) in
+                    ValueEntry(key: try entry.key.text(), value: try entry.value.owned())
+                })
         }
+    }
+}
+
+extension BorrowedEntry {
+    /// Entries in the order of their keys; of equal keys the last one counts.
+    static func ascending(_ entries: UnsafeBufferPointer<BorrowedEntry>) -> [BorrowedEntry] {
+        let order = entries.indices.sorted { left, right in
+            let (one, other) = (entries[left].key, entries[right].key)
+            return one.isBefore(other) || (one.isSame(as: other) && left < right)
+        }
+        var ascending: [BorrowedEntry] = []
+        ascending.reserveCapacity(order.count)
+        for index in order {
+            if let last = ascending.last, last.key.isSame(as: entries[index].key) {
+                ascending.removeLast()
+            }
+            ascending.append(entries[index])
+        }
+        return ascending
+    }
+}
+
+extension MixedValue {
+    /// The value that begins at `offset`.
+    init(at offset: Int, in bytes: UnsafeRawBufferPointer) throws(ModelError) {
+        let rest = try MixedFormat.slice(bytes, offset, bytes.count - offset)
+        try self.init(
+            encoded: try MixedFormat.slice(rest, 0, try MixedFormat.size(of: rest)))
     }
 }
