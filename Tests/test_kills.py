@@ -145,8 +145,9 @@ def check(workers: list[Worker], database: Path) -> None:
         item["worker"]: item["commits"]
         for item in map(json.loads, toftdb("export", database, "Count").splitlines())
     }
-    texts = {
-        item["text"] for item in map(json.loads, toftdb("export", database, "Entry").splitlines())
+    entries = {
+        item["text"]: item
+        for item in map(json.loads, toftdb("export", database, "Entry").splitlines())
     }
     expected = set()
     for worker in workers:
@@ -155,5 +156,18 @@ def check(workers: list[Worker], database: Path) -> None:
         expected |= {
             f"{worker.number}/{number}" for number in range(max(1, commits - KEPT + 1), commits + 1)
         }
-    assert texts == expected
+        for number in range(max(1, commits - KEPT + 1), commits + 1):
+            assert_owns(entries[f"{worker.number}/{number}"], is_last=number == commits)
+    assert set(entries) == expected
+    # Five in the last entry of each worker, four in those before: none outlives its owner.
+    parts = json.loads(toftdb("query", database, "Part", "--count", "--json"))["count"]
+    assert parts == 4 * len(entries) + sum(counts[worker.number] > 0 for worker in workers)
     assert counts[-1] == sum(counts[worker.number] for worker in workers)
+
+
+def assert_owns(entry: dict, is_last: bool) -> None:
+    """An entry has the embedded objects that its worker made."""
+    inner = {"text": entry["text"], "inner": None}
+    whole = {"text": entry["text"], "inner": inner}
+    assert entry["part"] == (whole if is_last else {"text": "again", "inner": None})
+    assert entry["parts"] == [inner, whole]

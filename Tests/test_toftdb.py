@@ -747,3 +747,89 @@ def test_what_no_mixed_value_is_is_refused_by_its_line(tmp_path: Path) -> None:
     found = json.loads(run("query", database, "Note", "id == 1000", "--json").stdout)
     assert found["any"] == [None, 2]
     assert json.loads(run("check", database, "--json").stdout)["problems"] == []
+HOUSES = {
+    "classes": [
+        {
+            "name": "House",
+            "embedded": True,
+            "properties": [
+                {"name": "street", "type": "string"},
+                {"name": "owner", "type": "link", "target": "Person"},
+                {"name": "annex", "type": "link", "target": "House"},
+                {"name": "rooms", "type": "link", "target": "House", "list": True},
+            ],
+        },
+        {
+            "name": "Person",
+            "properties": [
+                {"name": "id", "type": "int", "primaryKey": True},
+                {"name": "home", "type": "link", "target": "House"},
+                {"name": "earlier", "type": "link", "target": "House", "list": True},
+                {
+                    "name": "named",
+                    "type": "link",
+                    "target": "House",
+                    "dictionary": True,
+                },
+            ],
+        },
+    ]
+}
+
+
+def house(street: str, **others: object) -> dict:
+    return {"street": street, "owner": None, "annex": None, "rooms": []} | others
+
+
+PEOPLE = [
+    {
+        "id": 1,
+        "home": house("Elm", owner=2, annex=house("annex", rooms=[house("a"), house("")])),
+        "earlier": [house("first", owner=1), house("second", annex=house("deep"))],
+        "named": {"b": house("named", rooms=[house("room", owner=2)]), "none": None},
+    },
+    {"id": 2, "home": None, "earlier": [], "named": {}},
+]
+
+
+def test_embedded_objects_are_objects_inside_their_owner(tmp_path: Path) -> None:
+    schema, lines = tmp_path / "schema.json", tmp_path / "people.jsonl"
+    schema.write_text(json.dumps(HOUSES))
+    lines.write_text("".join(json.dumps(person) + "\n" for person in PEOPLE))
+    database = tmp_path / "people.toft"
+
+    def houses(file: Path) -> int:
+        counted = run("query", file, "House", "--count", "--json").stdout
+        return json.loads(counted)["count"]
+
+    run("import", database, lines, "--schema", schema)
+    exported = run("export", database, "Person").stdout
+    assert [json.loads(line) for line in exported.splitlines()] == PEOPLE
+    assert houses(database) == 9
+    assert json.loads(run("schema", database, "--json").stdout)["classes"] == HOUSES["classes"]
+    assert "House  (9 objects), embedded\n" in run("schema", database).stdout
+    query = ("Person", "home.annex.street == 'annex' AND ANY earlier.annex.street == 'deep'")
+    assert json.loads(run("query", database, *query, "--count", "--json").stdout) == {"count": 1}
+
+    # Who is imported again gives up the houses that he had.
+    moved = PEOPLE[0] | {"home": house("Oak"), "earlier": [], "named": {"b": None}}
+    lines.write_text(json.dumps(moved) + "\n")
+    again = tmp_path / "again.toft"
+    shutil.copy(database, again)
+    run("import", again, lines, "--update", "all")
+    assert json.loads(run("export", again, "Person").stdout.splitlines()[0]) == moved
+    assert houses(again) == 1
+
+    dump, copy = tmp_path / "dump.jsonl", tmp_path / "copy.toft"
+    dump.write_text(run("dump", database).stdout)
+    assert len(dump.read_text().splitlines()) == 1 + len(PEOPLE)
+    run("load", copy, dump)
+    assert run("dump", copy).stdout == dump.read_text()
+    assert run("export", copy, "Person").stdout == exported and houses(copy) == 9
+    wrong = tmp_path / "wrong.jsonl"
+    wrong.write_text(json.dumps({"id": 3, "home": 5}) + "\n")
+    refused = run("import", copy, wrong, status=1).stderr
+    assert "'Person.home' holds embedded objects" in refused
+    assert run("dump", copy).stdout == dump.read_text()
+    for file in (database, again, copy):
+        assert json.loads(run("check", file, "--json").stdout)["problems"] == []

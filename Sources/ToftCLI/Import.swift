@@ -92,7 +92,7 @@ struct Import: ParsableCommand {
 
     private func chosenClass(_ session: Session) throws -> String {
         if let className { return className }
-        let names = session.schema.visibleClasses.map(\.name)
+        let names = session.schema.visibleClasses.filter { !$0.isEmbedded }.map(\.name)
         guard names.count == 1, let only = names.first else {
             throw EngineError(
                 .invalidArgument, "Say which class with --class: \(names.joined(separator: ", ")).")

@@ -78,7 +78,7 @@ static const toft_class_schema classes[] = {TOFT_CLASS("Every", every_properties
 static toft_realm *realm;
 static toft_class_key every, part;
 
-// ------------------------------------------------------------------------------------------ Printing
+// --------------------------------------------------------------------------------------- Printing
 
 static void print_value(const toft_value *value);
 
@@ -247,7 +247,7 @@ static void print_value(const toft_value *value) {
     }
 }
 
-// ------------------------------------------------------------------------------------------- Writing
+// ---------------------------------------------------------------------------------------- Writing
 
 static void set(toft_object *object, const char *name, toft_value value) {
     CHECK(toft_object_set(object, property_key(realm, every, name), &value));

@@ -8,6 +8,19 @@ let (workers, kept) = (3, 20)
 final class Entry: Object {
     @Persisted(primaryKey: true) var id: Int
     @Persisted var text: String
+    @Persisted var part: Part?
+    @Persisted var parts: List<Part>
+}
+
+final class Part: EmbeddedObject {
+    @Persisted var text: String
+    @Persisted var inner: Part?
+
+    convenience init(_ text: String, inner: Part? = nil) {
+        self.init()
+        self.text = text
+        self.inner = inner
+    }
 }
 
 final class Count: Object {
@@ -22,8 +35,13 @@ func commits(_ realm: Realm, of worker: Int) -> Int {
 func commit(_ realm: Realm, _ worker: Int) throws -> Int {
     try realm.write {
         let number = commits(realm, of: worker) + 1
-        realm.create(
-            Entry.self, value: ["id": number * workers + worker, "text": "\(worker)/\(number)"])
+        let text = "\(worker)/\(number)"
+        let entry = realm.create(
+            Entry.self, value: ["id": number * workers + worker, "text": text])
+        entry.part = Part(text, inner: Part(text))
+        entry.parts.append(objectsIn: [Part(text), Part(text, inner: Part(text))])
+        let last = realm.object(ofType: Entry.self, forPrimaryKey: (number - 1) * workers + worker)
+        last?.part = Part("again")  // the old one goes, with the one in it
         if let old = realm.object(
             ofType: Entry.self, forPrimaryKey: (number - kept) * workers + worker)
         {
@@ -41,7 +59,8 @@ let arguments = CommandLine.arguments
 guard arguments.count == 3, let worker = Int(arguments[2]) else { exit(2) }
 let url = URL(fileURLWithPath: arguments[1])
 let realm = try Realm(
-    configuration: Realm.Configuration(fileURL: url, objectTypes: [Entry.self, Count.self]))
+    configuration: Realm.Configuration(
+        fileURL: url, objectTypes: [Entry.self, Part.self, Count.self]))
 var copy: [Int] = []
 var calls = 0
 let token = realm.objects(Entry.self).sorted(by: \.id).observe { change in

@@ -1,10 +1,10 @@
 // worker DATABASE NUMBER: commits and follows the commits of all until it is killed. worker.py and
 // main.swift do the same.
 //
-// Each commit adds an entry, deletes the one of twenty commits ago, and counts: its own commits and
-// those of all. What is on disk is acknowledged
-// on standard output. Should the copy that follows the entries ever differ from them, the worker
-// ends.
+// Each commit adds an entry with embedded objects, replaces one of those of the entry before,
+// deletes the entry of twenty commits ago, and counts: its own commits and those of all. What is on
+// disk is acknowledged on standard output. Should the copy that follows the entries ever differ
+// from them, the worker ends.
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,17 +16,24 @@ enum { WORKERS = 3, KEPT = 20 };
 static const toft_property_schema entry_properties[] = {
     TOFT_PROPERTY("id", TOFT_TYPE_INT, TOFT_PROPERTY_PRIMARY_KEY),
     TOFT_PROPERTY("text", TOFT_TYPE_STRING, 0),
+    TOFT_LINK_TO("part", "Part"),
+    TOFT_LIST_OF_LINKS("parts", "Part"),
+};
+static const toft_property_schema part_properties[] = {
+    TOFT_PROPERTY("text", TOFT_TYPE_STRING, 0),
+    TOFT_LINK_TO("inner", "Part"),
 };
 static const toft_property_schema count_properties[] = {
     TOFT_PROPERTY("worker", TOFT_TYPE_INT, TOFT_PROPERTY_PRIMARY_KEY), // -1: all
     TOFT_PROPERTY("commits", TOFT_TYPE_INT, 0),
 };
-static const toft_class_schema classes[] = {
-    TOFT_CLASS("Entry", entry_properties), TOFT_CLASS("Count", count_properties)};
+static const toft_class_schema classes[] = {TOFT_CLASS("Entry", entry_properties),
+    TOFT_CLASS("Count", count_properties),
+    {sizeof(toft_class_schema), TOFT_TEXT("Part"), part_properties, 2, TOFT_CLASS_EMBEDDED, 0}};
 
 static toft_realm *realm;
 static toft_class_key entry, counter;
-static toft_property_key entry_keys[2], count_keys[2];
+static toft_property_key entry_keys[4], count_keys[2], part_keys[2];
 static toft_results *entries;
 static int64_t copy[2 * WORKERS * KEPT];
 static size_t copied, calls;
@@ -35,12 +42,16 @@ static void open_database(const char *path) {
     toft_configuration configuration;
     TOFT_INITIALIZE(&configuration);
     configuration.path = toft_text(path);
-    CHECK(toft_schema_new(classes, 2, &configuration.schema));
+    CHECK(toft_schema_new(classes, 3, &configuration.schema));
     CHECK(toft_realm_open(&configuration, &realm));
     entry = class_key(realm, "Entry");
     counter = class_key(realm, "Count");
-    for (int index = 0; index < 2; index++) {
+    const toft_class_key part = class_key(realm, "Part");
+    for (int index = 0; index < 4; index++) {
         entry_keys[index] = property_key(realm, entry, entry_properties[index].name.data);
+    }
+    for (int index = 0; index < 2; index++) {
+        part_keys[index] = property_key(realm, part, part_properties[index].name.data);
         count_keys[index] = property_key(realm, counter, count_properties[index].name.data);
     }
     toft_results *all = NULL;
@@ -69,14 +80,38 @@ static void set_commits(int worker, int64_t commits) {
         realm, counter, TOFT_UPDATE_MODIFIED, count_keys, values, 2, NULL, NULL, NULL));
 }
 
+// Puts a part with a part in it into an entry, and at the end of its list one and one of both.
+static void add_parts(toft_object *made, const toft_value *text) {
+    toft_object *outer = NULL;
+    toft_list *list = NULL;
+    CHECK(toft_object_set_embedded(made, entry_keys[2], part_keys, text, 1, &outer, NULL));
+    CHECK(toft_object_set_embedded(outer, part_keys[1], part_keys, text, 1, NULL, NULL));
+    toft_object_release(outer);
+    CHECK(toft_object_list(made, entry_keys[3], &list));
+    CHECK(toft_list_insert_embedded(list, 0, part_keys, text, 1, NULL, NULL));
+    CHECK(toft_list_insert_embedded(list, 1, part_keys, text, 1, &outer, NULL));
+    CHECK(toft_object_set_embedded(outer, part_keys[1], part_keys, text, 1, NULL, NULL));
+    toft_object_release(outer);
+    toft_list_release(list);
+}
+
 static int64_t commit(int worker) {
     CHECK(toft_realm_begin_write(realm, NULL));
     int64_t number = commits_of(worker) + 1;
     char text[32];
     snprintf(text, sizeof text, "%d/%lld", worker, (long long)number);
     const toft_value values[] = {toft_value_int(number * WORKERS + worker), toft_value_text(text)};
+    toft_object *made = NULL;
     CHECK(toft_realm_create_object(
-        realm, entry, TOFT_UPDATE_ERROR, entry_keys, values, 2, NULL, NULL, NULL));
+        realm, entry, TOFT_UPDATE_ERROR, entry_keys, values, 2, &made, NULL, NULL));
+    add_parts(made, &values[1]);
+    toft_object_release(made);
+    toft_object *last = find(entry, (number - 1) * WORKERS + worker);
+    const toft_value again = toft_value_text("again");
+    if (last != NULL) { // the old one goes, with the one in it
+        CHECK(toft_object_set_embedded(last, entry_keys[2], part_keys, &again, 1, NULL, NULL));
+    }
+    toft_object_release(last);
     toft_object *old = find(entry, (number - KEPT) * WORKERS + worker);
     if (old != NULL) CHECK(toft_object_delete(old));
     toft_object_release(old);

@@ -3,6 +3,8 @@
 commits and follows the commits of all until it is killed. See worker.c, which does the same.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 
@@ -14,6 +16,13 @@ WORKERS, KEPT = 3, 20
 class Entry(toft.Object):
     id: int = toft.field(primary_key=True)
     text: str
+    part: Part | None
+    parts: list[Part]
+
+
+class Part(toft.EmbeddedObject):
+    text: str
+    inner: Part | None
 
 
 class Count(toft.Object):
@@ -29,7 +38,16 @@ def commits_of(realm: toft.Realm, worker: int) -> int:
 def commit(realm: toft.Realm, worker: int) -> int:
     with realm.write():
         number = commits_of(realm, worker) + 1
-        realm.create(Entry, id=number * WORKERS + worker, text=f"{worker}/{number}")
+        text = f"{worker}/{number}"
+        realm.create(
+            Entry,
+            id=number * WORKERS + worker,
+            text=text,
+            part=Part(text=text, inner=Part(text=text)),
+            parts=[Part(text=text), Part(text=text, inner=Part(text=text))],
+        )
+        if last := realm.object(Entry, (number - 1) * WORKERS + worker):
+            last.part = Part(text="again")  # the old one goes, with the one in it
         if old := realm.object(Entry, (number - KEPT) * WORKERS + worker):
             realm.delete(old)
         realm.upsert(Count, worker=worker, commits=number)
@@ -40,7 +58,7 @@ def commit(realm: toft.Realm, worker: int) -> int:
 def main(path: str, worker: int) -> None:
     copy: list[int] = []
     calls = 0
-    realm = toft.open(path, [Entry, Count])
+    realm = toft.open(path, [Entry, Part, Count])
     entries = realm.objects(Entry).sort("id")
 
     def entries_changed(changes: toft.Changes) -> None:

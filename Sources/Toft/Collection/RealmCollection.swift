@@ -187,7 +187,8 @@ extension RealmCollection {
     /// list or set is misuse.
     func requiredCore(_ name: String) throws -> _CollectionCore? {
         guard let core = try _core() else {
-            guard self is any AdoptableCollection else { return nil }
+            let isErased = (self as? any ErasedCollection)?.isOfAdoptable ?? false
+            guard isErased || self is any AdoptableCollection else { return nil }
             throw Realm.Error(
                 .unsupported,
                 "\(name) is there for managed collections only: add the object to a realm first.")

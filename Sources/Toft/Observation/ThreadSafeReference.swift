@@ -58,7 +58,11 @@ public struct _Carrier: Sendable {
     private let find: @Sendable (RealmSession) throws -> Any?
 
     init(from session: RealmSession, _ find: @escaping @Sendable (RealmSession) throws -> Any?) {
-        path = session.engine.database.path
+        self.init(path: session.engine.database.path, find)
+    }
+
+    private init(path: String, _ find: @escaping @Sendable (RealmSession) throws -> Any?) {
+        self.path = path
         self.find = find
     }
 
@@ -68,6 +72,11 @@ public struct _Carrier: Sendable {
                 .wrongRealm, "The reference was made in a realm of another file: '\(path)'.")
         }
         return try find(session)
+    }
+
+    /// The same with another form of what it finds.
+    func mapped(_ make: @escaping @Sendable (Any) -> Any?) -> _Carrier {
+        _Carrier(path: path) { [find] in try find($0).flatMap(make) }
     }
 
     static func unmanaged(_ what: String) -> Realm.Error {

@@ -1356,6 +1356,65 @@ class FunctionTests(unittest.TestCase):
             check("toft_object_release", each)
         check("toft_realm_release", realm)
 
+    def test_observers_are_told_of_embedded_objects_and_of_their_end(self):
+        home = class_schema("Home", [property_schema("floor", E.TOFT_TYPE_INT)])
+        home.flags = E.TOFT_CLASS_EMBEDDED
+        link = E.TOFT_TYPE_LINK
+        owner = class_schema(
+            "Owner", [property_schema("home", link, E.TOFT_PROPERTY_NULLABLE, "Home")]
+        )
+        schema = get("toft_schema_new", (S.toft_class_schema * 2)(home, owner), 2)
+        realm = get(
+            "toft_realm_open", ctypes.byref(configuration(schema=schema, memory="observed homes"))
+        )
+        homes, owners = (get("toft_realm_find_class", realm, text(n)) for n in ("Home", "Owner"))
+        key = get("toft_realm_find_property", realm, owners, text("home"))
+        floor = get("toft_realm_find_property", realm, homes, text("floor"))
+        ann, elm, told = ctypes.c_void_p(), ctypes.c_void_p(), []
+        check("toft_realm_begin_write", realm, None)
+        check(
+            "toft_realm_create_object",
+            *(realm, owners, 0, None, None, 0, ctypes.byref(ann), None, None),
+        )
+        check("toft_object_set_embedded", ann, key, None, None, 0, ctypes.byref(elm), None)
+        check("toft_realm_commit", realm, None, None)
+
+        def note(user_data, changes):
+            seen = changes.contents
+            modified = list(seen.modifications[: seen.modification_count])
+            told.append((user_data, seen.kind, modified))
+
+        callback, all_owners = CHANGES_CALLBACK(note), get("toft_realm_objects", realm, owners)
+        options = sized(S.toft_observe_options, flags=E.TOFT_OBSERVE_NO_INITIAL)
+        tokens = [
+            get("toft_results_observe", all_owners, options, callback, 1, None),
+            get("toft_object_observe", ann, None, callback, 2, None),
+            get("toft_object_observe", elm, None, callback, 3, None),
+        ]
+        deliver(realm, told, 0)
+        check("toft_realm_begin_write", realm, None)
+        check("toft_object_set", elm, floor, value(3))
+        check("toft_realm_commit", realm, None, None)
+        deliver(realm, told, 2)
+        update, deleted = E.TOFT_CHANGE_UPDATE, E.TOFT_CHANGE_DELETED
+        self.assertEqual(sorted(told), [(1, update, [0]), (3, update, [])])
+        told.clear()
+        check("toft_realm_begin_write", realm, None)
+        check("toft_object_delete", ann)
+        check("toft_realm_commit", realm, None, None)
+        deliver(realm, told, 3)
+        self.assertEqual(sorted(told), [(1, update, []), (2, deleted, []), (3, deleted, [])])
+        for token in tokens:
+            check("toft_token_release", token)
+        for name, handle in (
+            ("object", ann),
+            ("object", elm),
+            ("results", all_owners),
+            ("schema", schema),
+            ("realm", realm),
+        ):
+            getattr(LIBRARY, f"toft_{name}_release")(handle)
+
     def test_observers_of_sets_and_dictionaries_are_told_what_came_and_went(self):
         told = []
 

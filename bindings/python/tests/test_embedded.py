@@ -213,3 +213,62 @@ def test_a_cancelled_transaction_brings_it_back(path: Path) -> None:
             ann.home = Address(street="Oak")
             _ = 1 / 0
         assert ann.home.street == "Elm" and streets(realm) == ["Elm"]
+
+
+def test_observers_of_the_owner_are_told_what_lives_in_it(path: Path) -> None:
+    seen: dict[str, list[toft.Changes]] = {
+        name: [] for name in ("owners", "paths", "list", "object", "embedded")
+    }
+    with toft.open(path, CLASSES) as realm:
+        with realm.write():
+            ann = realm.create(
+                Resident,
+                id=1,
+                home={"street": "Elm", "annex": {"street": "annex"}},
+                earlier=[{"street": "a"}, {"street": "b", "rooms": [{"street": "room"}]}],
+            )
+        annex = ann.home.annex
+        realm.objects(Resident).observe(seen["owners"].append, initial=False)
+        realm.objects(Resident).observe(
+            seen["paths"].append, key_paths=["home.floor"], initial=False
+        )
+        ann.earlier.observe(seen["list"].append, initial=False)
+        ann.observe(seen["object"].append)
+        annex.observe(seen["embedded"].append)
+
+        def told() -> dict[str, int]:
+            while realm.wait(0.2):
+                pass
+            counts = {name: len(changes) for name, changes in seen.items() if changes}
+            return counts
+
+        def last(name: str) -> toft.Changes:
+            [changes] = seen[name]
+            for each in seen.values():
+                each.clear()
+            return changes
+
+        assert told() == {}
+        with realm.write():
+            annex.floor = 2
+        assert told() == {"owners": 1, "embedded": 1}
+        assert seen["embedded"][0].properties == ("floor",)
+        assert last("owners").modifications == (0,)
+        with realm.write():
+            ann.earlier[1].rooms[0].floor = 3
+        assert told() == {"owners": 1, "list": 1}
+        assert last("list").modifications == (1,)
+        with realm.write():
+            ann.home.floor = 4
+        assert told() == {"owners": 1, "paths": 1}
+        last("paths")
+        with realm.write():
+            ann.home = Address(street="Oak")  # its annex goes with Elm
+        assert told() == {"owners": 1, "paths": 1, "object": 1, "embedded": 1}
+        assert seen["embedded"][0].kind == toft.ChangeKind.DELETED
+        assert last("object").properties == ("home",)
+        with realm.write():
+            realm.delete(ann)
+        assert told() == {"owners": 1, "paths": 1, "list": 1, "object": 1}
+        assert seen["list"][0].kind == seen["object"][0].kind == toft.ChangeKind.DELETED
+        assert last("owners").deletions == (0,)
