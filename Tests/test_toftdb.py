@@ -747,6 +747,8 @@ def test_what_no_mixed_value_is_is_refused_by_its_line(tmp_path: Path) -> None:
     found = json.loads(run("query", database, "Note", "id == 1000", "--json").stdout)
     assert found["any"] == [None, 2]
     assert json.loads(run("check", database, "--json").stdout)["problems"] == []
+
+
 HOUSES = {
     "classes": [
         {
