@@ -76,12 +76,17 @@ struct BulkDelete {
         try KeyBytes.with { prefix throws(ModelError) in
             for target in targets {
                 prefix.removeAll()
-                prefix.put(target)
+                prefix.put(objectKey: target)
                 try stored { () throws(StorageError) in try cursor.advance(to: prefix.bytes) }
                 while cursor.isValid, cursor.key.hasPrefix(prefix.bytes) {
                     let value = try stored { () throws(StorageError) in try cursor.value }
                     found.append(
-                        (target, try BacklinkEntry(key: cursor.key, value: value, property).source))
+                        (
+                            target,
+                            try BacklinkEntry(
+                                key: cursor.key, behind: prefix.count, value: value, property
+                            ).source
+                        ))
                     try stored { () throws(StorageError) in _ = try cursor.next() }
                 }
             }
