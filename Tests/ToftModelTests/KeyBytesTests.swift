@@ -48,6 +48,51 @@ import ToftTestKit
         }
     }
 
+    private func bytes(objectKey key: Int64) -> [UInt8] {
+        let room = UnsafeMutableRawPointer.allocate(byteCount: KeyBytes.capacity, alignment: 16)
+        defer { room.deallocate() }
+        var bytes = KeyBytes(room)
+        bytes.put(objectKey: key)
+        return Array(bytes.bytes)
+    }
+
+    @Test func `Object keys sort as numbers do and are read from the end of an entry`() {
+        var keys: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
+        for bits in 1..<63 {
+            for beyond in -1...1 as ClosedRange<Int64> {
+                keys += [1 << Int64(bits) + beyond, -(1 << Int64(bits)) + beyond]
+            }
+        }
+        var seed = Seed.random()
+        for _ in 0..<500 {
+            keys.append(Int64(bitPattern: seed.next()) >> Int64(seed.below(64)))
+        }
+        keys.sort()
+        var last: (key: Int64, bytes: [UInt8])?
+        for key in keys where key != last?.key {
+            let bytes = bytes(objectKey: key)
+            #expect((2...9).contains(bytes.count))
+            if let last {
+                #expect(last.bytes.lexicographicallyPrecedes(bytes), "\(seed): \(key)")
+                #expect(!bytes.starts(with: last.bytes), "\(seed): \(key)")
+            }
+            last = (key, bytes)
+            ([1, 2, 3] + bytes).withUnsafeBytes { entry in
+                let found = KeyBytes.lastKey(entry)
+                #expect(found?.key == key && found?.start == 3, "\(seed): \(key)")
+                #expect(KeyBytes.lastKey(entry, after: 4) == nil, "\(seed): \(key)")
+            }
+        }
+    }
+
+    @Test func `Bytes that no object key ends with are none`() {
+        let wrong: [[UInt8]] = [
+            [], [1], [0x80], [0x80, 0x10], [0x80, 0x19], [0x70, 0x12], [0x90, 0x11], [0x60, 0x11],
+            [0x90, 0x02], [UInt8](repeating: 0x88, count: 8),
+        ]
+        for bytes in wrong { bytes.withUnsafeBytes { #expect(KeyBytes.lastKey($0) == nil) } }
+    }
+
     /// Long strings with the same first 200 bytes have no order.
     func sharePrefix(_ left: Value, _ right: Value) -> Bool {
         guard case .string(let left) = left, case .string(let right) = right else { return false }
@@ -57,7 +102,7 @@ import ToftTestKit
 
     @Test func `No key is longer than a tree takes`() {
         let worst = bytes(.string(String(repeating: "\u{0}", count: 100_000)), optional: true)
-        #expect(worst.count + 8 <= 512 && worst.count == 415)
+        #expect(worst.count + 9 <= 512 && worst.count == 415)
     }
 
     /// The bytes are format: a change of them makes files unreadable.
@@ -71,6 +116,10 @@ import ToftTestKit
             bytes(.date(Timestamp(seconds: 0, nanoseconds: -1)), optional: false) == [
                 0x80, 0, 0, 0, 0, 0, 0, 0, 0x7F, 255, 255, 255,
             ])
+        #expect(bytes(objectKey: 0) == [0x80, 0x01])
+        #expect(bytes(objectKey: 0x123) == [0x90, 0x12, 0x32])
+        #expect(bytes(objectKey: -1) == [0x7F, 0xF1])
+        #expect(bytes(objectKey: .min) == [0x08, 0, 0, 0, 0, 0, 0, 0, 0x08])
         let long = bytes(.string(String(repeating: "x", count: 201)), optional: false)
         #expect(long.suffix(14) == [0, 1, 0x80, 0, 0, 201, 182, 49, 80, 13, 6, 243, 187, 167])
     }

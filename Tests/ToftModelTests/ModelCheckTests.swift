@@ -78,7 +78,7 @@ import ToftStorage
         },
         Damage("a primary key that leads to another object") { writing, owner in
             try change(owner.primaryKeyTree, in: writing) { _, value in
-                value[0] ^= 1
+                value = value == [1] ? [2] : [1]
                 return true
             }
         },

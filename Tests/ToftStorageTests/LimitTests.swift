@@ -36,7 +36,9 @@ import Testing
 
     @Test func `Every offset and length that a leaf stores fits into its bits`() {
         #expect(Page.size <= Int(UInt16.max))
-        #expect(TreeLimits.inlineValue < OrderedLeafLayout.blobFlag)
+        #expect(OrderedLeafLayout.room <= OrderedLeafLayout.offsetMask)
+        #expect(TreeLimits.key <= OrderedLeafLayout.lengthMask)
+        #expect(TreeLimits.inlineValue < OrderedLeafLayout.blobLength)
         #expect(TreeLimits.inlineValue < ElementLayout.nullLength)
         #expect(Ref.size <= TreeLimits.inlineValue)
         #expect(SequenceLeafLayout.room <= ElementLayout.countLimit)

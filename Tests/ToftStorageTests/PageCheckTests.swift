@@ -210,9 +210,9 @@ import Testing
             (
                 "value length",
                 { base in
-                    base.storeUInt16(
-                        TreeLimits.inlineValue + 1,
-                        at: OrderedLeafLayout.slots + OrderedLeafLayout.slotValueLength)
+                    let cell = OrderedLeafLayout.slots + OrderedLeafLayout.slotCell
+                    base.storeUInt32(
+                        base.reading.uint32(at: cell) ^ 1 << OrderedLeafLayout.valueShift, at: cell)
                 }
             ),
         ]

@@ -40,8 +40,7 @@ import Testing
         try FormatPageTests.expect(
             "Ordered slot",
             [
-                OrderedLeafLayout.slotHint, OrderedLeafLayout.slotOffset,
-                OrderedLeafLayout.slotSuffixLength, OrderedLeafLayout.slotValueLength,
+                OrderedLeafLayout.slotHint, OrderedLeafLayout.slotCell,
             ], end: OrderedLeafLayout.slotSize)
         try FormatPageTests.expect(
             "Buffered key", [BufferKeyLayout.idLength, BufferKeyLayout.id], end: nil)

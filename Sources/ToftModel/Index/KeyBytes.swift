@@ -9,11 +9,15 @@ internal import ToftStorage
 ///   - uuid: its 16 bytes; object id: its 12 bytes and four zeros
 ///   - string: UTF-8, 00 as 00 FF, ended by 00 00; of a string of more than 200 bytes its first
 ///     200 so, then 00 01, its length (4 bytes) and its hash (8 bytes)
-/// - An index entry: value, object key as int. Its value is empty.
+/// - An index entry: value, object key. Its value is empty.
 /// - A primary key entry: value, for a long string also the object key. Its value is the object
-///   key, 8 bytes little-endian.
-/// - A backlink entry: target key, source key, both as ints; of a mixed property before them the
-///   target's class, as an int. Its value is empty for one link, else the number of links, 4 bytes.
+///   key, little-endian, without the zeros at its end.
+/// - A backlink entry: target key, source key; of a mixed property before them the target's class,
+///   like an object key. Its value is empty for one link, else the number of links, 4 bytes.
+///
+/// An object key, where it is part of a key, is its lowest n bytes, as few as it needs, big-endian,
+/// between two halves of bytes: 7 + n, or 8 - n where it is negative; and n at its end. So it can
+/// be read from either end.
 ///
 /// Bytes sort as values do, null first; among long strings with the same 200 bytes the order means
 /// nothing.
@@ -58,8 +62,28 @@ struct KeyBytes {
     /// property is mixed.
     @inline(__always)
     mutating func put(target: Int64, of owner: ClassID?) {
-        if let owner { put(Int64(owner)) }
-        put(target)
+        if let owner { put(objectKey: Int64(owner)) }
+        put(objectKey: target)
+    }
+
+    @inline(__always)
+    mutating func put(objectKey key: Int64) {
+        let size = Self.size(objectKey: key)
+        let bits = UInt64(bitPattern: key) & UInt64.max &>> UInt64(64 &- 8 &* size)
+        let lead = UInt64(key < 0 ? 8 &- size : 7 &+ size)
+        let first = lead << 4 | bits &>> UInt64(8 &* size &- 4)
+        base.storeBytes(
+            of: UInt8(truncatingIfNeeded: first), toByteOffset: count, as: UInt8.self)
+        base.storeBytes(
+            of: ((bits << 4 | UInt64(size)) &<< UInt64(64 &- 8 &* size)).bigEndian,
+            toByteOffset: count &+ 1, as: UInt64.self)
+        count &+= size &+ 1
+    }
+
+    /// Bytes that an object key needs: 1 to 8.
+    @inline(__always)
+    private static func size(objectKey key: Int64) -> Int {
+        (64 &- (key ^ key >> 63 | 1).leadingZeroBitCount &+ 7) / 8
     }
 
     @inline(__always)
@@ -126,12 +150,33 @@ struct KeyBytes {
         return hash
     }
 
-    /// The object key at the end of an entry; nil where there is no room for one.
-    @inline(__always)
-    static func lastKey(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+    /// The int at the end of a key; nil where there is no room for one.
+    static func lastInt(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         guard bytes.count >= 8 else { return nil }
         let stored = bytes.loadUnaligned(fromByteOffset: bytes.count &- 8, as: UInt64.self)
         return Int64(bitPattern: UInt64(bigEndian: stored) ^ (1 << 63))
+    }
+
+    /// The object key at the end of an entry behind `prefix` bytes or more, and where it begins;
+    /// nil where there is none.
+    @inline(__always)
+    static func lastKey(_ bytes: UnsafeRawBufferPointer, after prefix: Int = 0) -> (
+        key: Int64, start: Int
+    )? {
+        guard let base = bytes.baseAddress, bytes.count > prefix &+ 1 else { return nil }
+        let size = Int(base.load(fromByteOffset: bytes.count &- 1, as: UInt8.self) & 15)
+        let start = bytes.count &- size &- 1
+        guard (1...8).contains(size), start >= prefix else { return nil }
+        let first = UInt64(base.load(fromByteOffset: start, as: UInt8.self))
+        var rest: UInt64 = 0
+        for offset in start &+ 1..<bytes.count {
+            rest = rest << 8 | UInt64(base.load(fromByteOffset: offset, as: UInt8.self))
+        }
+        let bits = (first & 15) &<< UInt64(8 &* size &- 4) | rest >> 4
+        let isNegative = first >> 4 < 8
+        guard first >> 4 == UInt64(isNegative ? 8 &- size : 7 &+ size) else { return nil }
+        let above = isNegative && size < 8 ? UInt64.max &<< UInt64(8 &* size) : 0
+        return (Int64(bitPattern: bits | above), start)
     }
 
     /// Lends room for a key on the stack.

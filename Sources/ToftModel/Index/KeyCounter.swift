@@ -48,7 +48,7 @@ enum KeyCounter {
             let isThere = try end.withBytes { end throws(StorageError) in
                 try cursor.seek(before: end)
             }
-            return isThere ? max(0, KeyBytes.lastKey(cursor.key) ?? 0) : 0
+            return isThere ? max(0, KeyBytes.lastInt(cursor.key) ?? 0) : 0
         }
     }
 }

@@ -227,7 +227,7 @@ package struct ModelCheck {
         let tree = try view.backlinkTree(property)
         let found = try KeyBytes.with { bytes throws(ModelError) -> Int in
             bytes.put(target: target, of: property.backlinkClass(owner ?? 0))
-            bytes.put(key)
+            bytes.put(objectKey: key)
             let entry = bytes.bytes
             let value = try stored { () throws(StorageError) in try tree.value(forKey: entry) }
             return try value.map { value throws(ModelError) in try BacklinkEntry.links(value) } ?? 0
@@ -246,7 +246,7 @@ package struct ModelCheck {
         let tree = try view.indexTree(property)
         let isThere = try KeyBytes.with { bytes throws(ModelError) -> Bool in
             guard bytes.put(cell, optional: property.isOptional) else { return false }
-            bytes.put(key)
+            bytes.put(objectKey: key)
             let entry = bytes.bytes
             return try stored { () throws(StorageError) in try tree.value(forKey: entry) != nil }
         }

@@ -12,7 +12,8 @@ extension ModelView {
         try KeyBytes.with { prefix throws(ModelError) in
             prefix.put(target: target, of: property.backlinkClass(owner ?? 0))
             try tree.forEachEntry(withPrefix: prefix.bytes) { key, value throws(ModelError) in
-                let entry = try BacklinkEntry(key: key, value: value, property)
+                let entry = try BacklinkEntry(
+                    key: key, behind: prefix.count, value: value, property)
                 return try body(entry.source, entry.links)
             }
         }
@@ -54,25 +55,24 @@ extension ModelView {
     }
 }
 
-/// An entry of a backlink tree: the source and the target of a link and the number of links
+/// An entry of a backlink tree, behind its target: the source of a link and the number of links
 /// between them.
 struct BacklinkEntry {
-    var target: Int64
     var source: Int64
     var links: Int
 
     @inline(__always)
-    init(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ property: PropertyHandle)
-        throws(ModelError)
-    {
-        let length = property.type == .mixed ? 24 : 16
-        guard key.count == length, value.count == 0 || value.count == 4 else {
+    init(
+        key: UnsafeRawBufferPointer, behind targetSize: Int, value: UnsafeRawBufferPointer,
+        _ property: PropertyHandle
+    ) throws(ModelError) {
+        guard let found = KeyBytes.lastKey(key), found.start == targetSize,
+            value.count == 0 || value.count == 4
+        else {
             throw .inconsistent(
                 "a backlink of '\(property.className).\(property.name)' has a wrong length")
         }
-        let stored = key.loadUnaligned(fromByteOffset: length - 16, as: UInt64.self)
-        target = Int64(bitPattern: UInt64(bigEndian: stored) ^ (1 << 63))
-        source = KeyBytes.lastKey(key) ?? 0
+        source = found.key
         links = try BacklinkEntry.links(value)
     }
 

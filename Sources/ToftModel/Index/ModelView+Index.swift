@@ -22,10 +22,10 @@ extension ModelView {
                 throw property.wrongIndexCell
             }
             try tree.forEachEntry(withPrefix: prefix.bytes) { key, _ throws(ModelError) in
-                guard key.count == prefix.count + 8, let object = KeyBytes.lastKey(key) else {
+                guard let object = KeyBytes.lastKey(key), object.start == prefix.count else {
                     throw property.damagedIndex
                 }
-                return try body(object)
+                return try body(object.key)
             }
         }
     }
@@ -50,7 +50,7 @@ extension ModelView {
                     if upper.isEnd(last.bytes, key) { return false }
                     if lower.isExcluding, key.hasPrefix(first.bytes) { return true }
                     guard let object = KeyBytes.lastKey(key) else { throw property.damagedIndex }
-                    return try body(object)
+                    return try body(object.key)
                 }
             }
         }
@@ -113,6 +113,6 @@ extension PropertyHandle {
     }
 
     fileprivate var damagedIndex: ModelError {
-        .inconsistent("an entry of the index of '\(className).\(name)' has a wrong length")
+        .inconsistent("an entry of the index of '\(className).\(name)' names no object")
     }
 }

@@ -71,13 +71,25 @@ enum PrimaryKeyEntry {
     static func objectKey(_ value: UnsafeRawBufferPointer, _ property: PropertyHandle)
         throws(ModelError) -> Int64
     {
-        guard value.count == 8 else {
+        guard let base = value.baseAddress, value.count <= 8 else {
+            if value.count == 0 { return 0 }
             throw .inconsistent(
                 "an entry of the primary key '\(property.className).\(property.name)' is "
                     + "\(value.count) bytes long"
             )
         }
-        return Int64(littleEndian: value.loadUnaligned(as: Int64.self))
+        var key: UInt64 = 0
+        for offset in 0..<value.count {
+            key |=
+                UInt64(base.load(fromByteOffset: offset, as: UInt8.self)) << UInt64(8 &* offset)
+        }
+        return Int64(bitPattern: key)
+    }
+
+    /// Bytes of an object key without the zeros at its end.
+    @inline(__always)
+    static func size(_ objectKey: Int64) -> Int {
+        8 &- objectKey.leadingZeroBitCount / 8
     }
 }
 

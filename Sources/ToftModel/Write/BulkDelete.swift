@@ -82,7 +82,12 @@ struct BulkDelete {
                 while cursor.isValid, cursor.key.hasPrefix(prefix.bytes) {
                     let value = try stored { () throws(StorageError) in try cursor.value }
                     found.append(
-                        (target, try BacklinkEntry(key: cursor.key, value: value, property).source))
+                        (
+                            target,
+                            try BacklinkEntry(
+                                key: cursor.key, behind: prefix.count, value: value, property
+                            ).source
+                        ))
                     try stored { () throws(StorageError) in _ = try cursor.next() }
                 }
             }

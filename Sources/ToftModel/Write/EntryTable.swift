@@ -95,13 +95,17 @@ struct EntryTable {
     @inline(__always)
     private static func hash(_ key: UnsafeRawBufferPointer) -> UInt64 {
         var hash = UInt64(truncatingIfNeeded: key.count) &* 0x9E37_79B9_7F4A_7C15, offset = 0
-        while offset &+ 8 <= key.count {
+        while offset &+ 8 < key.count {
             hash = mix(hash ^ key.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
             offset &+= 8
         }
-        while offset < key.count {
-            hash = mix(hash ^ UInt64(key[offset]))
-            offset &+= 1
+        if key.count >= 8 {
+            let last = key.loadUnaligned(fromByteOffset: key.count &- 8, as: UInt64.self)
+            hash = mix(hash ^ last)
+        } else {
+            var last: UInt64 = 0
+            for byte in key { last = last << 8 | UInt64(byte) }
+            hash = mix(hash ^ last)
         }
         return hash ^ (hash >> 29)
     }

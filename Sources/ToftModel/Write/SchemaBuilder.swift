@@ -185,10 +185,12 @@ struct SchemaBuilder {
                     throw .inconsistent("'\(owner.name).\(indexed.name)' can't be indexed")
                 }
                 let key = cluster.keys[row]
-                if !indexed.isPrimaryKey || !bytes.isExact { bytes.put(key) }
+                if !indexed.isPrimaryKey || !bytes.isExact { bytes.put(objectKey: key) }
                 let value = indexed.isPrimaryKey ? UInt64(bitPattern: key).littleEndian : 0
                 batch.add(
-                    bytes.bytes, value, length: indexed.isPrimaryKey ? 8 : 0, isNew: true)
+                    bytes.bytes, value,
+                    length: indexed.isPrimaryKey ? PrimaryKeyEntry.size(key) : 0,
+                    isNew: true)
             }
         }
         return cluster.count - first

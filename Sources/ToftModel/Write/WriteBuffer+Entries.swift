@@ -12,7 +12,7 @@ extension WriteBuffer {
         let bytes = try primaryKeyBytes(cell, property, key)
         addEntry(
             owner.primaryKeySlot, tree: owner.primaryKeyTree ?? 0, bytes.bytes,
-            UInt64(bitPattern: key).littleEndian, length: 8)
+            UInt64(bitPattern: key).littleEndian, length: PrimaryKeyEntry.size(key))
     }
 
     func removePrimaryKey(
@@ -28,7 +28,7 @@ extension WriteBuffer {
     {
         var bytes = firstKey
         guard bytes.put(cell, optional: property.isOptional) else { throw property.wrongCell }
-        if !bytes.isExact { bytes.put(key) }
+        if !bytes.isExact { bytes.put(objectKey: key) }
         return bytes
     }
 
@@ -66,7 +66,7 @@ extension WriteBuffer {
     ) throws(ModelError) -> KeyBytes {
         var bytes = room
         guard bytes.put(cell, optional: property.isOptional) else { throw property.wrongCell }
-        bytes.put(key)
+        bytes.put(objectKey: key)
         return bytes
     }
 
@@ -113,7 +113,7 @@ extension WriteBuffer {
     private func backlinkBytes(_ target: Int64, _ owner: ClassID?, _ source: Int64) -> KeyBytes {
         var bytes = firstKey
         bytes.put(target: target, of: owner)
-        bytes.put(source)
+        bytes.put(objectKey: source)
         return bytes
     }
 

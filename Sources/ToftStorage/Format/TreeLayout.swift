@@ -35,7 +35,8 @@ enum InnerLayout {
 ///
 /// A key is the shared bytes, then its suffix. The last hint is the last slot's first four bytes:
 /// with those of the first slot it tells a search where to begin, and nothing more depends on it.
-/// The top bit of the value length says that the value is the reference of a blob.
+/// A slot is its hint, then its cell: how far before the page's end its heap bytes begin (12 bits),
+/// the length of the suffix (10) and that of the value (10).
 enum OrderedLeafLayout {
     static let count = ExtentHeader.size
     static let heapLow = count + 2
@@ -46,14 +47,18 @@ enum OrderedLeafLayout {
     static let slots = lastHint + 4
 
     static let slotHint = 0
-    static let slotOffset = slotHint + 4
-    static let slotSuffixLength = slotOffset + 2
-    static let slotValueLength = slotSuffixLength + 2
-    static let slotSize = slotValueLength + 2
+    static let slotCell = slotHint + 4
+    static let slotSize = slotCell + 4
+
+    static let suffixShift = 12
+    static let valueShift = suffixShift + 10
+    static let offsetMask = 1 << suffixShift - 1
+    static let lengthMask = 1 << 10 - 1
+    /// The length of a value that is the reference of a blob.
+    static let blobLength = lengthMask
 
     /// Bytes of a suffix that lie in its slot.
     static let hintSize = 4
-    static let blobFlag = 0x8000
     /// Bytes for slots and heap.
     static let room = Page.size - slots
 }
@@ -93,7 +98,7 @@ enum TreeLimits {
     /// Bytes of a key of an ordered tree.
     static let key = 512
     /// Bytes of a value or list element that lies in its leaf; longer ones have a blob.
-    static let inlineValue = 1_024
+    static let inlineValue = 1_022
     /// Bytes of any value.
     static let value = 16 * 1_024 * 1_024 - 1
 }

@@ -55,16 +55,15 @@ struct OrderedLeaf {
     /// Entry `index`, which is below `count`.
     @inline(__always)
     func entry(_ index: Int) throws(StorageError) -> Entry {
-        let slot = slot(index)
-        let offset = base.uint16(at: slot &+ OrderedLeafLayout.slotOffset)
-        let suffixLength = base.uint16(at: slot &+ OrderedLeafLayout.slotSuffixLength)
-        let value = base.uint16(at: slot &+ OrderedLeafLayout.slotValueLength)
-        let valueLength = value & ~OrderedLeafLayout.blobFlag
-        let isBlob = value & OrderedLeafLayout.blobFlag != 0
+        let cell = base.uint32(at: slot(index) &+ OrderedLeafLayout.slotCell)
+        let offset = Page.size &- cell & OrderedLeafLayout.offsetMask
+        let suffixLength = cell >> OrderedLeafLayout.suffixShift & OrderedLeafLayout.lengthMask
+        let length = cell >> OrderedLeafLayout.valueShift
+        let isBlob = length == OrderedLeafLayout.blobLength
+        let valueLength = isBlob ? Ref.size : length
         let tailLength = max(0, suffixLength &- OrderedLeafLayout.hintSize)
         guard offset >= heapLow, offset &+ tailLength &+ valueLength <= Page.size,
-            shared.count &+ suffixLength <= TreeLimits.key,
-            isBlob ? valueLength == Ref.size : valueLength <= TreeLimits.inlineValue
+            shared.count &+ suffixLength <= TreeLimits.key
         else { throw .corrupt(page: page, reason: "an entry lies outside its leaf") }
         return Entry(
             suffix: KeySuffix(hint: hint(index), length: suffixLength, tail: base + offset),
@@ -147,6 +146,11 @@ struct OrderedLeaf {
         if wanted <= lowest { return 0 }
         if wanted >= highest { return last }
         return Int(Float(wanted &- lowest) / Float(highest &- lowest) * Float(last))
+    }
+
+    /// Bytes that no entry takes.
+    var freeBytes: Int {
+        heapLow - slot(count) + base.uint16(at: OrderedLeafLayout.garbage)
     }
 
     /// Bytes that the shared bytes, slots and entries take, or would take if all shared `fewer`

@@ -74,11 +74,10 @@ struct OrderedLeafEditor {
         }
         let slot = slot(index)
         base.storeUInt32(Int(suffix.hint), at: slot)
-        base.storeUInt16(offset, at: slot + OrderedLeafLayout.slotOffset)
-        base.storeUInt16(suffix.length, at: slot + OrderedLeafLayout.slotSuffixLength)
-        base.storeUInt16(
-            stored.count | (isBlob ? OrderedLeafLayout.blobFlag : 0),
-            at: slot + OrderedLeafLayout.slotValueLength)
+        let length = isBlob ? OrderedLeafLayout.blobLength : stored.count
+        base.storeUInt32(
+            (Page.size - offset) | suffix.length << OrderedLeafLayout.suffixShift
+                | length << OrderedLeafLayout.valueShift, at: slot + OrderedLeafLayout.slotCell)
         base.storeUInt16(offset, at: OrderedLeafLayout.heapLow)
         base.storeUInt16(count + 1, at: OrderedLeafLayout.count)
         if index == count { noteLast() }

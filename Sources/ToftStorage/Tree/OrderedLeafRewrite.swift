@@ -1,4 +1,4 @@
-/// The entries of a leaf with at most one more among them, or those of two leaves, on their way to
+/// The entries of a leaf or of two, with at most one more among those of the first, on their way to
 /// new leaves. Whole keys are put together in memory of the writer; the leaves they come from are
 /// not those that are written.
 struct OrderedLeafRewrite {
@@ -10,13 +10,13 @@ struct OrderedLeafRewrite {
     /// Memory for two whole keys.
     private let keys: UnsafeMutableRawPointer
 
-    /// A leaf with a new entry before `index`.
+    /// A leaf with a new entry before `index`, and the leaf that follows if that is given.
     init(
         _ leaf: OrderedLeaf, inserting entry: OrderedEntry, at index: Int,
-        keys: UnsafeMutableRawPointer
+        before next: OrderedLeaf? = nil, keys: UnsafeMutableRawPointer
     ) {
-        (first, second, self.entry, self.index, self.keys) = (leaf, nil, entry, index, keys)
-        count = leaf.count + 1
+        (first, second, self.entry, self.index, self.keys) = (leaf, next, entry, index, keys)
+        count = leaf.count + 1 + (next?.count ?? 0)
     }
 
     /// Two leaves, one after the other.
@@ -33,10 +33,8 @@ struct OrderedLeafRewrite {
     func whole(_ position: Int, buffer: Int = 0) throws(StorageError) -> OrderedEntry {
         if let entry, position == index { return entry }
         let memory = keys + buffer * Self.keySize
-        if let second, position >= first.count {
-            return try second.whole(position - first.count, in: memory)
-        }
-        return try first.whole(position < index ? position : position - 1, in: memory)
+        let (leaf, slot) = location(position)
+        return try leaf.whole(slot, in: memory)
     }
 
     /// Writes a range of the entries, not empty, to a leaf.
@@ -48,32 +46,42 @@ struct OrderedLeafRewrite {
         let editor = OrderedLeafEditor.create(
             in: base, page: page, shared: UnsafeRawBufferPointer(rebasing: low.key[..<shared]))
         for position in range {
-            if let old = try unchanged(position, sharing: shared) {
-                try editor.append(
-                    old.suffix.dropping(shared - first.shared.count), old.stored, old.isBlob)
+            if let (old, more) = try unchanged(position, sharing: shared) {
+                try editor.append(old.suffix.dropping(more), old.stored, old.isBlob)
             } else {
                 try editor.append(try whole(position))
             }
         }
     }
 
-    /// An entry of the first leaf as it lies there, where its key shares no less from now on.
+    /// An entry as it lies in its leaf, where its key shares no less from now on, and how much
+    /// more.
     @inline(__always)
-    private func unchanged(_ position: Int, sharing shared: Int) throws(StorageError) -> OrderedLeaf
-        .Entry?
-    {
-        guard shared >= first.shared.count, position != index, second == nil else { return nil }
-        let old = try first.entry(position < index ? position : position - 1)
-        return first.shared.count + old.suffix.length >= shared ? old : nil
+    private func unchanged(_ position: Int, sharing shared: Int) throws(StorageError) -> (
+        OrderedLeaf.Entry, sharingMore: Int
+    )? {
+        guard position != index else { return nil }
+        let (leaf, slot) = location(position)
+        let more = shared - leaf.shared.count
+        guard more >= 0 else { return nil }
+        let old = try leaf.entry(slot)
+        return old.suffix.length >= more ? (old, more) : nil
     }
 
-    /// Bytes that an entry would take in a leaf that shares no less than the first; only where
-    /// there is no second.
+    /// Where an entry that is not the new one lies.
+    @inline(__always)
+    private func location(_ position: Int) -> (leaf: OrderedLeaf, slot: Int) {
+        let old = position < index ? position : position - 1
+        if let second, old >= first.count { return (second, old - first.count) }
+        return (first, old)
+    }
+
+    /// Bytes that an entry would take in a leaf that shares so much.
     @inline(__always)
     private func size(_ position: Int, sharing shared: Int) throws(StorageError) -> Int {
         if let entry, position == index { return entry.size(shared: shared) }
-        return try first.entry(position < index ? position : position - 1).size(
-            sharingFewer: first.shared.count - shared)
+        let (leaf, slot) = location(position)
+        return try leaf.entry(slot).size(sharingFewer: leaf.shared.count - shared)
     }
 
     /// How many bytes to share: all that can be, unless what the old leaf shared takes less room.
@@ -117,6 +125,25 @@ struct OrderedLeafRewrite {
             left += size
         }
         return count - 1
+    }
+
+    /// How many of the entries of both leaves are to lie in the first, so that both weigh about the
+    /// same; nil where they do not fit. All keys begin with what both leaves share.
+    func evenCut() throws(StorageError) -> Int? {
+        guard let second else { return nil }
+        let shared = commonPrefix(first.shared, second.shared)
+        // What a leaf shares beyond that costs less than this more than it saves.
+        let room = OrderedLeafLayout.room - shared - 2 * OrderedLeafLayout.hintSize
+        var total = 0
+        for position in 0..<count { total += try size(position, sharing: shared) }
+        var left = 0
+        for position in 0..<count {
+            left += try size(position, sharing: shared)
+            guard 2 * left >= total else { continue }
+            let cut = position + 1
+            return left <= room && total - left <= room && cut < count ? cut : nil
+        }
+        return nil
     }
 
     /// The shortest key that stands after the entry before `cut` and not after the one at it.

@@ -9,6 +9,8 @@ final class ScratchBuffers {
     let separators: UnsafeMutableRawPointer
     /// The leaf that is being rewritten: two pages, for a list's block that does not fit into one.
     let leaf: UnsafeMutableRawPointer
+    /// A leaf beside it.
+    let nextLeaf: UnsafeMutableRawPointer
     /// The entry that is being inserted: key and stored value.
     let entry: UnsafeMutableRawPointer
     /// The reference of that entry's blob.
@@ -50,6 +52,7 @@ final class ScratchBuffers {
         node = part(Page.size)
         separators = part(2 * Self.separatorSize)
         leaf = part(Self.leafSize)
+        nextLeaf = part(Page.size)
         entry = part(Self.entrySize)
         blobRef = part(Ref.size)
         keys = part(2 * OrderedLeafRewrite.keySize)

@@ -170,6 +170,31 @@ final class TreePath {
         try insertRight(of: depth - 1, &root, separator, ref, rows)
     }
 
+    /// Moves the separator at a distance of 0 or 1 from the leaf: the leaf behind it has `rows`
+    /// rows from now on, of those of both beside it. False where it does not fit into their parent.
+    func moveSeparator(at distance: Int, _ separator: Separator, rows: UInt64, _ root: TreeRoot)
+        throws(StorageError) -> Bool
+    {
+        let editor = editor(depth - 1)
+        let node = try node(depth - 1, root)
+        let right = slot + distance
+        let used = node.usedBytes - node.size(right) + InnerLayout.entrySize
+        guard used + separator.tailLength <= InnerLayout.room else { return false }
+        let (total, overflow) = node.rows(right - 1).addingReportingOverflow(node.rows(right))
+        let ref = node.child(right)
+        editor.remove(at: right)
+        guard !overflow, rows <= total,
+            try editor.insert(at: right, separator, ref, rows: rows, scratch: scratch.node)
+        else { throw .corrupt(page: editor.page, reason: "an inner node contradicts itself") }
+        editor.setRows(right - 1, total - rows)
+        return true
+    }
+
+    /// The extent of a neighbour below the same parent was replaced by another one.
+    func setSibling(_ distance: Int, _ ref: Ref) {
+        editor(depth - 1).setChild(slot + distance, ref)
+    }
+
     /// Adds `ref` right of the step's child. The ancestors' counts already hold the rows of both
     /// together.
     private func insertRight(

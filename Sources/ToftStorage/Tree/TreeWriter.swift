@@ -164,7 +164,41 @@ final class TreeWriter {
                 return try rewrite.write(0..<rewrite.count, to: editor.base, page: editor.page)
             }
         }
+        if isSharing, index < old.count, try shift(old, kept, at: index, editor) { return }
         try split(rewrite, at: try cut(rewrite, index, isSharing: isSharing), editor)
+    }
+
+    /// Makes room for an entry in a full leaf: divides the entries evenly between it and a
+    /// neighbour that has room. So leaves are fuller than if each full one were split. False where
+    /// nothing was changed.
+    private func shift(
+        _ full: OrderedLeaf, _ entry: OrderedEntry, at index: Int, _ editor: OrderedLeafEditor
+    ) throws(StorageError) -> Bool {
+        for side in [1, -1] {
+            guard var ref = try path.sibling(side, root) else { continue }
+            let next = try OrderedLeaf(try pages.view(ref, as: .orderedLeaf), page: ref.page)
+            guard next.freeBytes > OrderedLeafLayout.room / 4 else { continue }
+            scratch.nextLeaf.store(next.base, count: Page.size, at: 0)
+            let other = try OrderedLeaf(scratch.nextLeaf, page: ref.page)
+            let rewrite = OrderedLeafRewrite(
+                side > 0 ? full : other, inserting: entry,
+                at: side > 0 ? index : other.count + index, before: side > 0 ? other : full,
+                keys: scratch.keys)
+            guard let cut = try rewrite.evenCut(),
+                try path.moveSeparator(
+                    at: side > 0 ? 1 : 0, try rewrite.separator(at: cut),
+                    rows: UInt64(rewrite.count - cut), root)
+            else { continue }
+            insertHint = nil
+            let base = try pages.edit(&ref, as: .orderedLeaf)
+            path.setSibling(side, ref)
+            let own = side > 0 ? 0..<cut : cut..<rewrite.count
+            try rewrite.write(own, to: editor.base, page: editor.page)
+            try rewrite.write(
+                side > 0 ? cut..<rewrite.count : 0..<cut, to: base, page: ref.page)
+            return true
+        }
+        return false
     }
 
     /// Entries that come in ascending order leave full leaves behind; one that shares less than the

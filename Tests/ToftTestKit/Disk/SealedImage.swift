@@ -187,10 +187,10 @@ package struct ImageMap: Sendable {
         _ image: [UInt8], _ isCatalog: Bool, _ leaf: inout Extent
     ) throws {
         for index in 0..<Image.short(image, leaf.offset + 32) {
-            let slot = leaf.offset + 48 + index * 10
-            let tail = max(0, Image.short(image, slot + 6) - 4)
-            let value = leaf.offset + Image.short(image, slot + 4) + tail
-            if Image.short(image, slot + 8) & 0x8000 != 0 {
+            let cell = Image.half(image, leaf.offset + 48 + index * 8 + 4)
+            let tail = max(0, cell >> 12 & 0x3FF - 4)
+            let value = leaf.offset + 4_096 - cell & 0xFFF + tail
+            if cell >> 22 == 0x3FF {
                 try visit(image, value, &leaf) { _, _ in }
             } else if isCatalog {
                 try visitTree(image, rootAt: value, isCatalog: false, &leaf)

@@ -418,7 +418,7 @@ class MisuseTests(unittest.TestCase):
             for member in ("type", "flags"):
                 with self.subTest(member, number=number):
                     arguments = self.world.arguments("toft_schema_new")
-                    setattr(arguments[0].properties[0], member, number | 0x100)
+                    setattr(arguments[0].properties[0], member, number | 0x10000)
                     self.expect(
                         HEADER.functions["toft_schema_new"],
                         arguments,
