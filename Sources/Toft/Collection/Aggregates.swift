@@ -51,7 +51,8 @@ extension Float: _HasSum { public typealias Sum = Float }
 extension Double: _HasSum { public typealias Sum = Double }
 extension Optional: _HasSum where Wrapped: AddableType { public typealias Sum = Wrapped }
 
-/// What can be sorted by: numbers, text, dates, Bool, data, UUID, ObjectId, optional or not.
+/// What can be sorted by: numbers, text, dates, Bool, data, UUID, ObjectId, optional or not, and
+/// `AnyRealmValue`.
 public protocol _HasPersistedOrder {}
 extension Bool: _HasPersistedOrder {}
 extension Int: _HasPersistedOrder {}
@@ -66,4 +67,5 @@ extension Data: _HasPersistedOrder {}
 extension Date: _HasPersistedOrder {}
 extension UUID: _HasPersistedOrder {}
 extension ObjectId: _HasPersistedOrder {}
+extension AnyRealmValue: _HasPersistedOrder {}
 extension Optional: _HasPersistedOrder where Wrapped: _HasPersistedOrder {}

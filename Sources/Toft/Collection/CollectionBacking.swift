@@ -1,7 +1,8 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// The property of a managed object that a list, a set or a map stands for.
+/// The property of a managed object that a list, a set or a map stands for, or the list or
+/// dictionary within an `AnyRealmValue`.
 struct CollectionBacking {
     let session: RealmSession
     let handle: CollectionHandle
@@ -32,8 +33,9 @@ extension CollectionBacking {
         }
     }
 
-    /// The collection as results.
-    func core() throws -> _CollectionCore {
+    /// The collection as results; nil for one within a mixed value, which has none.
+    func core() throws -> _CollectionCore? {
+        if handle.nested != nil { return nil }
         try session.verify()
         return _CollectionCore(session, try handle.results(), home)
     }
@@ -51,12 +53,13 @@ extension CollectionBacking {
         of type: Element.Type, _ make: @escaping @Sendable (CollectionBacking) -> Collection
     ) throws -> _Carrier {
         try session.verify()
-        let (owner, property) = (handle.owner.ref, handle.property)
-        let (id, kind) = (property.id, property.collection)
+        let carried = handle.carried
         return _Carrier(from: session) { session in
-            guard let object = try session.engine.object(owner) else { return nil }
+            guard let handle = try carried.handle(in: session.engine) else { return nil }
             return make(
-                try CollectionBacking(object, Int(id), kind, of: Element.self, in: session))
+                CollectionBacking(
+                    session: session, handle: handle,
+                    home: try Element._shape.target.map { try session.home(of: $0) }))
         }
     }
 }

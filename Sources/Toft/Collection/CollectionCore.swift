@@ -66,6 +66,9 @@ public final class _CollectionCore {
             }
             return try results.index(of: .link(row.handle.ref))
         }
+        if let mixed = element as? AnyRealmValue {
+            return try mixed.known.flatMap { try results.index(of: $0) }
+        }
         // Of objects that are optional, nil; and what is kept as an object has no other.
         if home != nil || Element._isEmbedded { return nil }
         return try results.index(

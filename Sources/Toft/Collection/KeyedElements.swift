@@ -21,6 +21,7 @@ extension UniqueKey {
         case let scalar as any _Scalar: self = .value(scalar._engineValue.value)
         case let custom as any _CustomPersistable:
             self = UniqueKey(custom.persistableValue, in: session)
+        case let mixed as AnyRealmValue: self = mixed.uniqueKey(in: session)
         default: self = .value(.null)
         }
     }

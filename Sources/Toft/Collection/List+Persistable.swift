@@ -77,7 +77,7 @@ extension List: AdoptableCollection {
 }
 
 extension CollectionHandle {
-    /// Inserts values that the Swift API keeps; numbers and links without copying.
+    /// Inserts values that the Swift API keeps, all or none.
     func insert(all values: [Value], at index: Int) throws {
         guard !values.isEmpty else {
             guard index >= 0, index <= (try count) else {
@@ -85,13 +85,11 @@ extension CollectionHandle {
             }
             return
         }
-        let borrowed = values.compactMap(\.withoutBytes)
-        guard borrowed.count == values.count else {
-            for (offset, value) in values.enumerated() { try insert(value, at: index + offset) }
-            return
-        }
-        let result = borrowed.withUnsafeBufferPointer { buffer in
-            Swift.Result { () throws(EngineError) in try insert(buffer, at: index) }
+        let lender = ValueLender(), borrowed = values.map { lender.lend($0) }
+        let result = withExtendedLifetime(lender) {
+            borrowed.withUnsafeBufferPointer { buffer in
+                Swift.Result { () throws(EngineError) in try insert(buffer, at: index) }
+            }
         }
         try result.get()
     }
@@ -105,30 +103,6 @@ extension CollectionHandle {
         }
         if count > values.count { try erase(values.count..<count) }
         if count < values.count { try insert(all: Array(values[count...]), at: count) }
-    }
-
-    /// Whether both are the same property of the same object.
-    func isSame(as other: CollectionHandle) -> Bool {
-        owner == other.owner && property.id == other.property.id
-    }
-}
-
-extension Value {
-    /// The value where it needs no memory of its own.
-    fileprivate var withoutBytes: BorrowedValue? {
-        switch self {
-        case .null: .null
-        case .bool(let value): .bool(value)
-        case .int(let value): .int(value)
-        case .float(let value): .float(value)
-        case .double(let value): .double(value)
-        case .date(let value): .date(value)
-        case .link(let value): .link(value)
-        case .uuid(let value): .uuid(value)
-        case .objectId(let value): .objectId(value)
-        case .decimal(let value): .decimal(value)
-        case .string, .data, .list, .dictionary: nil
-        }
     }
 }
 

@@ -64,7 +64,10 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     }
 
     public func makeIterator() -> RLMIterator<Element> {
-        guard backing != nil else { return RLMIterator(unmanaged) }
+        guard let backing else { return RLMIterator(unmanaged) }
+        if Element.self == AnyRealmValue.self {
+            return RLMIterator(Misuse.reporting { try backing.allMixed(Element.self) } ?? [])
+        }
         return RLMIterator(Misuse.reporting { try _core() } ?? nil)
     }
 
@@ -84,6 +87,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     public subscript(position: Int) -> Element {
         get {
             Misuse.reporting { () -> Element in
+                if let element = try backing?.mixed(Element.self, at: position) { return element }
                 if backing != nil, let core = try _core() {
                     return try core.element(Element.self, at: position)
                 }

@@ -144,8 +144,12 @@ extension CollectionHandle {
 
     /// The value of a key; nil where it is not there.
     func value(ofKey key: String) throws -> Value? {
+        try index(ofKey: key).map { try value(at: $0) }
+    }
+
+    /// The index of a key; nil where it is not there.
+    func index(ofKey key: String) throws -> Int? {
         var text = key
         return try text.withUTF8 { try index(ofKey: UnsafeRawBufferPointer($0)) }
-            .map { try value(at: $0) }
     }
 }

@@ -7,9 +7,7 @@ extension Map {
     private func results(_ name: String) -> Results<Value> {
         Misuse.reporting { () -> Results<Value> in
             guard let core = try _core() else {
-                throw Realm.Error(
-                    .unsupported,
-                    "\(name) is there for managed maps only: add the object to a realm first.")
+                throw CollectionBacking.noResults(name, "maps", backing)
             }
             return Results(core)
         } ?? Results(nil)

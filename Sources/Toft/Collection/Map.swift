@@ -150,6 +150,11 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
             return unmanaged.index(of: Self.uniqueKey(key)).map { unmanaged.elements[$0].value }
         }
         try backing.session.verify()
+        if Value.self == AnyRealmValue.self {
+            return try backing.handle.index(ofKey: key._text).flatMap {
+                try backing.mixed(Value.self, at: $0)
+            }
+        }
         return try backing.handle.value(ofKey: key._text).map {
             Value._make(_EngineValue($0, backing.session))
         }
@@ -160,6 +165,14 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         guard let backing else { return RLMKeyValueIterator(unmanaged.elements) }
         return Misuse.reporting {
             try backing.session.verify()
+            if Value.self == AnyRealmValue.self {
+                return RLMKeyValueIterator(
+                    Array(
+                        zip(
+                            try backing.handle.entryKeys().lazy.map { Key(_text: $0) },
+                            try backing.allMixed(Value.self))
+                    ).map { (key: $0, value: $1) })
+            }
             return RLMKeyValueIterator(
                 try backing.handle.entryKeys(), try backing.handle.values(), backing.session)
         } ?? RLMKeyValueIterator([])

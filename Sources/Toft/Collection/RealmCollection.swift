@@ -70,7 +70,12 @@ extension RealmCollection {
     /// there, and for an unmanaged object.
     public func index(of element: Element) -> Int? {
         Misuse.reporting { () -> Int? in
-            guard let core = try _core() else { return Array(self).firstIndex(of: element) }
+            guard let core = try _core() else {
+                if let list = self as? List<AnyRealmValue>, let backing = list.backing {
+                    return try backing.index(ofMixed: element)
+                }
+                return Array(self).firstIndex(of: element)
+            }
             return try core.index(of: element)
         } ?? nil
     }
@@ -189,9 +194,8 @@ extension RealmCollection {
         guard let core = try _core() else {
             let isErased = (self as? any ErasedCollection)?.isOfAdoptable ?? false
             guard isErased || self is any AdoptableCollection else { return nil }
-            throw Realm.Error(
-                .unsupported,
-                "\(name) is there for managed collections only: add the object to a realm first.")
+            throw CollectionBacking.noResults(
+                name, "collections", (self as? List<AnyRealmValue>)?.backing)
         }
         if core.isStale { return nil }
         try core.session.verify()

@@ -79,6 +79,9 @@ struct ObjectDescription {
         case let collection as any RealmCollection:
             add(collection, indentation: indentation, depth: depth)
         case let map as any DescribedMap: add(map, indentation: indentation, depth: depth)
+        case let mixed as AnyRealmValue:
+            guard depth > 0 else { return text += "..." }
+            add(any: mixed.content, indentation: indentation, depth: depth - 1)
         case let value?: text += "\(value)"
         }
     }

@@ -30,9 +30,7 @@ extension Map {
     ) -> NotificationToken {
         Misuse.reporting {
             guard let core = try _core() else {
-                throw Realm.Error(
-                    .unsupported,
-                    "observe is there for managed maps only: add the object to a realm first.")
+                throw CollectionBacking.noResults("observe", "maps", backing)
             }
             return try Observations.map(self, core, keyPaths, on: queue, block)
         } ?? NotificationToken()

@@ -221,6 +221,7 @@ extension Date: _QueryEquatable {}
 extension UUID: _QueryEquatable {}
 extension ObjectId: _QueryEquatable {}
 extension ObjectBase: _QueryEquatable {}
+extension AnyRealmValue: _QueryEquatable {}
 extension Optional: _QueryEquatable where Wrapped: _QueryEquatable {}
 
 extension Query where T: _QueryEquatable {

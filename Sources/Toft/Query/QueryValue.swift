@@ -12,7 +12,7 @@ enum QueryValue {
         if let custom = any as? any _CustomPersistable {
             return try argument(custom.persistableValue, for: context)
         }
-        if any is any _Scalar || any is any StringProtocol {
+        if any is any _Scalar || any is any StringProtocol || any is AnyRealmValue {
             return .value(try value(of: any, for: context))
         }
         if let sequence = any as? any Sequence { return .list(try values(sequence, context)) }
@@ -30,18 +30,22 @@ enum QueryValue {
         case let scalar as any _Scalar: return scalar._engineValue.value
         case let custom as any _CustomPersistable:
             return try value(of: custom.persistableValue, for: context)
-        case let object as ObjectBase:
-            guard let row = object.row else {
-                throw Realm.Error(
-                    .invalidQueryArgument,
-                    "\(context): an unmanaged object can't be asked for; add it to the realm first."
-                )
-            }
-            return .link(row.handle.ref)
+        case let object as ObjectBase: return try link(to: object, for: context)
+        case let mixed as AnyRealmValue:
+            return try mixed.value { try link(to: $0, for: context) }
         case let number as NSNumber:
             return number.isFloatingPoint ? .double(number.doubleValue) : .int(number.int64Value)
         case let other?: return try rest(other, context)
         }
+    }
+
+    private static func link(to object: ObjectBase, for context: String) throws -> Value {
+        guard let row = object.row else {
+            throw Realm.Error(
+                .invalidQueryArgument,
+                "\(context): an unmanaged object can't be asked for; add it to the realm first.")
+        }
+        return .link(row.handle.ref)
     }
 
     private static func rest(_ any: Any, _ context: String) throws -> Value {

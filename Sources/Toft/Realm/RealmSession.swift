@@ -179,6 +179,16 @@ final class RealmSession {
         return binding
     }
 
+    /// The binding of a class that an object is linked to from an `AnyRealmValue`.
+    func binding(of id: ClassID) throws -> ClassBinding {
+        if let known = bindings.values.first(where: { $0.classID == id }) { return known }
+        if let binding = try models().first(where: { $0.classID == id }) { return binding }
+        throw Realm.Error(
+            .noSuchClass,
+            "A value links to an object of a class that is not part of this realm: its "
+                + "configuration's objectTypes leave it out.")
+    }
+
     /// Where the objects of a class live.
     func home(of type: ObjectBase.Type) throws -> ObjectContext {
         ObjectContext(self, try binding(of: type))

@@ -8,7 +8,7 @@ package struct CollectionHandle {
     package let owner: ObjectHandle
     package let property: PropertyHandle
     /// Of a list or dictionary within a mixed value.
-    let nested: NestedRef?
+    package let nested: NestedRef?
     package let kind: CollectionKind
 
     init(

@@ -159,7 +159,8 @@ extension StoredSchema {
         classes.firstIndex { $0.id == id }
     }
 
-    /// Every stored link property, hidden ones too, whose target is this class, and every mixed one.
+    /// Every stored link property, hidden ones too, whose target is this class, and every mixed
+    /// one.
     package func linkProperties(targeting id: ClassID) -> [(
         origin: StoredClass, property: StoredProperty
     )] {

@@ -34,8 +34,8 @@ final class DataSource {
         return try view.find(primaryKey, owner)
     }
 
-    /// Calls `body` with each object that links to `target`, of the class `owner`, through `origin`, and with how many
-    /// times, in the order of their keys.
+    /// Calls `body` with each object that links to `target`, of the class `owner`, through
+    /// `origin`, and with how many times, in the order of their keys.
     func forEachBacklink(
         to target: Int64, of owner: ClassID?, through origin: PropertyRef,
         _ body: (Int64, Int) throws(ModelError) -> Void
