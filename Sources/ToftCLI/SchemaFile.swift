@@ -74,8 +74,8 @@ extension SchemaFile.Property {
         guard let rule = DeleteRule.allCases.first(where: { "\($0)" == deleteRule }) else {
             throw EngineError(
                 .invalidSchema,
-                "Property '\(owner).\(name)' has the unknown delete rule '\(deleteRule)'. The rules "
-                    + "are nullify, cascade and deny.")
+                "Property '\(owner).\(name)' has the unknown delete rule '\(deleteRule)'. The "
+                    + "rules are nullify, cascade and deny.")
         }
         return rule
     }

@@ -104,7 +104,8 @@ extension Realm {
     // MARK: Deleting
 
     /// Deletes an object: links to it become nil, lists lose it, what it links to stays, except
-    /// embedded objects, which it owns, and what a property with the rule `.cascade` leads to. Its instances become invalid. Needs a write transaction.
+    /// embedded objects, which it owns, and what a property with the rule `.cascade` leads to. Its
+    /// instances become invalid. Needs a write transaction.
     public func delete(_ object: ObjectBase) {
         Misuse.reporting {
             try session.verify()
