@@ -27,6 +27,7 @@ final class RealmSession {
     /// Who is told of commits of any kind, while they live.
     private var observers: [WeakObserver] = []
     private var bindings: [ObjectIdentifier: ClassBinding] = [:]
+    private var dynamicBindings: [ClassID: ClassBinding] = [:]
 
     init(_ engine: Session, _ configuration: Realm.Configuration, _ confinement: Confinement) {
         self.engine = engine
@@ -111,8 +112,9 @@ final class RealmSession {
         scheduler?.stop()
         scheduler = nil
         waitingWrites = []
-        for binding in bindings.values { binding.cache?.clear() }
+        for binding in Array(bindings.values) + dynamicBindings.values { binding.cache?.clear() }
         bindings = [:]
+        dynamicBindings = [:]
     }
 
     // MARK: Freezing
@@ -176,6 +178,16 @@ final class RealmSession {
         }
         let binding = try ClassBinding(model, owner, in: engine, thread: thread)
         bindings[ObjectIdentifier(type)] = binding
+        return binding
+    }
+
+    /// The same of a class that is known by its name only.
+    func dynamicBinding(of owner: ClassHandle) throws -> ClassBinding {
+        // A class that another process adds properties to gets another handle.
+        if let known = dynamicBindings[owner.id], known.owner === owner { return known }
+        let binding = try ClassBinding(.dynamic(owner), owner, in: engine, thread: thread)
+        // Threads share a frozen session.
+        if !isFrozen { dynamicBindings[owner.id] = binding }
         return binding
     }
 
