@@ -16,11 +16,13 @@ extension CollectionBacking {
         _ owner: ObjectHandle, _ column: Int, _ kind: CollectionKind, of type: Element.Type,
         in session: RealmSession
     ) throws {
+        let handle = try owner.collection(PropertyID(truncatingIfNeeded: column), kind)
+        let target = Element._isObject ? Element._shape.target : nil
+        let dynamicID = target == DynamicObject.self ? handle.property.targetClassID : nil
         self.init(
-            session: session,
-            handle: try owner.collection(PropertyID(truncatingIfNeeded: column), kind),
-            home: try Element._isObject
-                ? Element._shape.target.map { try session.home(of: $0) } : nil)
+            session: session, handle: handle,
+            home: try dynamicID.map { try session.dynamicHome(id: $0) }
+                ?? target.map { try session.home(of: $0) })
     }
 
     /// Whether the object that has the collection exists and its realm was not invalidated.

@@ -25,7 +25,7 @@ extension ObjectBase: ThreadConfined {}
 /// What `Results`, `List`, `MutableSet` and `LinkingObjects` have in common: indexed, live, and to
 /// be filtered, sorted, summed and observed.
 public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol,
-    CustomStringConvertible, ThreadConfined, Equatable
+    CustomStringConvertible, ThreadConfined, Equatable, SendableMetatype
 where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element> {
     /// What it stands on; nil for an unmanaged list or set. Not for apps.
     func _core() throws -> _CollectionCore?

@@ -7,6 +7,7 @@ internal import ToftModel
 final class ModelClass: Sendable {
     let type: ObjectBase.Type
     let name: String
+    let isEmbedded: Bool
     /// In the order of declaration, those of base classes first.
     let properties: [ModelProperty]
     let primaryKey: ModelProperty?
@@ -39,12 +40,37 @@ final class ModelClass: Sendable {
     private init(_ type: ObjectBase.Type) {
         self.type = type
         name = Self.name(of: type)
+        isEmbedded = type._isEmbedded
         let fields = Self.fields(of: type)
         properties = Self.properties(of: type, fields)
         clearedInAccessors = properties.filter(\.isClearedInAccessors)
         clearedWhenAdded = properties.filter { $0.wrapper.holdsMemory }
         let base = type._isEmbedded ? EmbeddedObject.self : ObjectBase.self
         isStateless = fields.count == properties.count + Self.fields(of: base).count
+        primaryKey = properties.first(where: \.isPrimaryKey)
+        positions = Dictionary(
+            properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// A class that is known by its name only: its objects are `DynamicObject`s, which have no
+    /// properties in Swift.
+    static func dynamic(_ owner: ClassHandle) -> ModelClass {
+        ModelClass(named: owner, properties: [])
+    }
+
+    /// The same with its properties as they are shown, not for instances.
+    convenience init(named owner: ClassHandle) {
+        self.init(named: owner, properties: owner.visibleProperties.map { ModelProperty($0) })
+    }
+
+    private init(named owner: ClassHandle, properties: [ModelProperty]) {
+        type = DynamicObject.self
+        name = owner.name
+        isEmbedded = owner.isEmbedded
+        self.properties = properties
+        clearedInAccessors = []
+        clearedWhenAdded = []
+        isStateless = true
         primaryKey = properties.first(where: \.isPrimaryKey)
         positions = Dictionary(
             properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -110,6 +136,8 @@ struct ModelProperty: Sendable {
     let name: String
     let persistedName: String
     let shape: _PropertyShape
+    /// The class that is linked to, where it is known by its name only.
+    let targetName: String?
     let isPrimaryKey: Bool
     let isAutoIncremented: Bool
     let isIndexed: Bool
@@ -136,6 +164,7 @@ extension ModelProperty {
         self.name = name
         persistedName = names.mapping[name] ?? name
         shape = wrapper.shape
+        targetName = nil
         isPrimaryKey = traits.contains(.primaryKey) || names.primaryKey == name
         isAutoIncremented = traits.contains(.autoIncrement)
         deleteRule =
@@ -145,6 +174,23 @@ extension ModelProperty {
         self.wrapper = wrapper
         isClearedInAccessors = wrapper.holdsMemory && wrapper.hasValue(at: address)
         self.offset = offset
+    }
+
+    /// A property of a class that is known by its name only, as it is shown.
+    init(_ stored: PropertyHandle) {
+        let target = stored.targetClassID == nil ? nil : DynamicObject.self
+        var shape = _PropertyShape(stored.type, target: target).collection(stored.collection)
+        shape.isOptional = stored.isOptional
+        self.shape = shape
+        (name, persistedName, targetName) = (stored.name, stored.name, stored.targetName)
+        isPrimaryKey = stored.isPrimaryKey
+        isAutoIncremented = stored.isAutoIncremented
+        isIndexed = stored.isIndexed
+        deleteRule = .nullify
+        origin = nil
+        wrapper = Persisted<Int>.self
+        isClearedInAccessors = false
+        offset = 0
     }
 
     /// What the engine is told of the property.

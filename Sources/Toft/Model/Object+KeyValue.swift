@@ -3,6 +3,7 @@ extension ObjectBase {
     /// when there is none.
     public final func value(forKey key: String) -> Any? {
         Misuse.reporting { () -> Any? in
+            if self is DynamicObject, let row { return try row.dynamicValue(of: key) }
             let property = try property(named: key)
             return property.value(in: self)
         } ?? nil
@@ -20,6 +21,7 @@ extension ObjectBase {
     /// arrays for lists, dictionaries for links.
     public final func setValue(_ value: Any?, forKey key: String) {
         Misuse.reporting {
+            if self is DynamicObject, let row { return try row.dynamicSet(value, of: key) }
             let property = try property(named: key)
             let builder: any ObjectBuilder =
                 row.map { ManagedBuilder(session: $0.session, policy: .error) }

@@ -79,7 +79,7 @@ open class ObjectBase: CustomStringConvertible {
     }
 
     private final var hasStableIdentity: Bool {
-        isFrozen || ModelClass.of(type(of: self)).primaryKey != nil
+        isFrozen || home?.binding.owner.primaryKey != nil
     }
 
     /// Whether the object shows one version for ever, on any thread.
@@ -101,7 +101,12 @@ extension ObjectBase {
     public final var realm: Realm? { row.map { Realm($0.session) } }
 
     /// The class and its persisted properties.
-    public final var objectSchema: ObjectSchema { ObjectSchema(ModelClass.of(type(of: self))) }
+    public final var objectSchema: ObjectSchema {
+        guard self is DynamicObject, let home else {
+            return ObjectSchema(ModelClass.of(type(of: self)))
+        }
+        return ObjectSchema(ModelClass(named: home.binding.owner))
+    }
 
     /// Whether both stand for the same object of the same realm; for an unmanaged one, whether both
     /// are one instance.

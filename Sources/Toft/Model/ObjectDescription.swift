@@ -26,7 +26,7 @@ struct ObjectDescription {
     }
 
     private mutating func add(_ object: ObjectBase, indentation: Int, depth: Int) {
-        let model = ModelClass.of(type(of: object))
+        let model = object.objectSchema.model
         if object.isInvalidated {
             text += "\(model.name) (invalid)"
             return
@@ -39,7 +39,10 @@ struct ObjectDescription {
         text += "\(model.name) {\n"
         for property in model.properties where property.shape.type != .linkingObjects {
             text += "\(margin)\(property.name) = "
-            add(any: property.value(in: object), indentation: indentation + 4, depth: depth - 1)
+            let value: Any? =
+                object is DynamicObject
+                ? object.value(forKey: property.name) : property.value(in: object)
+            add(any: value, indentation: indentation + 4, depth: depth - 1)
             text += ";\n"
         }
         text += String(repeating: " ", count: indentation) + "}"

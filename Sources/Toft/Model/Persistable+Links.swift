@@ -53,7 +53,10 @@ extension ObjectBase: _PersistableInsideOptional {
 
     public static func _makeOptional(_ value: _EngineValue) -> Self? {
         guard case .link(let ref) = value.value, let session = value.session else { return nil }
-        return Misuse.reporting { () -> Self? in try session.object(self, key: ref.key) } ?? nil
+        return Misuse.reporting { () -> Self? in
+            if self == DynamicObject.self { return try session.dynamicObject(ref) as? Self }
+            return try session.object(self, key: ref.key)
+        } ?? nil
     }
 
     public func _give(to destination: _Destination) throws -> _EngineValue {

@@ -10,12 +10,12 @@ extension Persisted: Decodable where Value: Decodable {
     }
 }
 
-/// The property of an unmanaged object, and any collection. A managed object's property does not
-/// know its object, so encoding it throws `.unsupported`, where Realm stops the program: encode a
-/// copy, `Dog(value: dog)`, or write `encode(to:)` yourself.
+/// The property of an unmanaged object. That of a managed one does not know its object, so encoding
+/// it throws `.unsupported`, where Realm stops the program: encode a copy, `Dog(value: dog)`, or
+/// write `encode(to:)` yourself. Collections by themselves are encoded, managed or not.
 extension Persisted: Encodable where Value: Encodable {
     public func encode(to encoder: any Encoder) throws {
-        guard column < 0 || value != nil else {
+        guard column < 0 else {
             let name = encoder.codingPath.last?.stringValue ?? ""
             throw Realm.Error(
                 .unsupported,

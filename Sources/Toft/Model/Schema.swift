@@ -32,7 +32,7 @@ public struct ObjectSchema: CustomStringConvertible, Equatable {
     /// The Swift class.
     public var objectClass: AnyClass { model.type }
     /// Whether its objects live in others, as those of `EmbeddedObject` do.
-    public var isEmbedded: Bool { model.type._isEmbedded }
+    public var isEmbedded: Bool { model.isEmbedded }
     /// In the order of declaration.
     public var properties: [Property] { model.properties.map { Property($0) } }
     /// The primary key, if there is one.
@@ -81,7 +81,9 @@ public struct Property: CustomStringConvertible {
     /// Whether the value, or an element, may be nil.
     public var isOptional: Bool { property.shape.isOptional }
     /// The class that is linked to or, for linking objects, links here.
-    public var objectClassName: String? { property.shape.target.map { ModelClass.name(of: $0) } }
+    public var objectClassName: String? {
+        property.targetName ?? property.shape.target.map { ModelClass.name(of: $0) }
+    }
 
     public var description: String {
         let element = (objectClassName ?? "\(type)") + (isOptional ? "?" : "")

@@ -42,6 +42,7 @@ extension ObjectBase {
 extension ObjectBase {
     /// What the engine tells of the object, in the words of its class.
     func changes(_ change: ToftEngine.ObjectChange) -> [PropertyChange] {
+        if self is DynamicObject, let row { return row.dynamicChanges(change) }
         guard let row, let binding = try? row.session.binding(of: Swift.type(of: self)) else {
             return []
         }

@@ -93,6 +93,10 @@ extension ObjectBase {
         guard try row.handle.isValid else {
             throw Realm.Error(.objectDeleted, "The object has been deleted or invalidated.")
         }
+        if self is DynamicObject {
+            let ref = row.handle.ref
+            return _Carrier(from: row.session) { try $0.dynamicObject(ref) }
+        }
         let key = row.handle.ref.key
         let type = Swift.type(of: self)
         return _Carrier(from: row.session) { try $0.object(type, key: key) }
@@ -107,11 +111,14 @@ extension _CollectionCore {
         try session.verify()
         let carried = results.carried
         let type = home?.binding.model.type
+        let dynamicID = type == DynamicObject.self ? home?.binding.classID : nil
         return _Carrier(from: session) { session in
             let results = carried.results(in: session.engine)
             guard try results.isValid else { return nil }
-            return make(
-                _CollectionCore(session, results, try type.map { try session.home(of: $0) }))
+            let home =
+                try dynamicID.map { try session.dynamicHome(id: $0) }
+                ?? type.map { try session.home(of: $0) }
+            return make(_CollectionCore(session, results, home))
         }
     }
 }

@@ -40,7 +40,9 @@ extension Realm {
         /// made anew.
         public var deleteRealmIfMigrationNeeded: Bool
 
-        /// The classes of the realm; nil for all subclasses of `Object` in the program.
+        /// The classes of the realm; nil for all subclasses of `Object` in the program. None, `[]`:
+        /// those that the file has, known by their names (`Realm.dynamicObjects`); Realm has none
+        /// then.
         public var objectTypes: [ObjectBase.Type]?
 
         /// A file that is copied to `fileURL` when there is none yet.
@@ -134,6 +136,9 @@ extension Realm.Configuration {
         return types.map { ModelClass.of($0) }.sorted { $0.name < $1.name }
     }
 
+    /// Whether the realm has the classes that the file has, known by their names.
+    var takesFile: Bool { objectTypes?.isEmpty ?? false }
+
     /// Whether a realm opened with one configuration can serve for another of the same file.
     func agrees(with other: Realm.Configuration) -> Bool {
         readOnly == other.readOnly && schemaVersion == other.schemaVersion
@@ -160,7 +165,8 @@ extension Realm.Configuration {
         let isThread: Bool = if case .thread = confinement { true } else { false }
         var configuration = ToftEngine.Configuration(
             location: location, mode: readOnly ? .readOnly : .readWrite,
-            schema: ToftModel.Schema(models.map { $0.schema }), schemaVersion: schemaVersion,
+            schema: takesFile ? nil : ToftModel.Schema(models.map { $0.schema }),
+            schemaVersion: takesFile ? nil : schemaVersion,
             writeTimeoutMilliseconds: writeTimeout.map { Int($0 / .milliseconds(1)) },
             confinement: isThread ? .thread : .caller)
         configuration.usesMapping = usesMapping

@@ -60,7 +60,7 @@ public final class Logger: Sendable {
         get { threshold.withLock { $0 } }
         set {
             threshold.withLock { $0 = newValue }
-            Self.current.withLock { if $0 === self { Self.listen(upTo: newValue) } }
+            Self.current.withLock { if $0 === self { Self.listen(upTo: level) } }
         }
     }
 

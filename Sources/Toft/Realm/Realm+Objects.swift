@@ -166,7 +166,11 @@ extension Realm {
     public func deleteAll() {
         Misuse.reporting {
             try session.verify()
-            try session.engine.deleteAll(try session.models().map(\.classID))
+            let classes =
+                session.configuration.takesFile
+                ? session.engine.schema.visibleClasses.map(\.id)
+                : try session.models().map(\.classID)
+            try session.engine.deleteAll(classes)
         }
     }
 }

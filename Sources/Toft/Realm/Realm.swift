@@ -1,5 +1,6 @@
 public import Foundation
 internal import ToftEngine
+internal import ToftModel
 internal import ToftStorage
 
 /// A database, as one thread (or one serial queue) sees it: opened by configuration, closed with
@@ -49,7 +50,10 @@ public struct Realm {
     public var configuration: Configuration { session.configuration }
 
     /// The classes of the realm.
-    public var schema: Schema { Schema(session.configuration.models) }
+    public var schema: Schema {
+        guard session.configuration.takesFile else { return Schema(session.configuration.models) }
+        return Schema(session.engine.schema.visibleClasses.map { ModelClass(named: $0) })
+    }
 
     /// Whether there is no object of any of the realm's classes.
     public var isEmpty: Bool {

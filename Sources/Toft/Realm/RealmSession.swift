@@ -27,6 +27,7 @@ final class RealmSession {
     /// Who is told of commits of any kind, while they live.
     private var observers: [WeakObserver] = []
     private var bindings: [ObjectIdentifier: ClassBinding] = [:]
+    private var dynamicBindings: [ClassID: ClassBinding] = [:]
 
     init(_ engine: Session, _ configuration: Realm.Configuration, _ confinement: Confinement) {
         self.engine = engine
@@ -111,8 +112,9 @@ final class RealmSession {
         scheduler?.stop()
         scheduler = nil
         waitingWrites = []
-        for binding in bindings.values { binding.cache?.clear() }
+        for binding in Array(bindings.values) + dynamicBindings.values { binding.cache?.clear() }
         bindings = [:]
+        dynamicBindings = [:]
     }
 
     // MARK: Freezing
@@ -187,6 +189,16 @@ final class RealmSession {
             .noSuchClass,
             "A value links to an object of a class that is not part of this realm: its "
                 + "configuration's objectTypes leave it out.")
+    }
+
+    /// The same of a class that is known by its name only.
+    func dynamicBinding(of owner: ClassHandle) throws -> ClassBinding {
+        // A class that another process adds properties to gets another handle.
+        if let known = dynamicBindings[owner.id], known.owner === owner { return known }
+        let binding = try ClassBinding(.dynamic(owner), owner, in: engine, thread: thread)
+        // Threads share a frozen session.
+        if !isFrozen { dynamicBindings[owner.id] = binding }
+        return binding
     }
 
     /// Where the objects of a class live.

@@ -16,9 +16,9 @@ internal import ToftStorage
 /// name      length u16, UTF-8
 /// ```
 /// All little-endian; 0 stands for "none". Whatever follows the fields of a record, where the dots
-/// are, is for later versions and skipped. Of the flags, bit 0 means hidden, bit 1 optional, of a
-/// property bit 16 auto-incremented, bit 17 and 18 the delete rule (0 to 2); unknown low bits are
-/// skipped, unknown high ones (16...31) need a newer version.
+/// are, is for later versions and skipped. Of the flags, bit 0 means hidden, bit 1 optional; of
+/// a property bit 16 auto-incremented, bits 17 and 18 the delete rule (0 to 2). Unknown low bits
+/// are skipped, unknown high ones (16...31) need a newer version.
 enum SchemaEncoding {
     static let encodingVersion: UInt8 = 1
     static let headerKey: [UInt8] = [0]

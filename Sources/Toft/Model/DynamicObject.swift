@@ -1,0 +1,377 @@
+internal import Foundation
+internal import ToftEngine
+internal import ToftModel
+
+/// An object of a class that is known by its name only: its properties are read and set by theirs.
+///
+/// ```swift
+/// let configuration = Realm.Configuration(fileURL: url, objectTypes: [])  // what the file has
+/// for dog in try Realm(configuration: configuration).dynamicObjects("Dog") {
+///     print(dog.name as Any, dog["age"] as Any)
+/// }
+/// ```
+///
+/// Integers come as `Int`, links as `DynamicObject`, collections as `List`, `MutableSet` and `Map`
+/// of such values. Setting takes what can be converted: numbers of any type, sequences and
+/// dictionaries for collections, dictionaries for what is linked to.
+@dynamicMemberLookup
+public final class DynamicObject: Object {
+    public override class func shouldIncludeInDefaultSchema() -> Bool { false }
+
+    /// The value of the property with this name; of none it is misuse, with code
+    /// `.noSuchProperty`. Setting it needs a write transaction.
+    public subscript(dynamicMember member: String) -> Any? {
+        get { value(forKey: member) }
+        set { setValue(newValue, forKey: member) }
+    }
+
+    /// A list of links; of anything else it is misuse, with code `.typeMismatch`.
+    public func dynamicList(_ propertyName: String) -> List<DynamicObject> {
+        collection(propertyName, "list of objects") ?? List()
+    }
+
+    /// A set of links.
+    public func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
+        collection(propertyName, "set of objects") ?? MutableSet()
+    }
+
+    /// A map of links.
+    public func dynamicMap(_ propertyName: String) -> Map<String, DynamicObject?> {
+        collection(propertyName, "map of objects") ?? Map()
+    }
+
+    private func collection<Found>(_ name: String, _ kind: String) -> Found? {
+        Misuse.reporting { () -> Found? in
+            guard let row else { throw Self.noProperty(name, of: "DynamicObject") }
+            guard let found = try row.dynamicValue(of: name) as? Found else {
+                throw Realm.Error(
+                    .typeMismatch, "'\(row.home.binding.owner.name).\(name)' is no \(kind).")
+            }
+            return found
+        } ?? nil
+    }
+
+    static func noProperty(_ name: String, of className: String) -> Realm.Error {
+        Realm.Error(.noSuchProperty, "'\(className)' has no property '\(name)'.")
+    }
+}
+
+// MARK: Finding and creating
+
+extension Realm {
+    /// All objects of the class with this name, of the realm's classes: live, and worked out only
+    /// when used. A realm whose configuration has `objectTypes: []` has all classes of the file.
+    public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
+        Misuse.reporting {
+            let home = try session.dynamicHome(named: typeName)
+            return Results(
+                CollectionCore(session, try session.engine.results(of: home.binding.classID), home))
+        } ?? Results(nil)
+    }
+
+    /// The object of the class with this name that has this primary key; nil if there is none.
+    public func dynamicObject(ofType typeName: String, forPrimaryKey key: Any) -> DynamicObject? {
+        Misuse.reporting { () -> DynamicObject? in
+            let home = try session.dynamicHome(named: typeName)
+            guard let property = home.binding.owner.primaryKey else {
+                throw Realm.Error(.missingPrimaryKey, "'\(typeName)' has no primary key.")
+            }
+            let value = try session.dynamicValue(key, for: property)
+            return try session.engine.find(value, in: home.binding.classID).flatMap {
+                try home.object($0.ref.key) as? DynamicObject
+            }
+        } ?? nil
+    }
+
+    /// Creates an object of the class with this name of a dictionary of values; nested dictionaries
+    /// become linked objects. With `update`, values that are not given stay as they are. Needs a
+    /// write transaction.
+    @discardableResult
+    public func dynamicCreate(
+        _ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error
+    ) -> DynamicObject {
+        Misuse.reporting {
+            let home = try session.dynamicHome(named: typeName)
+            let handle = try session.dynamicCreate(value, in: home.binding.owner, update)
+            return try home.object(handle.ref.key) as? DynamicObject
+        }.flatMap { $0 } ?? DynamicObject()
+    }
+}
+
+extension RealmSession {
+    /// Where the objects of a class live when they are known by its name.
+    func dynamicHome(named name: String) throws -> ObjectContext {
+        try verify()
+        return try dynamicHome(of: engine.classHandle(named: name))
+    }
+
+    /// The same by the class's number.
+    func dynamicHome(id: ClassID) throws -> ObjectContext {
+        try dynamicHome(of: engine.classHandle(id))
+    }
+
+    private func dynamicHome(of owner: ClassHandle) throws -> ObjectContext {
+        ObjectContext(self, try dynamicBinding(of: owner))
+    }
+
+    func dynamicObject(_ ref: ObjectRef) throws -> DynamicObject? {
+        try dynamicHome(id: ref.classID).object(ref.key) as? DynamicObject
+    }
+
+    // MARK: Values
+
+    /// What is stored for a value that an app gives to a property, or as one of its elements.
+    func dynamicValue(_ any: Any?, for property: PropertyHandle) throws -> Value {
+        guard let any = any.flattened else { return .null }
+        if property.type == .link { return .link(try dynamicTarget(any, of: property)) }
+        guard let value = property.type.scalar?.stored(any) else { throw property.mismatch(any) }
+        return value
+    }
+
+    /// The object that is to be linked to: a managed one, or one that is made of values.
+    private func dynamicTarget(_ any: Any, of property: PropertyHandle) throws -> ObjectRef {
+        if let object = any as? ObjectBase, let row = object.row {
+            guard row.session === self else {
+                throw Realm.Error(.wrongRealm, "The object is one of another realm.")
+            }
+            return row.handle.ref
+        }
+        let target = try engine.classHandle(property.targetClassID ?? 0)
+        let policy: Realm.UpdatePolicy = target.primaryKey == nil ? .error : .modified
+        return try dynamicCreate(any, in: target, policy).ref
+    }
+
+    func dynamicCreate(_ any: Any, in owner: ClassHandle, _ policy: Realm.UpdatePolicy) throws
+        -> ObjectHandle
+    {
+        try verify()
+        guard let given = any as? [String: Any?] else {
+            throw Realm.Error(
+                .typeMismatch,
+                "'\(owner.name)' can be made of a dictionary, not of \(type(of: any)).")
+        }
+        var (values, later): ([(property: PropertyID, value: Value)], [PropertyHandle]) = ([], [])
+        for (name, value) in given {
+            let property = try owner.property(dynamicName: name)
+            if property.collection == .none, !property.ownsTargets,
+                property.type != .linkingObjects
+            {
+                values.append((property.id, try dynamicValue(value, for: property)))
+            } else {
+                later.append(property)
+            }
+        }
+        let made = try engine.create(owner.id, values, policy: policy.engine)
+        for property in later { try dynamicSet(given[property.name] ?? nil, property, of: made) }
+        return made
+    }
+
+    /// Sets a property of any kind.
+    func dynamicSet(_ any: Any?, _ property: PropertyHandle, of object: ObjectHandle) throws {
+        if property.type == .linkingObjects {
+            throw Realm.Error(
+                .readOnlyProperty,
+                "'\(property.className).\(property.name)' can't be set: it shows what other "
+                    + "objects link.")
+        }
+        if property.collection == .none {
+            guard property.ownsTargets, let any = any.flattened else {
+                return try object.set(property.id, try dynamicValue(any, for: property))
+            }
+            return try fill(any, of: property) { try object.setEmbedded(property.id, []) }
+        }
+        let collection = try object.collection(property.id, property.collection)
+        let elements = try property.elements(of: any)
+        if try collection.count > 0 { try collection.clear() }
+        for (key, element) in elements {
+            if property.ownsTargets, let element = element.flattened {
+                try fill(element, of: property) {
+                    property.collection == .list
+                        ? try collection.insertEmbedded([], at: collection.count)
+                        : try collection.setEmbedded([], forKey: key)
+                }
+                continue
+            }
+            let value = try dynamicValue(element, for: property)
+            switch property.collection {
+            case .set: _ = try collection.setInsert(value)
+            case .dictionary: _ = try collection.dictionarySet(key, value)
+            case .list, .none: try collection.append(value)
+            }
+        }
+    }
+
+    /// Makes an embedded object of a dictionary of values.
+    private func fill(_ any: Any, of property: PropertyHandle, _ make: () throws -> ObjectHandle)
+        throws
+    {
+        guard let given = any as? [String: Any?] else { throw property.mismatch(any) }
+        let owner = try engine.classHandle(property.targetClassID ?? 0)
+        let properties = try given.keys.map { try owner.property(dynamicName: $0) }
+        let made = try make()
+        for property in properties {
+            try dynamicSet(given[property.name] ?? nil, property, of: made)
+        }
+    }
+}
+
+// MARK: Properties by name
+
+extension ManagedRow {
+    /// The value of a property of an object that is known by its class's name.
+    func dynamicValue(of name: String) throws -> Any? {
+        try home.verify()
+        return try dynamicValue(of: home.binding.owner.property(dynamicName: name))
+    }
+
+    func dynamicValue(of property: PropertyHandle) throws -> Any? {
+        if property.type == .linkingObjects {
+            let results = try handle.linkingObjects(property.id)
+            return LinkingObjects<DynamicObject>(
+                _CollectionCore(
+                    session, results, try session.dynamicHome(id: property.targetClassID ?? 0)))
+        }
+        guard property.collection != .none else {
+            return try session.dynamicAny(try handle.value(property.id), property.type)
+        }
+        let backing = CollectionBacking(
+            session: session, handle: try handle.collection(property.id, property.collection),
+            home: try property.targetClassID.map { try session.dynamicHome(id: $0) })
+        guard let scalar = property.type.scalar else {
+            return switch property.collection {
+            case .set: MutableSet<DynamicObject>(backing)
+            case .dictionary: Map<String, DynamicObject?>(backing)
+            case .list, .none: List<DynamicObject>(backing)
+            }
+        }
+        return property.isOptional
+            ? scalar.optionalCollection(backing, property.collection)
+            : scalar.collection(backing, property.collection)
+    }
+
+    /// Sets a property of an object that is known by its class's name.
+    func dynamicSet(_ any: Any?, of name: String) throws {
+        try home.verify()
+        let property = try home.binding.owner.property(dynamicName: name)
+        try session.dynamicSet(any, property, of: handle)
+    }
+}
+
+extension RealmSession {
+    /// What a stored value is in Swift.
+    func dynamicAny(_ value: Value, _ type: ToftModel.PropertyType) throws -> Any? {
+        switch value {
+        case .null: nil
+        case .link(let ref): try dynamicObject(ref)
+        default: type.scalar?._scalar(from: _EngineValue(value, self))
+        }
+    }
+}
+
+extension ClassHandle {
+    /// The property with a name that an app gives.
+    func property(dynamicName name: String) throws -> PropertyHandle {
+        guard let found = try? property(named: name) else {
+            throw DynamicObject.noProperty(name, of: self.name)
+        }
+        return found
+    }
+}
+
+extension PropertyHandle {
+    fileprivate func mismatch(_ any: Any) -> Realm.Error {
+        Realm.Error(
+            .typeMismatch,
+            "'\(className).\(name)' can't take '\(any)', which is \(Swift.type(of: any)).")
+    }
+
+    /// The elements of a collection that an app gives, with their keys where it is a dictionary.
+    fileprivate func elements(of any: Any?) throws -> [(key: String, value: Any?)] {
+        guard let any = any.flattened else { return [] }
+        if collection == .dictionary {
+            guard let entries = any as? [String: Any?] else { throw mismatch(any) }
+            return entries.map { ($0.key, $0.value) }
+        }
+        guard let sequence = any as? any Sequence else { throw mismatch(any) }
+        return Self.elements(sequence)
+    }
+
+    private static func elements(_ sequence: some Sequence) -> [(key: String, value: Any?)] {
+        sequence.map { ("", $0) }
+    }
+}
+
+extension ToftModel.PropertyType {
+    /// The Swift type of a scalar; nil for links.
+    var scalar: (any DynamicScalar.Type)? {
+        switch self {
+        case .bool: Bool.self
+        case .int: Int.self
+        case .float: Float.self
+        case .double: Double.self
+        case .string: String.self
+        case .data: Data.self
+        case .date: Date.self
+        case .uuid: UUID.self
+        case .objectId: ObjectId.self
+        case .decimal128: Decimal128.self
+        case .link, .linkingObjects: nil
+        }
+    }
+}
+
+extension ManagedRow {
+    /// What the engine tells of an object that is known by its class's name.
+    func dynamicChanges(_ change: ToftEngine.ObjectChange) -> [PropertyChange] {
+        home.binding.owner.visibleProperties.compactMap { property in
+            guard change.properties.contains(property.id) else { return nil }
+            let old = change.oldValues[property.id].flatMap {
+                try? session.dynamicAny($0, property.type)
+            }
+            let new =
+                property.collection == .none && property.type != .linkingObjects
+                ? try? dynamicValue(of: property) : nil
+            return PropertyChange(name: property.name, oldValue: old, newValue: new)
+        }
+    }
+}
+
+/// A scalar and the collections of such.
+protocol DynamicScalar: _Scalar {}
+
+extension DynamicScalar {
+    /// What is stored for a value; nil where it can't be converted.
+    fileprivate static func stored(_ any: Any) -> Value? {
+        ((any as? Self) ?? _scalar(converting: any))?._engineValue.value
+    }
+
+    fileprivate static func collection(_ backing: CollectionBacking, _ kind: CollectionKind) -> Any
+    {
+        switch kind {
+        case .set: MutableSet<Self>(backing)
+        case .dictionary: Map<String, Self>(backing)
+        case .list, .none: List<Self>(backing)
+        }
+    }
+
+    fileprivate static func optionalCollection(
+        _ backing: CollectionBacking, _ kind: CollectionKind
+    ) -> Any {
+        switch kind {
+        case .set: MutableSet<Self?>(backing)
+        case .dictionary: Map<String, Self?>(backing)
+        case .list, .none: List<Self?>(backing)
+        }
+    }
+}
+
+extension Bool: DynamicScalar {}
+extension Int: DynamicScalar {}
+extension Float: DynamicScalar {}
+extension Double: DynamicScalar {}
+extension String: DynamicScalar {}
+extension Data: DynamicScalar {}
+extension Date: DynamicScalar {}
+extension UUID: DynamicScalar {}
+extension ObjectId: DynamicScalar {}
+extension Decimal128: DynamicScalar {}

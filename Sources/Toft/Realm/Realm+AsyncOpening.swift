@@ -1,0 +1,96 @@
+public import Dispatch
+internal import Foundation
+internal import Synchronization
+
+extension Realm {
+    /// Opens a database in the background, and then for a queue: what an opening may wait for or
+    /// build happens on a thread of its own.
+    ///
+    /// ```swift
+    /// let task = Realm.asyncOpen(configuration: configuration) { result in
+    ///     switch result {
+    ///     case .success(let realm): show(realm)
+    ///     case .failure(let error): tell(error)
+    ///     }
+    /// }
+    /// task.addProgressNotification { progress in bar.value = progress.fraction }
+    /// ```
+    /// - Parameters:
+    ///   - configuration: of the database. Its `interruption` and `progress` are not looked at: the
+    ///     task is for both.
+    ///   - callbackQueue: a serial queue, which the realm then belongs to.
+    ///   - callback: called on the queue with the realm or the error.
+    /// - Returns: what ends the opening and tells how far it is.
+    @discardableResult
+    public static func asyncOpen(
+        configuration: Configuration = .defaultConfiguration,
+        callbackQueue: DispatchQueue = .main,
+        callback: @escaping @Sendable (Result<Realm, any Swift.Error>) -> Void
+    ) -> AsyncOpenTask {
+        let task = AsyncOpenTask()
+        var opening = configuration.opened
+        opening.interruption = task.interruption
+        opening.progress = { task.tell(Progress(done: $0, total: $1)) }
+        let thread = Thread { [opening] in
+            // Open until the queue has its own: so that one in memory stays.
+            let opened = Result { try Realm(configuration: opening) }
+            let failure: (any Swift.Error)? =
+                if case .failure(let error) = opened { error } else { nil }
+            callbackQueue.sync {
+                guard !task.isCancelled else { return }
+                if let failure { return callback(.failure(failure)) }
+                callback(
+                    Result {
+                        try Realm(configuration: configuration.opened, queue: callbackQueue)
+                    })
+            }
+            withExtendedLifetime(opened) {}
+        }
+        thread.start()
+        return task
+    }
+
+    /// How far an opening is.
+    public struct Progress: Sendable, Hashable {
+        /// How many objects have entries in the indexes that are built.
+        public let done: Int
+        /// How many objects need some; more than 0.
+        public let total: Int
+        /// From 0 to 1.
+        public var fraction: Double { Double(done) / Double(max(total, 1)) }
+    }
+}
+
+/// An opening that was asked for with `Realm.asyncOpen`. Any thread may use it.
+public final class AsyncOpenTask: Sendable {
+    let interruption = Realm.Interruption()
+    private let state = Mutex(State())
+
+    private struct State {
+        var isCancelled = false
+        var blocks: [(queue: DispatchQueue, block: @Sendable (Realm.Progress) -> Void)] = []
+    }
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Ends the opening, within 50 ms where it waits and a thousand objects where it builds an
+    /// index: the file is then as it was. The callback is not called any more.
+    public func cancel() {
+        state.withLock { $0.isCancelled = true }
+        interruption.interrupt()
+    }
+
+    /// Has a block called on a queue while the opening builds indexes; an opening without an index
+    /// to build tells nothing. Realm tells of downloads.
+    public func addProgressNotification(
+        queue: DispatchQueue = .main, block: @escaping @Sendable (Realm.Progress) -> Void
+    ) {
+        state.withLock { $0.blocks.append((queue, block)) }
+    }
+
+    func tell(_ progress: Realm.Progress) {
+        for (queue, block) in state.withLock({ $0.blocks }) {
+            queue.async { block(progress) }
+        }
+    }
+}
