@@ -144,8 +144,8 @@ import ToftTestKit
         try database.write { transaction throws in
             let key = try transaction.create("Box", ["id": .int(1)])
             try transaction.set(key, any, .list([.int(1), .int(2)]))
-            let (ref, kind) = try transaction.view.nested(key, any)
-            #expect(kind == .list)
+            #expect(message { _ = try transaction.view.nested(key, any, .dictionary) } != "")
+            let ref = try transaction.view.nested(key, any, .list)
             try transaction.edit(key, any, ref, .set(.bool(true), at: 0))
             try transaction.edit(key, any, ref, .move(from: 0, to: 1))
             #expect(try transaction.view.value(key, any) == .list([.int(2), .bool(true)]))

@@ -427,9 +427,10 @@ private struct RandomRun {
         if !property.isCollection { elements = [object.values[property.name] ?? .null] }
         let collections = elements.indices.filter { elements[$0].isCollection }
         guard let index = seed.pick(collections) else { return }
+        let kind: CollectionKind =
+            if case .list = elements[index] { .list } else { .dictionary }
         var ref = try transaction.view.nested(
-            key, property, at: property.isCollection ? index : nil
-        ).ref
+            key, property, at: property.isCollection ? index : nil, kind)
         // Where the element was last; it is found wherever it is.
         if seed.chance(30) { ref.index = seed.below(5) }
         elements[index] = try edit(elements[index], key, property, ref, transaction)

@@ -124,8 +124,28 @@ extension RealmSession {
     func dynamicValue(_ any: Any?, for property: PropertyHandle) throws -> Value {
         guard let any = any.flattened else { return .null }
         if property.type == .link { return .link(try dynamicTarget(any, of: property)) }
-        guard let value = property.type.scalar?.stored(any) else { throw property.mismatch(any) }
+        let value =
+            property.type == .mixed
+            ? try mixedValue(any, property) : property.type.scalar?.stored(any)
+        guard let value else { throw property.mismatch(any) }
         return value
+    }
+
+    /// What a mixed property stores; nil for what it can't.
+    private func mixedValue(_ any: Any, _ property: PropertyHandle) throws -> Value? {
+        switch any {
+        case let value as AnyRealmValue: return value.known
+        case let object as ObjectBase: return .link(try dynamicTarget(object, of: property))
+        case let scalar as any _Scalar: return scalar._engineValue.value
+        case let entries as [String: Any?]:
+            return .dictionary(
+                try entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map {
+                    ValueEntry(key: $0.key, value: try dynamicValue($0.value, for: property))
+                })
+        case let elements as [Any?]:
+            return .list(try elements.map { try dynamicValue($0, for: property) })
+        default: return nil
+        }
     }
 
     /// The object that is to be linked to: a managed one, or one that is made of values.
@@ -136,7 +156,8 @@ extension RealmSession {
             }
             return row.handle.ref
         }
-        let target = try engine.classHandle(property.targetClassID ?? 0)
+        guard let id = property.targetClassID else { throw property.mismatch(any) }
+        let target = try engine.classHandle(id)
         let policy: Realm.UpdatePolicy = target.primaryKey == nil ? .error : .modified
         return try dynamicCreate(any, in: target, policy).ref
     }
@@ -237,6 +258,13 @@ extension ManagedRow {
         let backing = CollectionBacking(
             session: session, handle: try handle.collection(property.id, property.collection),
             home: try property.targetClassID.map { try session.dynamicHome(id: $0) })
+        if property.type == .mixed {
+            return switch property.collection {
+            case .set: MutableSet<AnyRealmValue>(backing)
+            case .dictionary: Map<String, AnyRealmValue>(backing)
+            case .list, .none: List<AnyRealmValue>(backing)
+            }
+        }
         guard let scalar = property.type.scalar else {
             return switch property.collection {
             case .set: MutableSet<DynamicObject>(backing)
@@ -263,7 +291,10 @@ extension RealmSession {
         switch value {
         case .null: nil
         case .link(let ref): try dynamicObject(ref)
-        default: type.scalar?._scalar(from: _EngineValue(value, self))
+        default:
+            type == .mixed
+                ? try AnyRealmValue(value, in: self)
+                : type.scalar?._scalar(from: _EngineValue(value, self))
         }
     }
 }
@@ -302,7 +333,7 @@ extension PropertyHandle {
 }
 
 extension ToftModel.PropertyType {
-    /// The Swift type of a scalar; nil for links.
+    /// The Swift type of a scalar; nil for links and mixed values.
     var scalar: (any DynamicScalar.Type)? {
         switch self {
         case .bool: Bool.self
@@ -315,7 +346,7 @@ extension ToftModel.PropertyType {
         case .uuid: UUID.self
         case .objectId: ObjectId.self
         case .decimal128: Decimal128.self
-        case .link, .linkingObjects: nil
+        case .link, .linkingObjects, .mixed: nil
         }
     }
 }

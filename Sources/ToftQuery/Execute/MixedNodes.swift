@@ -377,6 +377,7 @@ final class MixedWalk {
     /// Encoded values that are not so in the file: keys of dictionaries, properties of linked
     /// objects. They live as long as the query runs.
     private var made: [UnsafeMutableRawBufferPointer] = []
+    private var found: [(row: Int, cell: Cell)] = []
 
     init(_ base: NestedBase, _ steps: [NestedStep], _ source: DataSource) {
         self.base = base
@@ -386,17 +387,18 @@ final class MixedWalk {
 
     deinit { for bytes in made { bytes.deallocate() } }
 
-    /// Calls `body` with each row and each value at the end of the path, as a cell of a mixed
-    /// property.
-    func forEachValue(
-        _ column: UInt32, _ batch: RowBatch, _ wanted: Selection,
-        _ body: (Int, Cell) throws(ModelError) -> Void
-    ) throws(ModelError) {
-        guard let reader = batch.reader else { return }
+    /// Each row and each value at the end of the path, as a cell of a mixed property. An array, and
+    /// no closure, of which the compiler would make as many functions as there are callers.
+    @inline(never)
+    func values(_ column: UInt32, _ batch: RowBatch, _ wanted: Selection) throws(ModelError) -> [(
+        row: Int, cell: Cell
+    )] {
+        found.removeAll(keepingCapacity: true)
+        guard let reader = batch.reader else { return [] }
         switch base {
         case .value:
             try reader.forEachCell(column, batch, wanted: wanted) { row, cell throws(ModelError) in
-                try follow(cell, steps[...], row, body)
+                try follow(cell, steps[...], row)
             }
         case .elements, .element:
             try reader.forEachList(column, batch, wanted: wanted) { row, list throws(ModelError) in
@@ -406,7 +408,7 @@ final class MixedWalk {
                     range = index..<index + 1
                 }
                 for index in range {
-                    try follow(try list.element(index), steps[...], row, body)
+                    try follow(try list.element(index), steps[...], row)
                 }
             }
         case .entry(let key):
@@ -417,19 +419,23 @@ final class MixedWalk {
             var rows = wanted.rows
             while let row = rows.next() {
                 if !values.nulls[row] {
-                    try follow(.bytes(values.texts[row]), steps[...], row, body)
+                    try follow(.bytes(values.texts[row]), steps[...], row)
                 }
             }
         }
+        return found
     }
 
     private func follow(
-        _ cell: Cell, _ steps: ArraySlice<NestedStep>, _ row: Int,
-        _ body: (Int, Cell) throws(ModelError) -> Void
+        _ cell: Cell, _ steps: ArraySlice<NestedStep>, _ row: Int
     ) throws(ModelError) {
         guard let step = steps.first else {
-            if case .bytes(let bytes) = cell, bytes.first == 0 { return try body(row, .null) }
-            return try body(row, cell)
+            if case .bytes(let bytes) = cell, bytes.first == 0 {
+                found.append((row, .null))
+            } else {
+                found.append((row, cell))
+            }
+            return
         }
         let rest = steps.dropFirst()
         switch try MixedValue(cell) {
@@ -437,16 +443,16 @@ final class MixedWalk {
             guard case .key(let name) = step,
                 let linked = try value(String(decoding: name, as: UTF8.self), of: target)
             else { return }
-            try follow(linked, rest, row, body)
+            try follow(linked, rest, row)
         case .scalar: return
         case .collection(let collection):
-            try follow(collection, step, rest, row, body)
+            try follow(collection, step, rest, row)
         }
     }
 
     private func follow(
         _ collection: MixedCollection, _ step: NestedStep, _ rest: ArraySlice<NestedStep>,
-        _ row: Int, _ body: (Int, Cell) throws(ModelError) -> Void
+        _ row: Int
     ) throws(ModelError) {
         var wanted: Int?
         switch (step, collection.kind) {
@@ -460,18 +466,18 @@ final class MixedWalk {
         while let element = try elements.next() {
             defer { index += 1 }
             switch step {
-            case .every: try follow(.bytes(element.bytes), rest, row, body)
-            case .keys: try follow(made(.string(element.key)), rest, row, body)
+            case .every: try follow(.bytes(element.bytes), rest, row)
+            case .keys: try follow(made(.string(element.key)), rest, row)
             case .index:
                 guard index == wanted else { continue }
-                return try follow(.bytes(element.bytes), rest, row, body)
+                return try follow(.bytes(element.bytes), rest, row)
             case .key(let key):
                 guard element.key.elementsEqual(key) else { continue }
-                return try follow(.bytes(element.bytes), rest, row, body)
+                return try follow(.bytes(element.bytes), rest, row)
             }
         }
         // A key that is missing is null.
-        if case .key = step, rest.isEmpty { try body(row, .null) }
+        if case .key = step, rest.isEmpty { found.append((row, .null)) }
     }
 
     /// A property of an object that a mixed value links to; nil where it has none with one value.

@@ -183,7 +183,7 @@ final class PathExpander {
             count = 0
         }
         if let nested = level.nested {
-            try nested.forEachValue(level.column, batch, wanted) { row, cell throws(ModelError) in
+            for (row, cell) in try nested.values(level.column, batch, wanted) {
                 vector.set(count, cell)
                 level.batch.owners[count] = UInt8(
                     truncatingIfNeeded: ownsItself ? row : Int(batch.owners[row]))
