@@ -64,12 +64,15 @@ if(PACK)
   set(packing -Xlinker -z -Xlinker pack-relative-relocs)
 endif()
 
+# 64 KB of zeros, which the runtime fills when a program asks for its backtraces: memory, but no part of the file.
+file(WRITE "${link_directory}/zeros.ld" "SECTIONS { swift5_backtrace (NOLOAD) : { *(swift5_backtrace) } } INSERT AFTER .bss;\n")
+
 # Identical functions, mostly of generic code, become one. That is safe: the engine compares no addresses of functions, and the runtime only
 # those of key paths to computed properties, which the engine does not compare.
 execute_process(
   COMMAND "${SWIFTC}" -emit-library -static-stdlib -use-ld=lld "-L${link_directory}" "@${link_directory}/objects" "${runtime}" -o "${unstripped}"
           -Xlinker "--version-script=${link_directory}/toft.map" -Xlinker "-soname=${SONAME}" -Xlinker --gc-sections -Xlinker --icf=all
-          -Xlinker -z -Xlinker nodelete -Xclang-linker -static-libgcc ${packing}
+          -Xlinker -z -Xlinker nodelete -Xclang-linker -static-libgcc -Xlinker -T -Xlinker "${link_directory}/zeros.ld" ${packing}
   COMMAND_ERROR_IS_FATAL ANY)
 # With its names it is for debuggers and tests; what is installed has none.
 execute_process(COMMAND "${STRIP}" --strip-all -o "${LIBRARY}" "${unstripped}" COMMAND_ERROR_IS_FATAL ANY)

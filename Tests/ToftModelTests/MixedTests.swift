@@ -43,9 +43,13 @@ import ToftTestKit
         let database = try ModelDatabase(Self.box)
         try database.write { transaction throws in
             let key = try transaction.create("Box", ["id": .int(1)])
-            let text = message { try transaction.set(key, "Box", "any", Self.nested(depth)) }
+            if depth > 100 {
+                let text = message { try transaction.set(key, "Box", "any", Self.nested(depth)) }
+                #expect(text.contains("100"))
+            } else {
+                try transaction.set(key, "Box", "any", Self.nested(depth))
+            }
             let expected = depth > 100 ? Value.null : Self.nested(depth)
-            #expect((text.contains("100")) == (depth > 100), "\(text)")
             #expect(try transaction.view.value(key, "Box", "any") == expected)
         }
         try database.check()
@@ -163,8 +167,13 @@ import ToftTestKit
             let key = try transaction.create("Box", ["id": .int(1)])
             // The tag and the number of bytes come before the text.
             let value = Value.string(String(repeating: "x", count: size - 5))
-            let text = message { try transaction.set(key, "Box", "any", value) }
-            #expect((text != "") == (size > Limits.valueBytes), "\(text)")
+            if size > Limits.valueBytes {
+                let text = message { try transaction.set(key, "Box", "any", value) }
+                #expect(text.contains("\(size)"))
+            } else {
+                try transaction.set(key, "Box", "any", value)
+                #expect(try transaction.view.value(key, "Box", "any") == value)
+            }
         }
         try database.check()
     }
@@ -204,12 +213,11 @@ import ToftTestKit
         }
         var damaged = 0
         for _ in 0..<20_000 {
-            var bytes = try #require(seed.pick(samples))
+            guard var bytes = seed.pick(samples), let whole = seed.pick(samples) else { return }
             for _ in 0...seed.below(3) {
                 bytes[seed.below(bytes.count)] = UInt8(truncatingIfNeeded: seed.next())
             }
             if seed.chance(30) { bytes.removeLast(seed.below(bytes.count)) }
-            let whole = try #require(seed.pick(samples))
             bytes.withUnsafeBytes { bytes in
                 do {
                     let value = try MixedValue(.bytes(bytes))

@@ -289,14 +289,14 @@ extension RealmSession {
     /// What a stored value is in Swift.
     func dynamicAny(_ value: Value, _ type: ToftModel.PropertyType) throws -> Any? {
         switch value {
-        case .null: nil
-        case .link(let ref): try dynamicObject(ref)
-        default:
-            type == .mixed
-                ? try AnyRealmValue(value, in: self)
-                : type.scalar?._scalar(from: _EngineValue(value, self))
+        case .null: return nil
+        case .link(let ref): return try dynamicObject(ref)
+        default: break
         }
+        if type == .mixed { return try mixed(.value(value)) }
+        return type.scalar?._scalar(from: _EngineValue(value, self))
     }
+
 }
 
 extension ClassHandle {

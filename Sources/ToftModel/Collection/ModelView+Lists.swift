@@ -84,7 +84,7 @@ extension ListView {
         var targets: Set<ObjectRef> = []
         for index in 0..<count {
             let cell = try stored { () throws(StorageError) in try self.cell(at: index) }
-            try MixedValue.forEachLink(in: cell) { targets.insert($0) }
+            targets.formUnion(try MixedValue.links(in: cell))
         }
         return targets
     }

@@ -23,6 +23,7 @@ extension BorrowedValue {
 
     /// Less than, equal to or greater than 0 as this value comes before another, equals it or comes
     /// after it. NaN equals NaN and comes before all numbers.
+    @inline(never)
     package func mixedOrder(_ other: BorrowedValue) -> Int {
         func order<T: Comparable>(_ left: T, _ right: T) -> Int {
             left < right ? -1 : left == right ? 0 : 1
@@ -94,6 +95,7 @@ extension BorrowedValue {
 
 extension MixedValue {
     /// The same for mixed values; lists and dictionaries element by element.
+    @inline(never)
     package func order(_ other: MixedValue) -> Int {
         switch (self, other) {
         case (.scalar(let left), .scalar(let right)): return left.mixedOrder(right)
@@ -105,6 +107,7 @@ extension MixedValue {
     }
 
     /// The same for cells of mixed properties. What can't be read comes after all others.
+    @inline(never)
     static func order(_ left: Cell, _ right: Cell) -> Int {
         guard let left = try? MixedValue(left) else { return 1 }
         guard let right = try? MixedValue(right) else { return -1 }
@@ -134,6 +137,7 @@ extension MixedCollection {
 
 extension Value {
     /// The same for values that are owned.
+    @inline(never)
     package func mixedOrder(_ other: Value) -> Int {
         let lender = ValueLender()
         return withExtendedLifetime(lender) { lender.lend(self).mixedOrder(lender.lend(other)) }

@@ -60,6 +60,7 @@ package struct MixedElements {
     }
 
     /// The next element, nil after the last one.
+    @inline(never)
     package mutating func next() throws(ModelError) -> MixedElement? {
         guard left > 0 else {
             guard rest.isEmpty else { throw MixedFormat.damaged }
@@ -144,6 +145,7 @@ extension MixedValue {
     }
 
     /// Reads the value that these bytes are. O(1).
+    @inline(never)
     init(encoded bytes: UnsafeRawBufferPointer) throws(ModelError) {
         guard try MixedFormat.size(of: bytes) == bytes.count else { throw MixedFormat.damaged }
         switch bytes[0] {
@@ -189,6 +191,7 @@ extension MixedValue {
     }
 
     /// The value with all that is in it, owned by the caller.
+    @inline(never)
     package func owned(depth: Int = 0) throws(ModelError) -> Value {
         switch self {
         case .scalar(let value): return try value.owned()
@@ -209,24 +212,23 @@ extension MixedValue {
         }
     }
 
-    /// Calls `body` with each link in a cell of a mixed property, in their order.
-    static func forEachLink(in cell: Cell, _ body: (ObjectRef) throws(ModelError) -> Void)
-        throws(ModelError)
-    {
-        if case .bytes = cell { try MixedValue(cell).forEachLink(0, body) }
+    /// The links in a cell of a mixed property, in their order.
+    @inline(never)
+    static func links(in cell: Cell) throws(ModelError) -> [ObjectRef] {
+        var links: [ObjectRef] = []
+        if case .bytes = cell { try MixedValue(cell).addLinks(to: &links, 0) }
+        return links
     }
 
-    private func forEachLink(_ depth: Int, _ body: (ObjectRef) throws(ModelError) -> Void)
-        throws(ModelError)
-    {
+    private func addLinks(to links: inout [ObjectRef], _ depth: Int) throws(ModelError) {
         switch self {
-        case .scalar(.link(let target)): try body(target)
+        case .scalar(.link(let target)): links.append(target)
         case .scalar: break
         case .collection(let collection):
             guard depth < Limits.nestedCollections else { throw MixedFormat.damaged }
             var elements = collection.elements
             while let element = try elements.next() {
-                try element.value().forEachLink(depth + 1, body)
+                try element.value().addLinks(to: &links, depth + 1)
             }
         }
     }

@@ -15,6 +15,7 @@ struct MixedWriter {
 
     /// Appends a value.
     /// - Parameter depth: the number of collections around it.
+    @inline(never)
     mutating func put(_ value: BorrowedValue, depth: Int) throws(ModelError) {
         switch value {
         case .string(let bytes) where bytes.count > Limits.valueBytes,
@@ -161,6 +162,7 @@ extension PropertyHandle {
 
 extension ModelTransaction {
     /// The cell of a value of a mixed property, or of an element of one, its bytes in `arena`.
+    @inline(never)
     func prepareMixed(_ value: BorrowedValue, _ property: PropertyHandle) throws(ModelError) -> Cell
     {
         switch value {
@@ -189,11 +191,11 @@ extension ModelTransaction {
     }
 
     /// Changes the backlinks of a mixed property from those of one value to those of another.
+    @inline(never)
     func replaceMixedLinks(
         _ property: PropertyHandle, of key: Int64, _ old: [ObjectRef], by cell: Cell
     ) throws(ModelError) {
-        var added: [ObjectRef] = []
-        try MixedValue.forEachLink(in: cell) { added.append($0) }
+        let added = try MixedValue.links(in: cell)
         guard added != old else { return }
         for target in old {
             try removeBacklink(property, target: target.key, of: target.classID, source: key)
@@ -201,15 +203,6 @@ extension ModelTransaction {
         for target in added {
             try addBacklink(property, target: target.key, of: target.classID, source: key)
         }
-    }
-}
-
-extension MixedValue {
-    /// The links in a cell, in their order.
-    static func links(in cell: Cell) throws(ModelError) -> [ObjectRef] {
-        var links: [ObjectRef] = []
-        try forEachLink(in: cell) { links.append($0) }
-        return links
     }
 }
 

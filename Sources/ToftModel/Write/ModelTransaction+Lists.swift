@@ -200,6 +200,7 @@ extension ModelTransaction {
     }
 
     /// The links in an element of a mixed property.
+    @inline(never)
     private func mixedLinks(at index: Int, of key: Int64, _ property: PropertyHandle)
         throws(ModelError) -> [ObjectRef]
     {

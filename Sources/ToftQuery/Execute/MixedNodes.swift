@@ -5,6 +5,7 @@ internal import ToftStorage
 struct MixedRow {
     let value: MixedValue
 
+    @inline(never)
     init(_ bytes: UnsafeRawBufferPointer) {
         value = (try? MixedValue(.bytes(bytes))) ?? .scalar(.null)
     }
@@ -22,6 +23,7 @@ struct MixedRow {
     /// Where values of its kind stand.
     var rank: UInt64 { UInt64(scalar?.mixedRank ?? 9) }
 
+    @inline(never)
     func order(_ other: MixedRow) -> Int { value.order(other.value) }
 
     /// The bytes of a string or of data, and whether it is a string.
@@ -190,6 +192,7 @@ final class MixedRowTest: RowPredicate {
 
 extension PairTest {
     /// The order of two rows of which one side is mixed; nil where they have none.
+    @inline(never)
     func mixedOrder(_ left: Vector, _ right: Vector, _ row: Int) -> Int? {
         if left.layout == .mixed, right.layout == .mixed {
             let (one, other) = (MixedRow(left.texts[row]), MixedRow(right.texts[row]))
@@ -204,6 +207,7 @@ extension PairTest {
     }
 
     /// BEGINSWITH and its kin, and equality with options, of strings or of data.
+    @inline(never)
     func mixedTexts(_ left: Vector, _ right: Vector, _ open: Selection) -> Selection {
         guard let operation = TextTest.Operation(comparator == .notEqual ? .equal : comparator)
         else { return .empty }
@@ -224,6 +228,7 @@ extension PairTest {
 
 extension Vector {
     /// A row as a mixed value has it; nil for a list or a dictionary.
+    @inline(never)
     fileprivate func borrowed(_ row: Int, _ type: ValueType?) -> BorrowedValue? {
         switch (layout, type) {
         case (.mixed, _): MixedRow(texts[row]).scalar

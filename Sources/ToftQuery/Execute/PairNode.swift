@@ -10,6 +10,7 @@ struct PairTest {
     let rightType: ValueType?
 
     /// The wanted rows for which `left comparator right` holds.
+    @inline(never)
     func evaluate(_ left: Vector, _ right: Vector, wanted: Selection) -> Selection {
         let open = wanted.subtracting(left.nulls | right.nulls)
         let bothNull = left.nulls & right.nulls
@@ -69,6 +70,7 @@ struct PairTest {
     }
 
     /// Which rows are less, equal, greater; NaN with a number is none of them.
+    @inline(never)
     private func ordered(_ left: Vector, _ right: Vector, _ open: Selection) -> (
         less: Selection, equal: Selection, greater: Selection
     ) {
