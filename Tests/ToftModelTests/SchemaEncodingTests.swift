@@ -62,8 +62,8 @@ import ToftStorage
         }
         var record = try SchemaPlanTests.stored().classes[1].encoded()
         let type = try #require(record.firstIndex(of: PropertyType.string.rawValue))
-        record[type] = 13
-        #expect(throws: ModelError.unsupportedSchema("property 'Dog.name' is of type mixed")) {
+        record[type] = 14
+        #expect(throws: ModelError.unsupportedSchema("property 'Dog.name' is of type 14")) {
             try StoredClass(decoding: record)
         }
     }
