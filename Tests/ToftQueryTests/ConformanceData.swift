@@ -7,21 +7,8 @@ import ToftStorage
 
 @testable import ToftQuery
 
-/// The data set in a database in memory: every class and property of a type that exists today.
-/// Embedded objects are ordinary ones here, and primary keys of types that do not exist yet are
-/// strings.
+/// The data set in a database in memory. Embedded objects are ordinary ones here.
 final class ConformanceData {
-    /// What is left out; a query that names one of these is out of scope.
-    static let leftOut: Set<String> = {
-        var names: Set<String> = []
-        for item in schemaJSON {
-            for property in item["properties"].array ?? [] where PropertySchema(property) == nil {
-                if let name = property["name"].string { names.insert(name) }
-            }
-        }
-        return names
-    }()
-
     private static let json: JSON = {
         let data =
             (try? Data(contentsOf: Fixtures.folder.appendingPathComponent("dataset.json")))
@@ -199,7 +186,7 @@ extension PropertyType {
 }
 
 extension PropertySchema {
-    /// Nil for a property of a type that does not exist yet.
+    /// Nil for a property of no type that is known.
     init?(_ json: JSON) {
         guard let name = json["name"].string, let typeName = json["type"].string else { return nil }
         let isPrimary = json["primary"].bool == true

@@ -33,20 +33,6 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 }
 
 extension Scenario {
-    /// Why a scenario can't run yet; nil if it can.
-    var reasonToSkip: String? {
-        for operation in setup + rounds.joined().joined() {
-            if let reason = Self.reasonToSkip(operation) { return reason }
-        }
-        return nil
-    }
-
-    private static func reasonToSkip(_ operation: JSON) -> String? {
-        let values = operation["values"].object ?? [:]
-        if values["any"] != nil { return "mixed values" }
-        return nil
-    }
-
     /// Where we differ on purpose. A key path through a null link is null, so such rows come first,
     /// not last.
     private static let decided: [String: (initial: JSON, after: JSON)] = [
@@ -62,5 +48,4 @@ extension Scenario {
                 .appendingPathComponent("Fixtures/notifications.json"))) ?? Data())
 
     static let all = (file["scenarios"].array ?? []).map(Scenario.init)
-    static let runnable = all.filter { $0.reasonToSkip == nil }
 }

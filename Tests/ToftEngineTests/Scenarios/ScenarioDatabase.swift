@@ -3,8 +3,7 @@ import ToftStorage
 import ToftTestKit
 @testable import ToftEngine
 
-/// The database of the scenarios: its schema and data as far as their types exist, and the
-/// operations of their transactions.
+/// The database of the scenarios: its schema and data, and the operations of their transactions.
 struct ScenarioDatabase {
     let name: String
     let writer: Session
@@ -39,6 +38,7 @@ struct ScenarioDatabase {
                 name, .link, collection: collection,
                 isOptional: collection == .none || collection == .dictionary,
                 target: described["target"].string)
+        case "mixed": return PropertySchema(name, .mixed, collection: collection)
         case "linkingObjects":
             return .linkingObjects(
                 name, from: described["target"].string ?? "", described["origin"].string ?? "")
@@ -222,11 +222,14 @@ struct ScenarioDatabase {
     }
 
     func value(_ json: JSON, _ property: PropertyHandle) throws(EngineError) -> Value {
+        if property.type == .mixed, json["t"].string == "link" {
+            return .link(try find(json["v"], json["c"].string ?? "").ref)
+        }
         switch (json, property.type) {
-        case (.null, _): .null
-        case (.int, .link): .link(try find(json, property.targetName ?? "").ref)
-        case (.int(let value), _): .int(value)
-        case (.string(let value), _): .string(value)
+        case (.null, _): return .null
+        case (.int, .link): return .link(try find(json, property.targetName ?? "").ref)
+        case (.int(let value), _): return .int(value)
+        case (.string(let value), _): return .string(value)
         default:
             throw EngineError(
                 .unsupported, "The scenario holds a value of a type that is not there yet: \(json)."
