@@ -100,9 +100,8 @@ struct Binder {
         case .literal(.argument(let index), let offset):
             switch try argument(index, at: offset) {
             case .value(let value):
-                return .constant(
-                    GivenConstant(constant: Constant(value), offset: offset, argument: index))
-            case .list(let values): return Self.list(nil, values, index, at: offset)
+                return .constant(try given(value, index, at: offset))
+            case .list(let values): return try list(nil, values, index, at: offset)
             }
         case .quantifiedArgument(let quantifier, let index, let offset):
             guard case .list(let values) = try argument(index, at: offset) else {
@@ -110,7 +109,7 @@ struct Binder {
                     .invalidArgument,
                     "\(quantifier.rawValue) needs a list, but $\(index) is one value.", at: offset)
             }
-            return Self.list(quantifier, values, index, at: offset)
+            return try list(quantifier, values, index, at: offset)
         case .list(let quantifier, let elements, _):
             var constants: [GivenConstant] = []
             for element in elements {
@@ -126,12 +125,33 @@ struct Binder {
         }
     }
 
-    private static func list(
+    private func list(
         _ quantifier: Quantifier?, _ values: [Value], _ index: Int, at offset: Int
-    ) -> Operand {
-        .list(
-            quantifier,
-            values.map { GivenConstant(constant: Constant($0), offset: offset, argument: index) })
+    ) throws(QueryError) -> Operand {
+        var constants: [GivenConstant] = []
+        for value in values { constants.append(try given(value, index, at: offset)) }
+        return .list(quantifier, constants)
+    }
+
+    /// A value of the argument `index`.
+    private func given(_ value: Value, _ index: Int, at offset: Int) throws(QueryError)
+        -> GivenConstant
+    {
+        GivenConstant(
+            constant: try constant(value, index, at: offset), offset: offset, argument: index)
+    }
+
+    private func constant(_ value: Value, _ index: Int, at offset: Int) throws(QueryError)
+        -> Constant
+    {
+        switch value {
+        case .list, .dictionary:
+            throw failure(
+                .invalidArgument,
+                "$\(index) is a collection, which nothing is compared with as a whole.",
+                hint: "Compare its elements: mixed['key'] == $0.", at: offset)
+        default: return Constant(value)
+        }
     }
 
     private mutating func given(_ literal: Literal, at offset: Int) throws(QueryError)
@@ -161,14 +181,7 @@ struct Binder {
                     .invalidArgument, "$\(index) is a list, but one value is needed here.",
                     at: offset)
             }
-            switch value {
-            case .list, .dictionary:
-                throw failure(
-                    .invalidArgument,
-                    "$\(index) is a collection, which nothing is compared with as a whole.",
-                    hint: "Compare its elements: mixed['key'] == $0.", at: offset)
-            default: return Constant(value)
-            }
+            return try constant(value, index, at: offset)
         case .object(let className, let key): return try object(className, key, at: offset)
         }
     }

@@ -1,0 +1,127 @@
+import Testing
+import ToftEngine
+import ToftModel
+import ToftStorage
+
+@testable import ToftQuery
+
+/// What queries ask of mixed values, with answers worked out by hand.
+///
+/// Boxes by id: 1 holds 5, 2 holds 5.0, 3 '5', 4 a dictionary with the lists 'sizes' (1, 2) and
+/// 'more', 5 a list with 5 and a dictionary, 6 nothing, 7 a link to box 1, 8 true, 9 NaN.
+@Suite struct MixedTests {
+    private let session: Session
+    private let box: ClassID
+
+    private static let schema = Schema([
+        ClassSchema(
+            "Box",
+            [
+                PropertySchema("id", .int, isPrimaryKey: true), PropertySchema("number", .int),
+                PropertySchema("value", .mixed),
+                PropertySchema("values", .mixed, collection: .list),
+                PropertySchema("map", .mixed, collection: .dictionary),
+            ])
+    ])
+
+    init() throws {
+        session = try Session.open(
+            Configuration(
+                location: .memory(name: "mixed \(UInt64.random(in: 0 ... .max))"),
+                schema: Self.schema))
+        let owner = try session.classHandle(named: "Box")
+        box = owner.id
+        let (id, number) = (
+            try owner.property(named: "id").id, try owner.property(named: "number").id
+        )
+        let value = try owner.property(named: "value").id
+        try session.beginWrite()
+        let first = try session.create(box, [(id, .int(1)), (number, .int(5)), (value, .int(5))])
+        let values: [Value] = [
+            .double(5), .string("5"),
+            .dictionary([
+                ValueEntry(key: "more", value: .list([])),
+                ValueEntry(key: "sizes", value: .list([.int(1), .int(2)])),
+            ]),
+            .list([.int(5), .dictionary([ValueEntry(key: "k", value: .string("v"))])]),
+            .null, .link(first.ref), .bool(true), .double(.nan),
+        ]
+        for (index, content) in values.enumerated() {
+            let made = try session.create(
+                box, [(id, .int(Int64(index + 2))), (number, .int(1)), (value, content)])
+            let list = try made.list(try owner.property(named: "values").id)
+            if index < 2 { try list.append(content) }
+            let map = try made.collection(try owner.property(named: "map").id, .dictionary)
+            if index < 3 { try map.dictionarySet("k", content) }
+        }
+        try session.commit()
+    }
+
+    private func found(_ query: String, _ arguments: [QueryArgument] = []) throws -> [Int64] {
+        try session.results(of: box).filter(query, arguments: arguments).keys().map { $0 + 1 }
+    }
+
+    @Test(arguments: [
+        ("value == 5", [1, 2]), ("value == 5.0", [1, 2]), ("value == '5'", [3]),
+        ("value != 5", [3, 4, 5, 6, 7, 8, 9]), ("value == null", [6]), ("value > 4", [1, 2]),
+        ("value < 6", [1, 2]), ("value == NaN", [9]), ("value == true", [8]),
+        ("value == number", [1]), ("number == value", [1]), ("value == obj('Box', 1)", [7]),
+        ("value IN {5, true}", [1, 2, 8]), ("value BETWEEN {4, 6}", [1, 2]),
+        ("value BEGINSWITH '5'", [3]), ("value BEGINSWITH[c] '5'", [3]),
+        ("value + 1 == 6", [1, 2]),
+    ]) func `Values are compared with those of their kind`(query: String, ids: [Int64]) throws {
+        #expect(try found(query) == ids)
+    }
+
+    @Test(arguments: [
+        ("value.sizes[0] == 1", [4]), ("value['sizes'][*] == 2", [4]),
+        ("value.sizes[LAST] == 2", [4]),
+        ("value.sizes[2] == null", []), ("value.absent == null", [4]), ("value.@keys == 'more'", [4]),
+        ("value[0] == 5", [5]), ("value[1].k == 'v'", [5]), ("value[*].k == 'v'", [5]),
+        ("value.number == 5", [7]), ("value.value == 5", [7]), ("value.@count == 2", [4, 5]),
+        ("value.sizes.@count == 2", [4]), ("value.more.@size == 0", [4]),
+        ("NONE value.sizes[*] == 1", [1, 2, 3, 5, 6, 7, 8, 9]),
+        ("values == 5", [2]), ("values[0] == '5'", [3]), ("values.@sum == 5", [2]),
+        ("map.k == '5'", [3]), ("map['k'].sizes[0] == 1", [4]), ("map.@values == 5", [2]),
+        ("@links.@count == 1", [1]), ("@links.Box.value.id == 7", [1]),
+    ]) func `Paths lead into lists, dictionaries and linked objects`(query: String, ids: [Int64])
+        throws
+    {
+        #expect(try found(query) == ids, "\(query)")
+    }
+
+    @Test(arguments: [
+        ("value.@type == 'int'", [1]), ("value.@type == 'NUMERIC'", [1, 2, 9]),
+        ("value.@type == 'null'", [6]), ("value.@type IN {'list', 'dictionary'}", [4, 5]),
+        ("value.@type != 'link'", [1, 2, 3, 4, 5, 6, 8, 9]), ("value[*].@type == 'int'", [5]),
+        ("value.sizes.@type == 'list'", [4]),
+    ]) func `Types have names`(query: String, ids: [Int64]) throws {
+        #expect(try found(query) == ids)
+    }
+
+    @Test func `Values sort by kind and then by value and equal numbers are told apart once`()
+        throws
+    {
+        #expect(try found("TRUEPREDICATE SORT(value ASC)") == [6, 8, 9, 1, 2, 3, 7, 5, 4])
+        #expect(try found("TRUEPREDICATE DISTINCT(value)") == [1, 3, 4, 5, 6, 7, 8, 9])
+        let results = try session.results(of: box)
+        let value = try session.classHandle(named: "Box").property(named: "value").id
+        guard case .decimal(let sum) = try results.aggregate(.sum, of: value) else {
+            Issue.record("the sum is no decimal")
+            return
+        }
+        #expect(sum.description == "10")
+        #expect(try results.aggregate(.minimum, of: value) == .bool(true))
+    }
+
+    @Test(arguments: [
+        ("value.@type == 'colour'", "numeric"), ("number.@type == 'int'", "mixed"),
+        ("value.@type > 'int'", "=="), ("value.@sum == 1", "@sum"), ("value == $0", "collection"),
+    ]) func `What can't be asked is an error that says why`(query: String, words: String) throws {
+        let error = #expect(throws: EngineError.self) {
+            _ = try found(query, [.value(.list([.int(1)]))])
+        }
+        let message = "\(error?.message ?? "") \(error?.detail ?? "")"
+        #expect(message.contains(words), "\(message)")
+    }
+}
