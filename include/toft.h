@@ -815,6 +815,11 @@ TOFT_API toft_status toft_realm_properties(toft_realm *realm, toft_class_key cla
 TOFT_API toft_status toft_realm_find_property(
     toft_realm *realm, toft_class_key class_key, toft_string name, toft_property_key *out_key);
 
+/* Finds `count` properties by their names at once, all or none; `out_keys` has as many elements.
+   Errors: those of toft_realm_find_property, for the first name that there is not. */
+TOFT_API toft_status toft_realm_find_properties(toft_realm *realm, toft_class_key class_key,
+    const toft_string *names, size_t count, toft_property_key *out_keys);
+
 /* Describes a property. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY. */
 TOFT_API toft_status toft_realm_property_info(toft_realm *realm, toft_class_key class_key,
     toft_property_key property_key, toft_property_info *out_info);

@@ -81,6 +81,26 @@ public func toft_realm_find_property(
 }
 
 @c @implementation
+public func toft_realm_find_properties(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ names: UnsafePointer<toft_string>?,
+    _ count: Int, _ out_keys: UnsafeMutablePointer<toft_property_key>?
+) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        let session = try ResolvedHandle(realm: realm).session
+        let names = try Argument.array(names, count, "names")
+        let room = try Argument.room(out_keys, count, "out_keys")
+        let owner = try session.classHandle(class_key)
+        var keys: [toft_property_key] = []
+        for name in names {
+            let name = try Argument.text(name, "names")
+            keys.append(
+                try model { () throws(ModelError) in try owner.property(named: name) }.id)
+        }
+        Argument.fill(room, keys)
+    }
+}
+
+@c @implementation
 public func toft_realm_property_info(
     _ realm: OpaquePointer?, _ class_key: toft_class_key, _ property_key: toft_property_key,
     _ out_info: UnsafeMutablePointer<toft_property_info>?

@@ -76,7 +76,8 @@ import ToftStorage
     @Test(arguments: [
         ("value.sizes[0] == 1", [4]), ("value['sizes'][*] == 2", [4]),
         ("value.sizes[LAST] == 2", [4]),
-        ("value.sizes[2] == null", []), ("value.absent == null", [4]), ("value.@keys == 'more'", [4]),
+        ("value.sizes[2] == null", []), ("value.absent == null", [4]),
+        ("value.@keys == 'more'", [4]),
         ("value[0] == 5", [5]), ("value[1].k == 'v'", [5]), ("value[*].k == 'v'", [5]),
         ("value.number == 5", [7]), ("value.value == 5", [7]), ("value.@count == 2", [4, 5]),
         ("value.sizes.@count == 2", [4]), ("value.more.@size == 0", [4]),

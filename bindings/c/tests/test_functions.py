@@ -161,6 +161,20 @@ class FunctionTests(unittest.TestCase):
                 self.world.keys["boss"] if text_of(declared.target_property) else 0,
             )
 
+    def test_properties_are_found_by_their_names_all_or_none(self):
+        realm, person = self.world.realm, self.world.person
+        kept = [text(name) for name in ("age", "name", "age", "surname")]
+        names, keys = (S.toft_string * 3)(*kept[:3]), (ctypes.c_uint32 * 3)()
+        check("toft_realm_find_properties", realm, person, names, 3, keys)
+        age, name = self.world.keys["age"], self.world.keys["name"]
+        self.assertEqual(list(keys), [age, name, age])
+        check("toft_realm_find_properties", realm, person, None, 0, None)
+        names[1], keys[0] = kept[3], 0
+        result = status("toft_realm_find_properties", realm, person, names, 3, keys)
+        self.assertEqual(status_name(result), "TOFT_ERROR_NO_SUCH_PROPERTY")
+        self.assertIn("surname", last_error()[1])
+        self.assertEqual(keys[0], 0, "nothing is written then")
+
     def test_classes_lie_in_the_configuration_as_well_as_in_a_schema(self):
         people = class_schema("Person", CLASSES["Person"])
         notes = class_schema("Note", [property_schema("text", E.TOFT_TYPE_STRING)])

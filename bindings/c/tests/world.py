@@ -213,6 +213,12 @@ class World:
     def _special_toft_realm_find_property(self):
         return {"name": text("age")}
 
+    def _special_toft_realm_find_properties(self):
+        name = text("age")
+        names = (S.toft_string * 1)(name)
+        names.keep = name
+        return {"names": names, "count": 1}
+
     def _special_toft_realm_create_object(self):
         keys = (ctypes.c_uint32 * 2)(self.keys["name"], self.keys["age"])
         return {"property_keys": keys, "values": values(["Barbara", 38]), "count": 2}

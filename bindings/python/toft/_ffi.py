@@ -800,6 +800,10 @@ class Library:
             library, "toft_realm_find_property", c_int,
             [c_void_p, c_uint32, toft_string, c_void_p], check
         )
+        self.toft_realm_find_properties = _prototype(
+            library, "toft_realm_find_properties", c_int,
+            [c_void_p, c_uint32, c_void_p, c_size_t, c_void_p], check
+        )
         self.toft_realm_property_info = _prototype(
             library, "toft_realm_property_info", c_int,
             [c_void_p, c_uint32, c_uint32, c_void_p], check
@@ -1291,6 +1295,7 @@ FUNCTIONS = (
     "toft_realm_class_info",
     "toft_realm_properties",
     "toft_realm_find_property",
+    "toft_realm_find_properties",
     "toft_realm_property_info",
     "toft_realm_object_count",
     "toft_realm_begin_write",
