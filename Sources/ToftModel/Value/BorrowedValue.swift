@@ -62,21 +62,28 @@ extension BorrowedValue {
 }
 
 extension Value {
+    /// A value that needs no memory of its own; null for text, data and collections.
+    @inline(__always)
+    var plain: BorrowedValue {
+        switch self {
+        case .bool(let value): .bool(value)
+        case .int(let value): .int(value)
+        case .float(let value): .float(value)
+        case .double(let value): .double(value)
+        case .date(let value): .date(value)
+        case .link(let value): .link(value)
+        case .uuid(let value): .uuid(value)
+        case .objectId(let value): .objectId(value)
+        case .decimal(let value): .decimal(value)
+        case .null, .string, .data, .list, .dictionary: .null
+        }
+    }
+
     /// Lends the value for the time of the call.
     func withBorrowed<Result>(_ body: (BorrowedValue) throws(ModelError) -> Result)
         throws(ModelError) -> Result
     {
         switch self {
-        case .null: return try body(.null)
-        case .bool(let value): return try body(.bool(value))
-        case .int(let value): return try body(.int(value))
-        case .float(let value): return try body(.float(value))
-        case .double(let value): return try body(.double(value))
-        case .date(let value): return try body(.date(value))
-        case .link(let value): return try body(.link(value))
-        case .uuid(let value): return try body(.uuid(value))
-        case .objectId(let value): return try body(.objectId(value))
-        case .decimal(let value): return try body(.decimal(value))
         case .list, .dictionary:
             let lender = ValueLender()
             return try withExtendedLifetime(lender) { () throws(ModelError) in
@@ -92,6 +99,7 @@ extension Value {
                 } catch { return .failure(error) }
             }
             return try utf8.get()
+        default: return try body(plain)
         }
     }
 }
@@ -107,22 +115,13 @@ package final class ValueLender {
     /// The value, copied to memory of the lender.
     package func lend(_ value: Value) -> BorrowedValue {
         switch value {
-        case .null: return .null
-        case .bool(let value): return .bool(value)
-        case .int(let value): return .int(value)
-        case .float(let value): return .float(value)
-        case .double(let value): return .double(value)
-        case .date(let value): return .date(value)
-        case .link(let value): return .link(value)
-        case .uuid(let value): return .uuid(value)
-        case .objectId(let value): return .objectId(value)
-        case .decimal(let value): return .decimal(value)
         case .string(let text): return .string(copy(text.utf8))
         case .data(let bytes): return .data(copy(bytes))
         case .list(let values): return .list(array(values.map(lend)))
         case .dictionary(let entries):
             return .dictionary(
                 array(entries.map { BorrowedEntry(key: copy($0.key.utf8), value: lend($0.value)) }))
+        default: return value.plain
         }
     }
 

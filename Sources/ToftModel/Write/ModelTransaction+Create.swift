@@ -195,22 +195,13 @@ extension Value {
             return UnsafeRawBufferPointer(copy)
         }
         switch self {
-        case .null: return .null
-        case .bool(let value): return .bool(value)
-        case .int(let value): return .int(value)
-        case .float(let value): return .float(value)
-        case .double(let value): return .double(value)
-        case .date(let value): return .date(value)
-        case .link(let value): return .link(value)
-        case .uuid(let value): return .uuid(value)
-        case .objectId(let value): return .objectId(value)
-        case .decimal(let value): return .decimal(value)
         case .string(let text): return .string(copy(text.utf8))
         case .data(let bytes): return .data(copy(bytes))
         case .list, .dictionary:
             let lends = lender ?? ValueLender()
             lender = lends
             return lends.lend(self)
+        default: return plain
         }
     }
 }

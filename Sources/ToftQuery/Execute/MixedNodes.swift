@@ -247,53 +247,50 @@ extension Vector {
     }
 }
 
-/// The numbers among mixed values, as decimals; all else is null.
-final class MixedNumberNode: ValueNode {
+/// Something of mixed values: null where they do not have it.
+class MixedPartNode: ValueNode {
     private let inner: ValueNode
 
-    init(_ inner: ValueNode) {
+    fileprivate init(_ inner: ValueNode, _ layout: Vector.Layout) {
         self.inner = inner
-        super.init(.decimal)
+        super.init(layout)
     }
 
-    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
+    /// Leaves what a value has in a row; false where it has none.
+    fileprivate func take(_ value: MixedRow, to row: Int) -> Bool { false }
+
+    override final func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector
+    {
         let values = try inner.evaluate(batch, wanted: wanted)
         vector.useOwnStorage()
         vector.nulls = values.nulls
         var rows = wanted.subtracting(values.nulls).rows
         while let row = rows.next() {
-            if let number = MixedRow(values.texts[row]).number {
-                vector.set(row, number.stored)
-            } else {
-                vector.nulls.insert(row)
-            }
+            if !take(MixedRow(values.texts[row]), to: row) { vector.nulls.insert(row) }
         }
         return vector
     }
 }
 
-/// How many bytes or elements mixed values have.
-final class MixedSizeNode: ValueNode {
-    private let inner: ValueNode
+/// The numbers among mixed values, as decimals.
+final class MixedNumberNode: MixedPartNode {
+    init(_ inner: ValueNode) { super.init(inner, .decimal) }
 
-    init(_ inner: ValueNode) {
-        self.inner = inner
-        super.init(.int)
+    override fileprivate func take(_ value: MixedRow, to row: Int) -> Bool {
+        guard let number = value.number else { return false }
+        vector.set(row, number.stored)
+        return true
     }
+}
 
-    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        let values = try inner.evaluate(batch, wanted: wanted)
-        vector.useOwnStorage()
-        vector.nulls = values.nulls
-        var rows = wanted.subtracting(values.nulls).rows
-        while let row = rows.next() {
-            if let size = MixedRow(values.texts[row]).size {
-                vector.ownInts[row] = Int64(size)
-            } else {
-                vector.nulls.insert(row)
-            }
-        }
-        return vector
+/// How many bytes or elements mixed values have.
+final class MixedSizeNode: MixedPartNode {
+    init(_ inner: ValueNode) { super.init(inner, .int) }
+
+    override fileprivate func take(_ value: MixedRow, to row: Int) -> Bool {
+        guard let size = value.size else { return false }
+        vector.ownInts[row] = Int64(size)
+        return true
     }
 }
 
