@@ -56,8 +56,14 @@ string(JSON runtime_directory GET "${target}" paths runtimeLibraryPaths 0)
 set(runtime "${link_directory}/libswiftCore.a")
 if(NOT EXISTS "${runtime}" OR "${runtime_directory}/libswiftCore.a" IS_NEWER_THAN "${runtime}")
   execute_process(
-    COMMAND "${OBJCOPY}" ${without_unwinding} "${runtime_directory}/libswiftCore.a" "${runtime}" COMMAND_ERROR_IS_FATAL ANY)
+    COMMAND "${OBJCOPY}" ${without_unwinding} --weaken-symbol=_swift_stdlib_getScalarName "${runtime_directory}/libswiftCore.a" "${runtime}"
+    COMMAND_ERROR_IS_FATAL ANY)
 endif()
+
+# The names of all Unicode scalars are half a megabyte, and the engine asks for none: `Unicode.Scalar.Properties.name` is nil within the library.
+set(no_names "${link_directory}/no-names")
+file(WRITE "${no_names}.cpp" "extern \"C\" __attribute__((visibility(\"hidden\"))) long _swift_stdlib_getScalarName(unsigned, unsigned char *, long) { return 0; }\n")
+execute_process(COMMAND "${CXX}" -fPIC -O2 -c "${no_names}.cpp" -o "${no_names}.o" COMMAND_ERROR_IS_FATAL ANY)
 
 set(packing "")
 if(PACK)
@@ -70,7 +76,7 @@ file(WRITE "${link_directory}/zeros.ld" "SECTIONS { swift5_backtrace (NOLOAD) : 
 # Identical functions, mostly of generic code, become one. That is safe: the engine compares no addresses of functions, and the runtime only
 # those of key paths to computed properties, which the engine does not compare.
 execute_process(
-  COMMAND "${SWIFTC}" -emit-library -static-stdlib -use-ld=lld "-L${link_directory}" "@${link_directory}/objects" "${runtime}" -o "${unstripped}"
+  COMMAND "${SWIFTC}" -emit-library -static-stdlib -use-ld=lld "-L${link_directory}" "@${link_directory}/objects" "${no_names}.o" "${runtime}" -o "${unstripped}"
           -Xlinker "--version-script=${link_directory}/toft.map" -Xlinker "-soname=${SONAME}" -Xlinker --gc-sections -Xlinker --icf=all
           -Xlinker -z -Xlinker nodelete -Xclang-linker -static-libgcc -Xlinker -T -Xlinker "${link_directory}/zeros.ld" ${packing}
   COMMAND_ERROR_IS_FATAL ANY)
