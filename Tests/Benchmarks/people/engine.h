@@ -15,6 +15,27 @@ typedef struct totals {
     uint64_t active;
 } totals;
 
+/* What is asked of all people; each answer is a number. */
+typedef enum question {
+    WELL_SCORED_AND_ACTIVE,
+    SUM_OF_AGES,
+    AVERAGE_SCORE,
+    GREATEST_SCORE,
+    NAME_CONTAINS,
+    NAME_BEGINS,
+    CITY_IS,
+    EMAIL_IS,         /* the query is prepared once; finds the person with an id */
+    EMAIL_IS_IN_TEXT, /* its text is given each time */
+    FIRST_BY_NAME,    /* sorts all, reads 100 and adds up their ids */
+    LIMIT_BY_NAME,    /* asks for no more than 100 */
+    FIRST_BY_CITY,    /* the same of those over 50, by city and falling score */
+    LIMIT_BY_CITY,
+    AGES_OF_BOSSES, /* follows each link */
+    BOSS_IS_OLD,
+    REPORTS_OF, /* how many people have the person with an id as their boss */
+    QUESTION_COUNT
+} question;
+
 typedef struct engine {
     const char *name;
     const char *suffix; /* of its files */
@@ -35,8 +56,11 @@ typedef struct engine {
     int64_t (*look_up)(database *, const int64_t *ids, size_t count);
     /* How many are of an age, which is not indexed. */
     uint64_t (*count_of_age)(database *, int64_t age);
-    /* Reads age, score and active of all. */
+    /* Answers a question, about the person with an id where one is meant. NULL: cannot. */
+    double (*ask)(database *, question, int64_t id);
+    /* Reads age, score and active of all, and the same object by object. NULL: no other way. */
     totals (*iterate)(database *);
+    totals (*iterate_objects)(database *);
     uint64_t (*count)(database *);
     uint64_t (*count_with_boss)(database *); /* NULL: has no bosses */
 

@@ -23,8 +23,25 @@ static const struct description {
     [W2_THREADS] = {"W2t", "commit one object, four threads, per commit", "us", 0, ""},
     [W3] = {"W3", "look up by primary key, read age and name", "ns", 0.40, ""},
     [W4A] = {"W4a", "count(age == 42), no index", "ms", 0.004, ""},
+    [W4B] = {"W4b", "count(score > 0.5 AND active)", "ms", 0.020, ""},
+    [W4C] = {"W4c", "sum(age)", "ms", 0.006, ""},
+    [W4D] = {"W4d", "avg(score)", "ms", 0.020, ""},
+    [W4E] = {"W4e", "max(score)", "ms", 0.020, ""},
+    [W5A] = {"W5a", "count(name CONTAINS '4242')", "ms", 0.060, ""},
+    [W5B] = {"W5b", "count(name BEGINSWITH[c] 'al')", "ms", 0.060, ""},
+    [W5C] = {"W5c", "count(city == 'Elmfeld'), no index", "ms", 0.008, ""},
+    [W6] = {"W6", "find by indexed email, query prepared", "us", 0.30, ""},
+    [W6_TEXT] = {"W6", "the same, query as text", "us", 0.80, ""},
+    [W7A] = {"W7a", "sort all by name, read 100", "ms", 0.20, ""},
+    [W7A_LIMIT] = {"W7a", "the same with LIMIT 100", "ms", 0.10, ""},
+    [W7B] = {"W7b", "age > 50 by city and score, read 100", "ms", 0.20, ""},
+    [W7B_LIMIT] = {"W7b", "the same with LIMIT 100", "ms", 0.10, ""},
     [W8] = {"W8", "age, score, active of all: C, columns, per object", "ns", 0.02, ""},
+    [W8_OBJECTS] = {"W8", "the same: C, object by object, per object", "ns", 0.50, ""},
     [W8_SWIFT] = {"W8", "the same: Swift, objects, per object", "ns", 0.35, ""},
+    [W9A] = {"W9a", "sum(boss.age), each link followed, per object", "ns", 0.30, ""},
+    [W9B] = {"W9b", "count(boss.age > 50), per object", "ns", 0.30, ""},
+    [W9C] = {"W9c", "count of those whose boss is x, per x", "ns", 0.50, ""},
     [W10] = {"W10", "update the age of a tenth, per object", "us", 0.20, ""},
     [W11A] = {"W11a", "delete a tenth, links become null, per object", "us", 0.15, ""},
     [W13] = {"W13", "file after W1", "MB", 0.75, ""},
@@ -47,6 +64,10 @@ struct figures {
 
 figures *figures_make(void) {
     return obtain(sizeof(figures));
+}
+
+const char *figures_text(work work) {
+    return descriptions[work].text;
 }
 
 void figures_add(figures *figures, work work, int column, double value) {

@@ -22,8 +22,25 @@ typedef enum work {
     W2_THREADS,
     W3,
     W4A,
+    W4B,
+    W4C,
+    W4D,
+    W4E,
+    W5A,
+    W5B,
+    W5C,
+    W6,
+    W6_TEXT,
+    W7A,
+    W7A_LIMIT,
+    W7B,
+    W7B_LIMIT,
     W8,
+    W8_OBJECTS,
     W8_SWIFT,
+    W9A,
+    W9B,
+    W9C,
     W10,
     W11A,
     W13,
@@ -40,6 +57,9 @@ typedef struct figures figures;
 
 figures *figures_make(void);
 void figures_add(figures *, work, int column, double value);
+
+/* What a work is, in a few words. */
+const char *figures_text(work);
 
 /* One table; and the same as JSON, with each round's figures. */
 void figures_print(const figures *, FILE *);

@@ -211,4 +211,4 @@ static void compact(database *database, const char *path) {
 }
 
 const engine lmdb_engine = {"LMDB", "lmdb", open_lmdb, close_lmdb, NULL, insert, set_ages, erase,
-    look_up, count_of_age, iterate, count, NULL, compact};
+    look_up, count_of_age, NULL, iterate, NULL, count, NULL, compact};

@@ -34,13 +34,17 @@ person person_make(int64_t id) {
     made.created = 1500000000 + (int64_t)((rest >> 33) % 200000000);
     snprintf(made.name, sizeof made.name, "%s %s %06lld", first_names[(names >> 8) % 16],
         last_names[(names >> 16) % 16], (long long)id);
-    snprintf(made.email, sizeof made.email, "user%06lld@example.org", (long long)id);
+    person_email(made.email, id);
     snprintf(made.city, sizeof made.city, "%s%s", city_beginnings[(names >> 24) % 10],
         city_endings[(names >> 32) % 10]);
     for (int index = 0; index < TAG_COUNT; index++)
         snprintf(made.tags[index], sizeof made.tags[index], "%s",
             tags[(names >> (40 + 4 * index)) % 16]);
     return made;
+}
+
+void person_email(char email[32], int64_t id) {
+    snprintf(email, 32, "user%06lld@example.org", (long long)id);
 }
 
 person *people_make(size_t count) {

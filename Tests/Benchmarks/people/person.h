@@ -29,6 +29,9 @@ uint64_t random_number(uint64_t *seed);
 /* The person with an id, without a boss. */
 person person_make(int64_t id);
 
+/* The e-mail address of the person with an id. */
+void person_email(char email[32], int64_t id);
+
 /* People with the ids 0..<count in shuffled order; the boss of each is one of those before. Free
    it. */
 person *people_make(size_t count);

@@ -19,8 +19,11 @@ enum {
     ITERATE,
     COUNT,
     COUNT_WITH_BOSS,
-    STATEMENT_COUNT
+    FIRST_QUESTION,
+    STATEMENT_COUNT = FIRST_QUESTION + QUESTION_COUNT
 };
+
+#define OVER_50 "SELECT id FROM person WHERE age > 50 ORDER BY city, score DESC"
 
 static const char *const texts[STATEMENT_COUNT] = {
     "BEGIN IMMEDIATE",
@@ -34,6 +37,24 @@ static const char *const texts[STATEMENT_COUNT] = {
     "SELECT age, score, active FROM person",
     "SELECT count(*) FROM person",
     "SELECT count(*) FROM person WHERE boss IS NOT NULL",
+    [FIRST_QUESTION + WELL_SCORED_AND_ACTIVE] =
+        "SELECT count(*) FROM person WHERE score > 0.5 AND active",
+    [FIRST_QUESTION + SUM_OF_AGES] = "SELECT sum(age) FROM person",
+    [FIRST_QUESTION + AVERAGE_SCORE] = "SELECT avg(score) FROM person",
+    [FIRST_QUESTION + GREATEST_SCORE] = "SELECT max(score) FROM person",
+    [FIRST_QUESTION + NAME_CONTAINS] = "SELECT count(*) FROM person WHERE instr(name, '4242')",
+    [FIRST_QUESTION + NAME_BEGINS] = "SELECT count(*) FROM person WHERE name LIKE 'al%'",
+    [FIRST_QUESTION + CITY_IS] = "SELECT count(*) FROM person WHERE city = 'Elmfeld'",
+    [FIRST_QUESTION + EMAIL_IS] = "SELECT id FROM person WHERE email = ?",
+    [FIRST_QUESTION + FIRST_BY_NAME] = "SELECT id FROM person ORDER BY name",
+    [FIRST_QUESTION + LIMIT_BY_NAME] = "SELECT id FROM person ORDER BY name LIMIT 100",
+    [FIRST_QUESTION + FIRST_BY_CITY] = OVER_50,
+    [FIRST_QUESTION + LIMIT_BY_CITY] = OVER_50 " LIMIT 100",
+    [FIRST_QUESTION + AGES_OF_BOSSES] =
+        "SELECT sum(boss.age) FROM person JOIN person AS boss ON person.boss = boss.id",
+    [FIRST_QUESTION + BOSS_IS_OLD] = "SELECT count(*) FROM person JOIN person AS boss ON "
+                                     "person.boss = boss.id WHERE boss.age > 50",
+    [FIRST_QUESTION + REPORTS_OF] = "SELECT count(*) FROM person WHERE boss = ?",
 };
 
 struct database {
@@ -177,6 +198,54 @@ static uint64_t count_with_boss(database *database) {
     return number(database, statement(database, COUNT_WITH_BOSS));
 }
 
+static double sum_of_first_ids(database *database, sqlite3_stmt *people) {
+    double sum = 0;
+    for (int row = 0; row < 100 && sqlite3_step(people) == SQLITE_ROW; row++)
+        sum += sqlite3_column_double(people, 0);
+    try(database, sqlite3_reset(people));
+    return sum;
+}
+
+static double id_with_email(database *database, sqlite3_stmt *find, int64_t id) {
+    char email[32];
+    person_email(email, id);
+    sqlite3_bind_text(find, 1, email, -1, SQLITE_STATIC);
+    double found = sqlite3_column_double(step(database, find), 0);
+    sqlite3_reset(find);
+    return found;
+}
+
+static double id_with_email_in_text(database *database, int64_t id) {
+    char email[32], sql[100];
+    sqlite3_stmt *find;
+    person_email(email, id);
+    snprintf(sql, sizeof sql, "SELECT id FROM person WHERE email = '%s'", email);
+    try(database, sqlite3_prepare_v2(database->connection, sql, -1, &find, NULL));
+    double found = sqlite3_column_double(step(database, find), 0);
+    sqlite3_finalize(find);
+    return found;
+}
+
+static double ask(database *database, question question, int64_t id) {
+    if (question == EMAIL_IS_IN_TEXT) return id_with_email_in_text(database, id);
+    sqlite3_stmt *asked = statement(database, FIRST_QUESTION + (int)question);
+    switch (question) {
+    case EMAIL_IS:
+        return id_with_email(database, asked, id);
+    case FIRST_BY_NAME:
+    case LIMIT_BY_NAME:
+    case FIRST_BY_CITY:
+    case LIMIT_BY_CITY:
+        return sum_of_first_ids(database, asked);
+    default: {
+        if (question == REPORTS_OF) sqlite3_bind_int64(asked, 1, id);
+        double answer = sqlite3_column_double(step(database, asked), 0);
+        sqlite3_reset(asked);
+        return answer;
+    }
+    }
+}
+
 static totals iterate(database *database) {
     totals totals = {0, 0, 0};
     sqlite3_stmt *all = statement(database, ITERATE);
@@ -196,4 +265,4 @@ static void compact(database *database, const char *path) {
 }
 
 const engine sqlite_engine = {"SQLite", "sqlite", open_sqlite, close_sqlite, NULL, insert, set_ages,
-    erase, look_up, count_of_age, iterate, count, count_with_boss, compact};
+    erase, look_up, count_of_age, ask, iterate, NULL, count, count_with_boss, compact};

@@ -3,9 +3,24 @@
 #include "engine.h"
 #include "measure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { ID, NAME, EMAIL, AGE, SCORE, ACTIVE, CREATED, CITY, BOSS, TAGS, PROPERTY_COUNT };
+enum {
+    ID,
+    NAME,
+    EMAIL,
+    AGE,
+    SCORE,
+    ACTIVE,
+    CREATED,
+    CITY,
+    BOSS,
+    TAGS,
+    STORED_COUNT,
+    REPORTS = STORED_COUNT,
+    PROPERTY_COUNT
+};
 
 static const toft_property_schema properties[PROPERTY_COUNT] = {
     TOFT_PROPERTY("id", TOFT_TYPE_INT, TOFT_PROPERTY_PRIMARY_KEY),
@@ -18,6 +33,7 @@ static const toft_property_schema properties[PROPERTY_COUNT] = {
     TOFT_PROPERTY("city", TOFT_TYPE_STRING, 0),
     TOFT_LINK_TO("boss", "Person"),
     TOFT_PROPERTY("tags", TOFT_TYPE_STRING, TOFT_PROPERTY_LIST),
+    TOFT_LINKING_OBJECTS("reports", "Person", "boss"),
 };
 static const toft_class_schema classes[] = {TOFT_CLASS("Person", properties)};
 
@@ -28,6 +44,7 @@ struct database {
     toft_durability durability;
     toft_link *links; /* by id: of those made through this database */
     size_t link_capacity;
+    toft_query *with_email; /* prepared when first needed */
 };
 
 static void try(toft_status status) {
@@ -58,6 +75,7 @@ static database *open_toft(const char *path) {
 static void close_toft(database *database) {
     try(toft_realm_close(database->realm));
     toft_realm_release(database->realm);
+    toft_query_release(database->with_email);
     free(database->links);
     free(database);
 }
@@ -115,7 +133,7 @@ static toft_link create(database *database, const person *person) {
     toft_value tags[TAG_COUNT];
     for (int index = 0; index < TAG_COUNT; index++)
         tags[index] = toft_value_text(person->tags[index]);
-    toft_value values[PROPERTY_COUNT];
+    toft_value values[STORED_COUNT];
     values[ID] = toft_value_int(person->id);
     values[NAME] = toft_value_text(person->name);
     values[EMAIL] = toft_value_text(person->email);
@@ -128,7 +146,7 @@ static toft_link create(database *database, const person *person) {
     values[TAGS] = toft_value_list(tags, TAG_COUNT);
     toft_link link;
     try(toft_realm_create_object(database->realm, database->person, TOFT_UPDATE_ERROR,
-        database->keys, values, PROPERTY_COUNT, NULL, &link, NULL));
+        database->keys, values, STORED_COUNT, NULL, &link, NULL));
     return link;
 }
 
@@ -198,6 +216,138 @@ static uint64_t count_with_boss(database *database) {
     return count_matches(database, "boss != $0", toft_value_null());
 }
 
+static toft_results *filtered(database *database, const char *query) {
+    toft_results *everyone = all(database), *matches;
+    try(toft_results_filter(everyone, toft_text(query), NULL, 0, &matches));
+    toft_results_release(everyone);
+    return matches;
+}
+
+static int64_t id_of(database *database, toft_results *people, uint64_t index) {
+    toft_object *object;
+    toft_value id;
+    try(toft_results_object(people, index, &object));
+    try(toft_object_get(object, database->keys[ID], &id));
+    toft_object_release(object);
+    return id.integer;
+}
+
+static double first_id(database *database, toft_results *people) {
+    double id = (double)id_of(database, people, 0);
+    toft_results_release(people);
+    return id;
+}
+
+static double with_email(database *database, int64_t id) {
+    char email[32];
+    person_email(email, id);
+    toft_value argument = toft_value_text(email);
+    if (!database->with_email) try(toft_query_new(toft_text("email == $0"), &database->with_email));
+    toft_results *everyone = all(database), *matches;
+    try(toft_results_filter_prepared(everyone, database->with_email, &argument, 1, &matches));
+    toft_results_release(everyone);
+    return first_id(database, matches);
+}
+
+static double with_email_in_text(database *database, int64_t id) {
+    char email[32], query[64];
+    person_email(email, id);
+    snprintf(query, sizeof query, "email == '%s'", email);
+    return first_id(database, filtered(database, query));
+}
+
+static double sum_of_first_ids(database *database, toft_results *people) {
+    double sum = 0;
+    uint64_t count;
+    try(toft_results_count(people, &count));
+    for (uint64_t index = 0; index < 100 && index < count; index++)
+        sum += (double)id_of(database, people, index);
+    toft_results_release(people);
+    return sum;
+}
+
+static double aggregate(database *database,
+    toft_status (*function)(toft_results *, toft_property_key, toft_value *), int property) {
+    toft_results *everyone = all(database);
+    toft_value value;
+    try(function(everyone, database->keys[property], &value));
+    toft_results_release(everyone);
+    return value.type == TOFT_TYPE_INT ? (double)value.integer : value.float64;
+}
+
+static double ages_of_bosses(database *database) {
+    toft_results *everyone = all(database);
+    int64_t sum = 0;
+    uint64_t count;
+    try(toft_results_count(everyone, &count));
+    for (uint64_t index = 0; index < count; index++) {
+        toft_object *object, *boss;
+        toft_value link, age;
+        try(toft_results_object(everyone, index, &object));
+        try(toft_object_get(object, database->keys[BOSS], &link));
+        toft_object_release(object);
+        if (link.type == TOFT_TYPE_NULL) continue;
+        try(toft_realm_follow(database->realm, link.link, &boss));
+        try(toft_object_get(boss, database->keys[AGE], &age));
+        sum += age.integer;
+        toft_object_release(boss);
+    }
+    toft_results_release(everyone);
+    return (double)sum;
+}
+
+static double reports_of(database *database, int64_t id) {
+    toft_object *boss = find(database, id);
+    toft_results *reports;
+    uint64_t count;
+    try(toft_object_linking_objects(boss, database->keys[REPORTS], &reports));
+    try(toft_results_count(reports, &count));
+    toft_results_release(reports);
+    toft_object_release(boss);
+    return (double)count;
+}
+
+static double ask(database *database, question question, int64_t id) {
+    toft_value none = toft_value_null();
+    switch (question) {
+    case WELL_SCORED_AND_ACTIVE:
+        return (double)count_matches(database, "score > 0.5 AND active == true", none);
+    case SUM_OF_AGES:
+        return aggregate(database, toft_results_sum, AGE);
+    case AVERAGE_SCORE:
+        return aggregate(database, toft_results_average, SCORE);
+    case GREATEST_SCORE:
+        return aggregate(database, toft_results_maximum, SCORE);
+    case NAME_CONTAINS:
+        return (double)count_matches(database, "name CONTAINS '4242'", none);
+    case NAME_BEGINS:
+        return (double)count_matches(database, "name BEGINSWITH[c] 'al'", none);
+    case CITY_IS:
+        return (double)count_matches(database, "city == 'Elmfeld'", none);
+    case EMAIL_IS:
+        return with_email(database, id);
+    case EMAIL_IS_IN_TEXT:
+        return with_email_in_text(database, id);
+    case FIRST_BY_NAME:
+        return sum_of_first_ids(database, filtered(database, "TRUEPREDICATE SORT(name ASC)"));
+    case LIMIT_BY_NAME:
+        return sum_of_first_ids(
+            database, filtered(database, "TRUEPREDICATE SORT(name ASC) LIMIT(100)"));
+    case FIRST_BY_CITY:
+        return sum_of_first_ids(
+            database, filtered(database, "age > 50 SORT(city ASC, score DESC)"));
+    case LIMIT_BY_CITY:
+        return sum_of_first_ids(
+            database, filtered(database, "age > 50 SORT(city ASC, score DESC) LIMIT(100)"));
+    case AGES_OF_BOSSES:
+        return ages_of_bosses(database);
+    case BOSS_IS_OLD:
+        return (double)count_matches(database, "boss.age > 50", none);
+    default:
+        return reports_of(database, id);
+    }
+}
+
 static uint64_t count(database *database) {
     uint64_t count;
     try(toft_realm_object_count(database->realm, database->person, &count));
@@ -230,5 +380,26 @@ static totals iterate(database *database) {
     return totals;
 }
 
+static totals iterate_objects(database *database) {
+    const toft_property_key keys[] = {
+        database->keys[AGE], database->keys[SCORE], database->keys[ACTIVE]};
+    toft_results *everyone = all(database);
+    totals totals = {0, 0, 0};
+    uint64_t count;
+    try(toft_results_count(everyone, &count));
+    for (uint64_t index = 0; index < count; index++) {
+        toft_object *object;
+        toft_value values[3];
+        try(toft_results_object(everyone, index, &object));
+        try(toft_object_get_values(object, keys, 3, values));
+        totals.ages += values[0].integer;
+        totals.scores += values[1].float64;
+        totals.active += values[2].boolean;
+        toft_object_release(object);
+    }
+    toft_results_release(everyone);
+    return totals;
+}
+
 const engine toft_engine = {"Toft", "toft", open_toft, close_toft, share_commits, insert, set_ages,
-    erase, look_up, count_of_age, iterate, count, count_with_boss, NULL};
+    erase, look_up, count_of_age, ask, iterate, iterate_objects, count, count_with_boss, NULL};
