@@ -72,6 +72,7 @@ TRIALS: dict[str, list[str]] = {
         "counterNotMoved",
         "cascadeForgotten",
         "denialForgotten",
+        "touchedUniqueForgotten",
     ],
     "interleavings": [
         "publishedBeforeMeta",
@@ -203,6 +204,16 @@ EDITS = [
                     !Mutant.isOn(.cascadeForgotten) || property.ownsTargets
                         || !property.isCollection
                 else { continue }
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/WriteBuffer+Entries.swift",
+        """\
+        touched.append((constraint, hash))
+""",
+        """\
+        if Mutant.isOn(.touchedUniqueForgotten), hash % 2 == 0 { return }
+        touched.append((constraint, hash))
 """,
     ),
     Edit(

@@ -97,6 +97,25 @@ def test_counted_keys_are_shown_moved_and_given_out(tmp_path: Path) -> None:
     assert "can't be auto-incremented" in refused.stderr
 
 
+def test_unique_constraints_are_shown_moved_and_kept(tmp_path: Path) -> None:
+    properties = [{"name": name, "type": "int"} for name in "ab"]
+    schema = {
+        "toft": 1,
+        "classes": [{"name": "Pair", "unique": [["a", "b"]], "properties": properties}],
+    }
+    rows = [{"_class": "Pair", "_key": key, "a": key // 2, "b": key % 2} for key in range(4)]
+    dump, database = tmp_path / "pairs.jsonl", tmp_path / "pairs.toft"
+    dump.write_text("".join(json.dumps(line) + "\n" for line in [schema, *rows]))
+    run("load", database, dump)
+    assert "unique: a, b" in run("schema", database).stdout
+    assert json.loads(run("schema", database, "--json").stdout)["classes"] == schema["classes"]
+    assert run("check", database).returncode == 0
+    rows[3]["b"] = 0
+    dump.write_text("".join(json.dumps(line) + "\n" for line in [schema, *rows]))
+    refused = run("load", tmp_path / "other.toft", dump, status=1)
+    assert "have a = 1 and b = 0, which is unique" in refused.stderr
+
+
 def test_delete_rules_are_shown_and_moved(tmp_path: Path) -> None:
     link = {"name": "next", "type": "link", "deleteRule": "cascade", "target": "Item"}
     keeps = {"name": "kept", "type": "link", "deleteRule": "deny", "target": "Item"}

@@ -443,6 +443,9 @@ TOFT_ENUM(toft_status, int32_t) {
     /* a TOFT_PROPERTY_DENY of an object that stays links to the one; number: the object key of that
        which links */
     TOFT_ERROR_DELETION_DENIED = 412,
+    /* two objects with the same values of a toft_unique, at the commit or, where the schema has it
+       newly, when the file is opened */
+    TOFT_ERROR_DUPLICATE_VALUE = 413,
 
     /* Collections and results */
     TOFT_ERROR_INDEX_OUT_OF_RANGE = 501, /* number: the index */
@@ -559,9 +562,9 @@ TOFT_ENUM(toft_property_flags, uint32_t) {
     TOFT_PROPERTY_LIST = 8,
     TOFT_PROPERTY_SET = 16,
     TOFT_PROPERTY_DICTIONARY = 32,
-    /* Reserved; TOFT_ERROR_UNSUPPORTED today: */
+    /* a toft_unique of this property alone; of what may be TOFT_PROPERTY_INDEXED */
     TOFT_PROPERTY_UNIQUE = 64,
-    TOFT_PROPERTY_FULL_TEXT = 128,
+    TOFT_PROPERTY_FULL_TEXT = 128, /* reserved; TOFT_ERROR_UNSUPPORTED today */
     /* with TOFT_PROPERTY_PRIMARY_KEY, of an int that is not nullable: an object that is created
        without the key gets the next one, 1 more than the greatest that an object of the class has
        had, or 1. A deleted object's key is not given out again. What is rolled back may be */
@@ -598,6 +601,15 @@ TOFT_ENUM(toft_class_flags, uint32_t) {
     TOFT_CLASS_EMBEDDED = 1
 };
 
+/* Properties of which no two objects of a class have the same values, all together; an object with
+   null in one of them is the same as no other. It holds when a transaction commits: in between two
+   objects may have the same values. A commit that fails for it is cancelled. */
+typedef struct toft_unique {
+    size_t size;
+    const toft_string *properties; /* names of what may be TOFT_PROPERTY_INDEXED, in any order */
+    size_t property_count;
+} toft_unique;
+
 /* One class. The elements of `properties` lie `properties[0].size` bytes apart. */
 typedef struct toft_class_schema {
     size_t size;
@@ -606,6 +618,9 @@ typedef struct toft_class_schema {
     size_t property_count;
     uint32_t flags;    /* toft_class_flags */
     uint32_t reserved; /* 0 */
+    /* they lie `uniques[0].size` bytes apart; may be NULL when there are none */
+    const toft_unique *uniques;
+    size_t unique_count;
 } toft_class_schema;
 
 /* Rows of static tables: a property; a to-one link; a list of links; an inverse link; a class of
@@ -623,7 +638,7 @@ typedef struct toft_class_schema {
         TOFT_PROPERTY_PLAIN, TOFT_TEXT(target), TOFT_TEXT(property)}
 #define TOFT_CLASS(name, properties)                                                               \
     {sizeof(toft_class_schema), TOFT_TEXT(name), (properties),                                     \
-        sizeof(properties) / sizeof((properties)[0]), 0, 0}
+        sizeof(properties) / sizeof((properties)[0]), 0, 0, NULL, 0}
 
 /* Validates and copies a schema. The elements of `classes` lie `classes[0].size` bytes apart; 0
    classes are a valid, empty schema. Errors: TOFT_ERROR_INVALID_SCHEMA, whose detail lists every
@@ -780,6 +795,7 @@ typedef struct toft_class_info {
     uint64_t property_count;
     uint32_t flags; /* toft_class_flags */
     uint32_t reserved;
+    uint64_t unique_count; /* unique constraints */
 } toft_class_info;
 
 /* A property of an open realm. The texts are valid until the realm closes. */
@@ -823,6 +839,12 @@ TOFT_API toft_status toft_realm_find_properties(toft_realm *realm, toft_class_ke
 /* Describes a property. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY. */
 TOFT_API toft_status toft_realm_property_info(toft_realm *realm, toft_class_key class_key,
     toft_property_key property_key, toft_property_info *out_info);
+
+/* Lists the properties of a class's unique constraint, by its index: writes up to `capacity` keys
+   (`out_keys` may be NULL when it is 0) and how many there are, which may be more. Errors:
+   TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_INDEX_OUT_OF_RANGE. */
+TOFT_API toft_status toft_realm_class_unique(toft_realm *realm, toft_class_key class_key,
+    uint64_t index, toft_property_key *out_keys, size_t capacity, size_t *out_count);
 
 /* How many objects of a class there are. Errors: TOFT_ERROR_NO_SUCH_CLASS. */
 TOFT_API toft_status toft_realm_object_count(

@@ -46,7 +46,29 @@ public func toft_realm_class_info(
         info.name = realm.box.name(found.name, classID: found.id).string
         info.property_count = UInt64(found.visibleProperties.count)
         info.flags = found.isEmbedded ? TOFT_CLASS_EMBEDDED.rawValue : 0
+        info.unique_count = UInt64(found.uniques.count)
         Argument.fill(out, info)
+    }
+}
+
+@c @implementation
+public func toft_realm_class_unique(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ index: UInt64,
+    _ out_keys: UnsafeMutablePointer<toft_property_key>?, _ capacity: Int,
+    _ out_count: UnsafeMutablePointer<Int>?
+) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        let session = try ResolvedHandle(realm: realm).session
+        let room = try Argument.room(out_keys, capacity, "out_keys")
+        let count = try Argument.out(out_count, "out_count")
+        let uniques = try session.classHandle(class_key).uniques
+        let index = Argument.index(index)
+        guard index < uniques.count else {
+            throw EngineError(outOfRange: index, count: uniques.count)
+        }
+        let ids = uniques[index].properties.map(\.id)
+        Argument.fill(room, ids)
+        count.pointee = ids.count
     }
 }
 
@@ -113,7 +135,7 @@ public func toft_realm_property_info(
         var info = toft_property_info()
         info.key = property.id
         info.type = property.type.typeInC
-        info.flags = PropertyFlag.flags(of: property)
+        info.flags = PropertyFlag.flags(of: property, in: found)
         info.target_class = property.targetClassID ?? 0
         info.target_property = property.originPropertyID ?? 0
         info.name = realm.box.name(property.name, classID: found.id, property: property.id).string

@@ -86,6 +86,7 @@ extension ErrorCode {
         case .overflow: "TOFT_ERROR_OVERFLOW"
         case .embeddedObject: "TOFT_ERROR_EMBEDDED_OBJECT"
         case .deletionDenied: "TOFT_ERROR_DELETION_DENIED"
+        case .duplicateValue: "TOFT_ERROR_DUPLICATE_VALUE"
         case .indexOutOfRange: "TOFT_ERROR_INDEX_OUT_OF_RANGE"
         case .collectionInvalidated: "TOFT_ERROR_COLLECTION_INVALIDATED"
         case .querySyntax: "TOFT_ERROR_QUERY_SYNTAX"

@@ -59,6 +59,18 @@ extension ClassSchema {
             declared.properties, declared.property_count, "properties")
         {
             properties.append(try PropertySchema(property))
+            if property.flags & PropertyFlag.unique != 0, let name = properties.last?.name {
+                uniques.append([name])
+            }
+        }
+        for unique in try Argument.structures(declared.uniques, declared.unique_count, "uniques") {
+            var names: [String] = []
+            for name in try Argument.array(
+                unique.properties, unique.property_count, "properties")
+            {
+                names.append(try Argument.text(name, "properties"))
+            }
+            uniques.append(names)
         }
     }
 }
@@ -92,15 +104,20 @@ enum PropertyFlag {
     static let set = TOFT_PROPERTY_SET.rawValue
     static let dictionary = TOFT_PROPERTY_DICTIONARY.rawValue
     static let autoIncrement = TOFT_PROPERTY_AUTO_INCREMENT.rawValue
+    static let unique = TOFT_PROPERTY_UNIQUE.rawValue
     static let cascade = TOFT_PROPERTY_CASCADE.rawValue
     static let deny = TOFT_PROPERTY_DENY.rawValue
     static let collections = list | set | dictionary
     static let all =
-        nullable | primaryKey | indexed | collections | autoIncrement | cascade | deny
+        nullable | primaryKey | indexed | collections | autoIncrement | unique | cascade | deny
 
     /// The flags of a property of the file.
-    static func flags(of property: PropertyHandle) -> UInt32 {
+    static func flags(of property: PropertyHandle, in owner: ClassHandle) -> UInt32 {
         var flags: UInt32 = 0
+        for constraint in owner.uniques
+        where constraint.properties.count == 1 && constraint.properties[0].id == property.id {
+            flags |= unique
+        }
         if property.isOptional { flags |= nullable }
         if property.isPrimaryKey { flags |= primaryKey }
         if property.isIndexed { flags |= indexed }

@@ -33,6 +33,10 @@ struct SchemaCommand: ParsableCommand {
                             toLength: width, withPad: " ", startingAt: 0)
                         print("    \(name)  \(property.typeName)\(marks)")
                     }
+                    for unique in owner.uniques {
+                        let names = unique.properties.map(\.name).joined(separator: ", ")
+                        print("    unique: \(names)")
+                    }
                 }
             }
         }
@@ -45,19 +49,17 @@ struct SchemaCommand: ParsableCommand {
     }
 
     private static func json(_ owner: ClassHandle, _ session: Session) throws -> JSONLine {
-        .object(
-            [
-                ("name", .text(owner.name))
-            ] + (owner.isEmbedded ? [("embedded", .bool(true))] : []) + [
-                (
-                    "properties",
-                    .list(
-                        try owner.visibleProperties.map {
-                            $0.json(
-                                origin: $0.type == .linkingObjects
-                                    ? try session.schema.origin(of: $0) : nil)
-                        })
-                )
-            ])
+        var members: [(String, JSONLine)] = [("name", .text(owner.name))]
+        if owner.isEmbedded { members.append(("embedded", .bool(true))) }
+        if !owner.uniques.isEmpty {
+            let uniques = owner.uniques.map { unique in
+                JSONLine.list(unique.properties.map { .text($0.name) })
+            }
+            members.append(("unique", .list(uniques)))
+        }
+        let properties = try owner.visibleProperties.map {
+            $0.json(origin: $0.type == .linkingObjects ? try session.schema.origin(of: $0) : nil)
+        }
+        return .object(members + [("properties", .list(properties))])
     }
 }

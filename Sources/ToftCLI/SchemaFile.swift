@@ -7,6 +7,7 @@ struct SchemaFile: Decodable {
     struct Class: Decodable {
         var name: String
         var embedded: Bool?
+        var unique: [[String]]?
         var properties: [Property]
     }
 
@@ -45,7 +46,8 @@ struct SchemaFile: Decodable {
             try classes.map { item in
                 ClassSchema(
                     item.name, isEmbedded: item.embedded ?? false,
-                    try item.properties.map { try $0.schema(in: item.name) })
+                    try item.properties.map { try $0.schema(in: item.name) },
+                    uniques: item.unique ?? [])
             })
     }
 }

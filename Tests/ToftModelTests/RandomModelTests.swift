@@ -52,7 +52,7 @@ import ToftTestKit
             + [
                 .links("plains", to: "Plain"), .link("leaf", to: "Leaf"),
                 .links("leaves", to: "Leaf"),
-            ])
+            ], uniques: [["int", "date"]])
     static let leaf = ClassSchema(
         "Leaf", isEmbedded: true,
         [
@@ -71,7 +71,7 @@ import ToftTestKit
                 #expect(
                     try database.read { try ReferenceModel(reading: $0) } == run.model,
                     "\(run.seed)")
-                try database.write { transaction throws in try run.steps(200, transaction) }
+                try run.write(200, to: database)
                 try database.check()
             }
         }
@@ -87,7 +87,7 @@ import ToftTestKit
             let before = run.model
             let isCommitted = run.seed.chance(80)
             if isCommitted {
-                try database.write { transaction throws in try run.steps(150, transaction) }
+                try run.write(150, to: database)
             } else {
                 try database.rolledBack { transaction throws in try run.steps(150, transaction) }
                 run.model = before
@@ -152,6 +152,18 @@ private struct RandomRun {
     init(seed: Seed) {
         self.seed = seed
         for name in ["Person", "Dog", "Bag", "Plain", "Leaf"] { model.classes[name] = [:] }
+    }
+
+    /// Runs a transaction, which does not commit where two objects have the same unique values.
+    mutating func write(_ count: Int, to database: ModelDatabase) throws {
+        let before = model
+        do {
+            try database.write { transaction throws in try steps(count, transaction) }
+            #expect(!model.hasDuplicates("Plain", ["int", "date"]), "\(seed)")
+        } catch ModelError.duplicateValues {
+            #expect(model.hasDuplicates("Plain", ["int", "date"]), "\(seed)")
+            model = before
+        }
     }
 
     mutating func steps(_ count: Int, _ transaction: ModelTransaction) throws {

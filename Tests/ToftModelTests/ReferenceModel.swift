@@ -141,6 +141,14 @@ struct ReferenceModel: Equatable {
     }
 
     init() {}
+
+    /// Whether two objects of a class have the same values of some properties, none of them null.
+    func hasDuplicates(_ name: String, _ properties: [String]) -> Bool {
+        let rows = (classes[name] ?? [:]).values.map { object in
+            properties.map { object.values[$0] ?? .null }
+        }.filter { !$0.contains(.null) }
+        return Set(rows).count < rows.count
+    }
 }
 
 extension ModelView {

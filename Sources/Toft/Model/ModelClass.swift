@@ -83,7 +83,9 @@ final class ModelClass: Sendable {
 
     /// What the engine is told of the class.
     var schema: ClassSchema {
-        ClassSchema(name, isEmbedded: type._isEmbedded, properties.map(\.schema))
+        ClassSchema(
+            name, isEmbedded: type._isEmbedded, properties.map(\.schema),
+            uniques: type.uniqueProperties())
     }
 
     // MARK: Reflection

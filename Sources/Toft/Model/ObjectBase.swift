@@ -30,6 +30,9 @@ open class ObjectBase: CustomStringConvertible {
 
     /// The names of indexed properties, for classes that don't say `@Persisted(indexed: true)`.
     open class func indexedProperties() -> [String] { [] }
+    /// Lists of names of properties: no two objects have the same values of all in a list when a
+    /// transaction commits. An object with nil in one of them is the same as no other.
+    open class func uniqueProperties() -> [[String]] { [] }
     /// Kept for source compatibility: what is not `@Persisted` is ignored anyway.
     open class func ignoredProperties() -> [String] { [] }
     /// Names that properties have in the file where they differ from those in Swift.

@@ -154,6 +154,8 @@ extension Realm.Error {
         case embeddedObject = 411
         /// A property with the rule `.deny` leads to the object that was to be deleted.
         case deletionDenied = 412
+        /// Two objects have the same values of properties that are unique.
+        case duplicateValue = 413
 
         // Lists and results.
         /// `number` is the index.

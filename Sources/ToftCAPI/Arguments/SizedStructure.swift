@@ -11,6 +11,7 @@ protocol SizedStructure {
 
 extension toft_error: SizedStructure { static var firstSize: Int { 56 } }
 extension toft_property_schema: SizedStructure { static var firstSize: Int { 64 } }
+extension toft_unique: SizedStructure { static var firstSize: Int { 24 } }
 extension toft_class_schema: SizedStructure { static var firstSize: Int { 48 } }
 extension toft_configuration: SizedStructure { static var firstSize: Int { 88 } }
 extension toft_write_options: SizedStructure { static var firstSize: Int { 16 } }

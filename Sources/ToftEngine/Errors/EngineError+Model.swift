@@ -41,6 +41,7 @@ extension ModelError {
         case .nullNotAllowed, .nothingToAddTo: .nullNotAllowed
         case .primaryKeyImmutable: .primaryKeyChange
         case .duplicatePrimaryKey: .duplicatePrimaryKey
+        case .duplicateValues: .duplicateValue
         case .primaryKeyMissing, .noPrimaryKey: .missingPrimaryKey
         case .valueTooLong, .collectionTooLong, .nestedTooDeep: .valueTooLong
         case .invalidText, .invalidDate, .invalidDictionaryKey: .invalidArgument

@@ -90,6 +90,8 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     /// A link denies the deletion of the object that it leads to; `number` is the key of the object
     /// that links.
     case deletionDenied = 412
+    /// Two objects have the same values of properties that are unique.
+    case duplicateValue = 413
 
     // Collection.
     case indexOutOfRange = 501

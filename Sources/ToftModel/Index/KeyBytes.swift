@@ -12,6 +12,8 @@ internal import ToftStorage
 /// - An index entry: value, object key. Its value is empty.
 /// - A primary key entry: value, for a long string also the object key. Its value is the object
 ///   key, little-endian, without the zeros at its end.
+/// - An entry of a unique constraint: hash of the values, like an int, object key. Its value is
+///   empty.
 /// - A backlink entry: target key, source key; of a mixed property before them the target's class,
 ///   like an object key. Its value is empty for one link, else the number of links, 4 bytes.
 ///
@@ -80,6 +82,12 @@ struct KeyBytes {
         count &+= size &+ 1
     }
 
+    /// Adds an entry of a unique constraint.
+    mutating func putUnique(_ hash: UInt64, _ key: Int64) {
+        put(Int64(bitPattern: hash))
+        put(objectKey: key)
+    }
+
     /// Bytes that an object key needs: 1 to 8.
     @inline(__always)
     private static func size(objectKey key: Int64) -> Int {
@@ -140,12 +148,15 @@ struct KeyBytes {
         guard isLong else { return }
         isExact = false
         put(Int32(truncatingIfNeeded: text.count))
-        put(Int64(bitPattern: Self.hash(text)))
+        put(Int64(bitPattern: Self.hash(text, after: Self.emptyHash)))
     }
 
-    /// FNV-1a with 64 bits: part of the format.
-    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    /// The hash of no bytes.
+    static let emptyHash: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    /// The hash of bytes behind others that have a hash. FNV-1a with 64 bits: part of the format.
+    static func hash(_ bytes: UnsafeRawBufferPointer, after hash: UInt64) -> UInt64 {
+        var hash = hash
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         return hash
     }

@@ -7,7 +7,8 @@ package import ToftStorage
 /// counted; 4. text is UTF-8; 5. keys are at least 0 and below the table's next key; 6. the
 /// elements of a set and the keys of a dictionary ascend, and a dictionary has as many values as
 /// keys; 7. exactly one link leads to an embedded object; 8. no auto-incremented primary key is
-/// greater than its counter.
+/// greater than its counter; 9. the tree of a unique constraint has exactly one entry for each row
+/// without null, and no two rows the same values.
 package struct ModelCheck {
     private let view: ModelView
     private var problems: [String] = []
@@ -54,6 +55,7 @@ package struct ModelCheck {
     private mutating func checkRows(_ owner: ClassHandle) throws(ModelError) {
         let table = try view.table(owner)
         var entries = ContiguousArray(repeating: 0, count: owner.properties.count)
+        var uniqueEntries = ContiguousArray(repeating: 0, count: owner.uniques.count)
         var rank = 0
         while rank < table.rowCount {
             try stored { () throws(StorageError) in try CurrentCall.checkInterruption() }
@@ -63,11 +65,17 @@ package struct ModelCheck {
             for row in first..<cluster.count {
                 checkKey(cluster.keys[row], table, owner)
                 if owner.isEmbedded { try checkOwner(of: cluster.keys[row], owner) }
+                for (index, constraint) in owner.uniques.enumerated() {
+                    uniqueEntries[index] += try checkUniqueEntry(constraint, cluster.keys[row])
+                }
                 for (position, property) in owner.properties.enumerated() where property.isStored {
                     entries[position] += try checkProperty(property, cluster, row, owner)
                 }
             }
             rank += cluster.count - first
+        }
+        for (index, constraint) in owner.uniques.enumerated() {
+            try checkUnique(constraint, entries: uniqueEntries[index])
         }
         for (position, property) in owner.properties.enumerated() where property.isStored {
             try checkTotals(property, owner, rows: table.rowCount, backlinks: entries[position])
@@ -264,6 +272,36 @@ package struct ModelCheck {
         if property.isIndexed { try compare(view.indexTree(property), rows, "the index", property) }
         if property.type.canLink {
             try compare(view.backlinkTree(property), backlinks, "the backlinks", property)
+        }
+    }
+
+    /// Returns how many entries the row must have in the tree of a constraint: 0 or 1.
+    private mutating func checkUniqueEntry(_ constraint: UniqueConstraint, _ key: Int64)
+        throws(ModelError) -> Int
+    {
+        guard let hash = try view.uniqueHash(key, constraint) else { return 0 }
+        let tree = try view.uniqueTree(constraint)
+        let isThere = try KeyBytes.with { bytes throws(ModelError) -> Bool in
+            bytes.putUnique(hash, key)
+            let entry = bytes.bytes
+            return try stored { () throws(StorageError) in try tree.value(forKey: entry) != nil }
+        }
+        if !isThere, let property = constraint.properties.first {
+            add("\(describe(property, key)) is not in its unique constraint")
+        }
+        return 1
+    }
+
+    /// In a transaction that is going on two objects may have the same values.
+    private mutating func checkUnique(_ constraint: UniqueConstraint, entries: Int)
+        throws(ModelError)
+    {
+        guard let property = constraint.properties.first else { return }
+        try compare(view.uniqueTree(constraint), entries, "the unique constraint", property)
+        guard view.unflushed == nil else { return }
+        do { try view.checkUnique(constraint) } catch {
+            guard case .duplicateValues = error else { throw error }
+            add(error.message)
         }
     }
 

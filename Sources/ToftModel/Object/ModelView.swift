@@ -95,6 +95,10 @@ package final class ModelView: Sendable {
         try completeTree(property.backlinkSlot, property.backlinkTree)
     }
 
+    func uniqueTree(_ constraint: UniqueConstraint) throws(ModelError) -> TreeReader {
+        try completeTree(constraint.slot, constraint.tree)
+    }
+
     /// A tree with all its entries.
     private func completeTree(_ slot: Int, _ id: TreeID?) throws(ModelError) -> TreeReader {
         let tree = try openTree(slot, id)

@@ -22,6 +22,7 @@ package final class ClassHandle: Sendable {
     let primaryKeySlot: Int
     /// Properties with a secondary index.
     let indexed: ContiguousArray<PropertyHandle>
+    package let uniques: ContiguousArray<UniqueConstraint>
     /// The indexes in `properties` of those that take no null in this session although the file
     /// does.
     let declaredRequired: ContiguousArray<Int>
@@ -58,6 +59,8 @@ package final class ClassHandle: Sendable {
         isAutoIncremented = primaryKey?.isAutoIncremented ?? false
         primaryKeySlot = slots.take(stored.primaryKeyTree)
         indexed = properties.filter { $0.isIndexed }
+        uniques = ContiguousArray(
+            stored.uniques.map { UniqueConstraint($0, of: properties, slots: &slots) })
         declaredRequired = ContiguousArray(
             properties.indices.filter { properties[$0].isDeclaredRequired })
         links = properties.filter { $0.type.canLink }

@@ -29,6 +29,12 @@ package final class PropertyHandle: Sendable {
     /// Whether it links to embedded objects: those live and die with the link.
     package let ownsTargets: Bool
     package let deleteRule: DeleteRule
+    /// Whether it belongs to a unique constraint.
+    let isUnique: Bool
+    /// Whether entries of trees follow from its value.
+    let hasEntries: Bool
+    /// Whether its values wait in the write buffer: they have a fixed width and no entries.
+    let isBuffered: Bool
     /// For an inverse link, the property of the target class that links here.
     package let originPropertyID: PropertyID?
     let indexTree: TreeID?
@@ -61,6 +67,9 @@ package final class PropertyHandle: Sendable {
         ownsTargets =
             type == .link && (targetPosition.map { schema.classes[$0].isEmbedded } ?? false)
         deleteRule = stored.deleteRule
+        isUnique = owner.uniques.contains { $0.properties.contains(stored.id) }
+        hasEntries = stored.indexTree != nil || isUnique || type.canLink
+        isBuffered = type.hasFixedWidth && !hasEntries
         originPropertyID = stored.originPropertyID
         indexTree = stored.indexTree
         backlinkTree = stored.backlinkTree
@@ -89,14 +98,6 @@ extension PropertyHandle {
     package var isStored: Bool { type != .linkingObjects }
     /// Whether a secondary index exists.
     package var isIndexed: Bool { indexTree != nil }
-    /// Whether its values wait in the write buffer: they have a fixed width, and no entry follows
-    /// from them.
-    var isBuffered: Bool {
-        switch type {
-        case .bool, .int, .float, .double, .date, .objectId, .uuid, .decimal128: !isIndexed
-        case .string, .data, .link, .linkingObjects, .mixed: false
-        }
-    }
     /// Whether it can be null itself: a list can't, its elements may.
     package var isNullable: Bool { isOptional && collection == .none }
     /// The column that holds it, of a dictionary the values; the property's own id.

@@ -22,15 +22,18 @@ package struct ClassSchema: Sendable, Equatable {
     /// it, and is deleted with that.
     package var isEmbedded: Bool
     package var properties: [PropertySchema]
+    /// Names of properties; no two objects have the same values of all in a row.
+    package var uniques: [[String]]
 
     package init(
         _ name: String, persistedName: String? = nil, isEmbedded: Bool = false,
-        _ properties: [PropertySchema] = []
+        _ properties: [PropertySchema] = [], uniques: [[String]] = []
     ) {
         self.name = name
         self.persistedName = persistedName ?? name
         self.isEmbedded = isEmbedded
         self.properties = properties
+        self.uniques = uniques
     }
 
     /// The property with exactly this name.

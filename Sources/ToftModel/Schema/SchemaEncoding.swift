@@ -9,16 +9,18 @@ internal import ToftStorage
 /// class     encoding u8 = 1, kind u8 (0 ordinary, 1 embedded; 2 asymmetric is reserved), id u32,
 ///           flags u32, name, next property id u32,
 ///           table u64, primary key property u32, primary key tree u64, property count u32,
-///           properties (each with its length u32), ... property  id u32, flags u32, type u8,
-///           collection u8, index kind u8 (0 none, 1 ordered; 2 unique, 3 full text are reserved),
-///           0 u8, name,
+///           properties (each with its length u32), with flag 16 unique constraints (count u32,
+///           each tree u64, count u32, property ids u32), ...
+/// property  id u32, flags u32, type u8, collection u8, index kind u8 (0 none, 1 ordered; 2 and 3
+///           are reserved), 0 u8, name,
 ///           target class u32, origin property u32, index tree u64, backlink tree u64, ...
 /// name      length u16, UTF-8
 /// ```
 /// All little-endian; 0 stands for "none". Whatever follows the fields of a record, where the dots
 /// are, is for later versions and skipped. Of the flags, bit 0 means hidden, bit 1 optional; of
-/// a property bit 16 auto-incremented, bits 17 and 18 the delete rule (0 to 2). Unknown low bits
-/// are skipped, unknown high ones (16...31) need a newer version.
+/// a property bit 16 auto-incremented, bits 17 and 18 the delete rule (0 to 2); of a class bit 16
+/// that it has unique constraints. Unknown low bits are skipped, unknown high ones (16...31) need a
+/// newer version.
 enum SchemaEncoding {
     static let encodingVersion: UInt8 = 1
     static let headerKey: [UInt8] = [0]
@@ -27,6 +29,7 @@ enum SchemaEncoding {
     static let hiddenFlag: UInt32 = 1
     static let optionalFlag: UInt32 = 2
     static let autoIncrementFlag: UInt32 = 1 << 16
+    static let uniqueFlag: UInt32 = 1 << 16
     static let deleteRuleShift: UInt32 = 17
     static let deleteRuleMask: UInt32 = 3 << deleteRuleShift
     static let incompatibleFlags: UInt32 = 0xFFFF_0000
@@ -66,7 +69,9 @@ extension StoredClass {
         writer.put(SchemaEncoding.encodingVersion)
         writer.put(isEmbedded ? SchemaEncoding.embeddedKind : 0)
         writer.put(id)
-        writer.put(isHidden ? SchemaEncoding.hiddenFlag : 0)
+        writer.put(
+            (isHidden ? SchemaEncoding.hiddenFlag : 0)
+                | (uniques.isEmpty ? 0 : SchemaEncoding.uniqueFlag))
         writer.put(persistedName)
         writer.put(nextPropertyID)
         writer.put(table.rawValue)
@@ -75,6 +80,14 @@ extension StoredClass {
         writer.put(UInt32(truncatingIfNeeded: properties.count))
         for property in properties {
             writer.putCounted { property.encode(into: &$0) }
+        }
+        if !uniques.isEmpty {
+            writer.put(UInt32(truncatingIfNeeded: uniques.count))
+            for unique in uniques {
+                writer.put(unique.tree.rawValue)
+                writer.put(UInt32(truncatingIfNeeded: unique.properties.count))
+                for id in unique.properties { writer.put(id) }
+            }
         }
         return writer.bytes
     }
@@ -138,7 +151,7 @@ extension StoredClass {
         try reader.takeEncodingVersion()
         let kind = try reader.number(UInt8.self)
         let id = try reader.number(ClassID.self)
-        let flags = try reader.takeFlags()
+        let flags = try reader.takeFlags(known: SchemaEncoding.uniqueFlag)
         let name = try reader.text(limit: Limits.classNameBytes)
         guard kind <= SchemaEncoding.embeddedKind else {
             throw .unsupportedSchema(
@@ -159,6 +172,36 @@ extension StoredClass {
             var property = try StoredProperty(decoding: &part, className: name)
             property.isPrimaryKey = property.id == primaryKeyID
             properties.append(property)
+        }
+        if flags & SchemaEncoding.uniqueFlag != 0 { try readUniques(&reader) }
+    }
+
+    private mutating func readUniques(_ reader: inout SchemaReader) throws(ModelError) {
+        let count = try reader.number(UInt32.self)
+        for _ in 0..<count {
+            let tree = TreeID(try reader.number())
+            var ids: [PropertyID] = []
+            let count = try reader.number(UInt32.self)
+            for _ in 0..<count { ids.append(try reader.number()) }
+            uniques.append(StoredUnique(properties: ids, tree: tree))
+        }
+    }
+
+    private func validateUniques(trees: inout Set<TreeID>) throws(ModelError) {
+        for unique in uniques {
+            try claim(unique.tree, in: &trees)
+            var previous: PropertyID = 0
+            for id in unique.properties {
+                guard id > previous, let property = property(id: id), !property.isCollection,
+                    property.type.canBeIndexed
+                else {
+                    throw .damagedSchema("a unique constraint of class '\(name)' can't be one")
+                }
+                previous = id
+            }
+            guard previous > 0 else {
+                throw .damagedSchema("a unique constraint of class '\(name)' is empty")
+            }
         }
     }
 
@@ -184,6 +227,7 @@ extension StoredClass {
             if let tree = property.backlinkTree { try claim(tree, in: &trees) }
         }
         try validatePrimaryKey(trees: &trees)
+        try validateUniques(trees: &trees)
     }
 
     private func validatePrimaryKey(trees: inout Set<TreeID>) throws(ModelError) {

@@ -24,6 +24,9 @@ package enum SchemaChange: Sendable, Equatable {
     /// The primary key is counted from its greatest value on.
     case startCounter(ClassID)
     case createBacklinks(ClassID, PropertyID)
+    /// The constraint on these properties, which the class has in its schema, without a tree.
+    case createUnique(ClassID, [PropertyID])
+    case dropUnique(ClassID, tree: TreeID)
     case createIndex(ClassID, PropertyID)
     case dropIndex(ClassID, PropertyID, tree: TreeID)
     /// Only the record of the class changes: it gets an inverse link, or hides something else.
@@ -100,6 +103,7 @@ private struct SchemaComparison {
         for property in declared.properties where property.type != .linkingObjects {
             compareProperty(property, declared: declared, classAt: index, isNewClass: isNew)
         }
+        compareUniques(declared, classAt: index)
         if isNew {
             let key = declared.primaryKey.flatMap { key in
                 plan.target.classes[index].stored(as: key.persistedName)
@@ -113,6 +117,24 @@ private struct SchemaComparison {
                 declared, nil,
                 "would have more than \(Limits.propertiesPerClass) properties, hidden ones included"
             )
+        }
+    }
+
+    private mutating func compareUniques(_ declared: ClassSchema, classAt index: Int) {
+        let owner = plan.target.classes[index]
+        let wanted = declared.uniques.map { names in
+            let names = names.compactMap { declared.property(named: $0)?.persistedName }
+            return owner.properties.filter { property in
+                names.contains { property.persistedName.isSameName(as: $0) }
+            }.map(\.id)
+        }
+        for unique in owner.uniques where !wanted.contains(unique.properties) {
+            plan.target.classes[index].uniques.removeAll { $0.tree == unique.tree }
+            plan.changes.append(.dropUnique(owner.id, tree: unique.tree))
+        }
+        for ids in wanted where !owner.uniques.contains(where: { $0.properties == ids }) {
+            plan.target.classes[index].uniques.append(StoredUnique(properties: ids))
+            plan.changes.append(.createUnique(owner.id, ids))
         }
     }
 

@@ -66,6 +66,7 @@ private struct SchemaProblems {
         for property in declared.properties {
             check(property, of: declared, in: schema)
         }
+        checkUniques(of: declared)
         let keys = declared.properties.filter(\.isPrimaryKey)
         if declared.isEmbedded, let key = keys.first {
             add(key.name, "belongs to an embedded class and can't be the primary key")
@@ -198,6 +199,47 @@ private struct SchemaProblems {
                         + "date, objectId and uuid can"
                 )
             }
+        }
+    }
+
+    mutating func checkUniques(of declared: ClassSchema) {
+        if declared.uniques.count > Limits.uniquesPerClass {
+            add(
+                nil,
+                "has \(declared.uniques.count) unique constraints; the limit is "
+                    + "\(Limits.uniquesPerClass)")
+        }
+        var known: [Set<Int>] = []
+        for unique in declared.uniques {
+            let list = unique.map { "'\($0)'" }.joined(separator: ", ")
+            if unique.isEmpty { add(nil, "has a unique constraint without properties") }
+            var positions = Set<Int>()
+            for name in unique {
+                let position = declared.properties.firstIndex { $0.name.isSameName(as: name) }
+                guard let position else {
+                    add(nil, "has a unique constraint on '\(name)', which it does not have")
+                    continue
+                }
+                if !positions.insert(position).inserted {
+                    add(nil, "has a unique constraint that names a property twice: \(list)")
+                }
+                checkUnique(declared.properties[position])
+            }
+            if !positions.isEmpty, known.contains(positions) {
+                add(nil, "has the unique constraint on \(list) twice")
+            }
+            known.append(positions)
+        }
+    }
+
+    private mutating func checkUnique(_ property: PropertySchema) {
+        if property.collection != .none {
+            add(property.name, "is a \(property.collection.name) and can't be unique")
+        } else if !property.type.canBeIndexed {
+            add(
+                property.name,
+                "is of type \(property.type.name) and can't be unique; bool, int, string, date, "
+                    + "objectId and uuid can")
         }
     }
 

@@ -48,6 +48,8 @@ package struct StoredClass: Sendable, Equatable {
     var primaryKeyTree: TreeID?
     /// In the order of their ids.
     package var properties: [StoredProperty]
+    /// In the order in which they were made.
+    package var uniques: [StoredUnique] = []
 
     package init(
         id: ClassID, name: String, persistedName: String? = nil, isHidden: Bool = false,
@@ -66,6 +68,14 @@ package struct StoredClass: Sendable, Equatable {
         self.primaryKeyTree = primaryKeyTree
         self.properties = properties
     }
+}
+
+/// Properties of which no two objects of a class have the same values.
+package struct StoredUnique: Sendable, Equatable {
+    /// Ascending.
+    package var properties: [PropertyID]
+    /// Hash of the values, object key -> nothing; 0 until it is made.
+    var tree: TreeID = 0
 }
 
 /// One property in the file. Its id is its column's id.

@@ -10,6 +10,8 @@ package enum Limits {
     package static let nestedCollections = 100
     /// Properties of one class, inverse links included.
     package static let propertiesPerClass = 1_000
+    /// Unique constraints of a class.
+    static let uniquesPerClass = 64
     /// Elements of one list, set or dictionary.
     package static let collectionElements = Int(Int32.max)
 }

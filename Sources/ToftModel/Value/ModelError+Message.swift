@@ -7,7 +7,8 @@ extension ModelError {
             .unsupportedSchema:
             schemaMessage
         case .noSuchClass, .noSuchProperty, .noSuchObject, .primaryKeyImmutable,
-            .duplicatePrimaryKey, .primaryKeyMissing, .primaryKeysExhausted, .noPrimaryKey,
+            .duplicatePrimaryKey, .duplicateValues, .primaryKeyMissing,
+            .primaryKeysExhausted, .noPrimaryKey,
             .embeddedClass, .alreadyOwned, .deletionDenied:
             objectMessage
         default: valueMessage
@@ -52,6 +53,10 @@ extension ModelError {
         case .duplicatePrimaryKey(let className, let value):
             "Attempting to create an object of type '\(className)' with an existing primary key "
                 + "value '\(value)'. Use an upsert to change it."
+        case .duplicateValues(let className, let properties, let values):
+            "Two objects of class '\(className)' have "
+                + zip(properties, values).map { "\($0) = \($1)" }.joined(separator: " and ")
+                + ", which is unique. Change one of them. Nothing was committed."
         case .primaryKeyMissing(let className, let property):
             "Objects of class '\(className)' are created with a value for their primary key "
                 + "'\(property)'."

@@ -25,6 +25,9 @@ package enum ModelError: Error, Sendable, Equatable {
     case primaryKeyImmutable(className: String, property: String)
     /// Another object of the class has this primary key.
     case duplicatePrimaryKey(className: String, value: Value)
+    /// Two objects have the same values of unique properties, at the commit or in the file that a
+    /// schema with the constraint opens.
+    case duplicateValues(className: String, properties: [String], values: [Value])
     /// The class has a primary key, but none was given.
     case primaryKeyMissing(className: String, property: String)
     /// No greater primary key is left to give to a new object.

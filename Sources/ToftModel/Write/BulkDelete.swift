@@ -219,6 +219,7 @@ struct BulkDelete {
         for property in owner.indexed {
             try buffer.removeIndexEntry(try cluster.cell(row, property), property, key)
         }
+        if !owner.uniques.isEmpty { try removeUniques(owner, cluster, row) }
         if let property = owner.primaryKey {
             try buffer.removePrimaryKey(try cluster.cell(row, property), property, owner, key)
         }
@@ -227,6 +228,17 @@ struct BulkDelete {
             try writing.rowErase(owner.table, key, derived: derived)
         }
         try buffer.flushExcessEntries()
+    }
+
+    private func removeUniques(_ owner: ClassHandle, _ cluster: ClusterView, _ row: Int)
+        throws(ModelError)
+    {
+        for constraint in owner.uniques {
+            let hash = try constraint.hash { property throws(ModelError) in
+                try cluster.cell(row, property)
+            }
+            if let hash { try buffer.removeUnique(constraint, hash, cluster.keys[row]) }
+        }
     }
 
     /// Removes the backlinks of the objects that a row links to, except those of deleted objects,
@@ -274,7 +286,7 @@ extension BulkDelete {
 }
 
 extension ClusterView {
-    fileprivate func cell(_ row: Int, _ property: PropertyHandle) throws(ModelError) -> Cell {
+    func cell(_ row: Int, _ property: PropertyHandle) throws(ModelError) -> Cell {
         do { return try cell(row, property.column) } catch { throw .storage(error) }
     }
 }

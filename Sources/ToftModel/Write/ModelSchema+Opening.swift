@@ -86,6 +86,10 @@ extension SchemaPlan {
             }
         }
         if !missing.isEmpty { throw .schemaMismatch(missing) }
+        var target = target
+        for index in target.classes.indices {
+            target.classes[index].uniques.removeAll { $0.tree == 0 }
+        }
         return target
     }
 }

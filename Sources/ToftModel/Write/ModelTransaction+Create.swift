@@ -107,6 +107,7 @@ extension ModelTransaction {
             try buffer.addIndexEntry(
                 prepared.pointee.cell(at: position) ?? property.defaultCell, property, key)
         }
+        if !owner.uniques.isEmpty { try addUniques(key, owner) }
         try buffer.flushExcessEntries()
         for property in owner.links {
             if let position = owner.anyPosition(id: property.id),

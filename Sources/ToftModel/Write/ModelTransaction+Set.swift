@@ -24,7 +24,7 @@ extension ModelTransaction {
         throws(ModelError)
     {
         let sum = try sum(adding: amount, to: key, property)
-        if property.isIndexed {
+        if property.hasEntries {
             try putWithEntries(.int64(sum), to: key, property, adding: amount)
         } else {
             try putCell(.int64(sum), to: key, property, adding: amount, derived: false)
@@ -113,13 +113,11 @@ extension ModelTransaction {
         try put(element.cell, to: key, property)
     }
 
-    /// Sets a checked cell and keeps indexes and backlinks up.
+    /// Sets a checked cell and keeps indexes, unique constraints and backlinks up.
     @inline(__always)
     func put(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
         if property.isBuffered { return try putBuffered(cell, to: key, property) }
-        if property.isIndexed || property.type.canLink {
-            return try putWithEntries(cell, to: key, property)
-        }
+        if property.hasEntries { return try putWithEntries(cell, to: key, property) }
         try putCell(cell, to: key, property, derived: false)
     }
 
@@ -148,6 +146,7 @@ extension ModelTransaction {
         _ cell: Cell, to key: Int64, _ property: PropertyHandle, adding amount: Int64? = nil
     ) throws(ModelError) {
         let old = try view.cell(key, property)
+        if property.isUnique { try replaceUniques(cell, of: key, property) }
         if property.type == .link {
             var was: Int64?, now: Int64?
             if case .int64(let target) = old { was = target }
@@ -162,8 +161,12 @@ extension ModelTransaction {
             try putCell(cell, to: key, property, derived: false)
             try replaceMixedLinks(property, of: key, links, by: cell)
         } else {
-            try buffer.replaceIndexEntry(property, key, old: old, new: cell) {
-                () throws(ModelError) in
+            if property.isIndexed {
+                try buffer.replaceIndexEntry(property, key, old: old, new: cell) {
+                    () throws(ModelError) in
+                    try putCell(cell, to: key, property, adding: amount, derived: false)
+                }
+            } else {
                 try putCell(cell, to: key, property, adding: amount, derived: false)
             }
             try buffer.flushExcessEntries()

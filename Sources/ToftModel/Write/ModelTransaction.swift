@@ -65,6 +65,7 @@ package final class ModelTransaction {
         guard writing.isActive else { throw .storage(.closed) }
         defer { rollback() }
         try buffer.flush()
+        try checkUniques()
         return try stored { () throws(StorageError) in try writing.commitAndRead(durability) }
     }
 

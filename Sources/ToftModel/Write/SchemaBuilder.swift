@@ -34,7 +34,7 @@ struct SchemaBuilder {
     private mutating func count(_ plan: SchemaPlan) throws(ModelError) {
         for change in plan.changes {
             switch change {
-            case .createIndex(let id, _), .remakePrimaryKey(let id):
+            case .createIndex(let id, _), .remakePrimaryKey(let id), .createUnique(let id, _):
                 let table = schema.classes[try classIndex(id)].table
                 // A class that is new has no table yet, and no objects.
                 guard table != 0 else { continue }
@@ -59,6 +59,10 @@ struct SchemaBuilder {
         case .createBacklinks(let id, let property):
             let tree = try createTree()
             try edit(id, property) { $0.backlinkTree = tree }
+        case .createUnique(let id, let properties): try createUnique(id, properties)
+        case .dropUnique(let id, let tree):
+            try stored { () throws(StorageError) in try writing.dropTree(tree) }
+            changedClasses.insert(id)
         case .createIndex(let id, let property):
             let tree = try createTree()
             try edit(id, property) { $0.indexTree = tree }
@@ -151,34 +155,7 @@ struct SchemaBuilder {
     {
         let owner = schema.classes[try classIndex(id)]
         guard let indexed = owner.property(id: property) else { return }
-        let table = try stored { () throws(StorageError) in try writing.view.table(owner.table) }
-        var batch = EntryTable(), rank = 0
-        defer { batch.deallocate() }
-        while rank < table.rowCount {
-            try stored { () throws(StorageError) in try CurrentCall.checkInterruption() }
-            let rows = try collect(indexed, owner, table, at: rank, into: &batch)
-            rank += rows
-            done += rows
-            progress?(done, total)
-            if batch.size > Self.batchBytes || rank >= table.rowCount {
-                try batch.write(
-                    to: try stored { () throws(StorageError) in
-                        try writing.entryBatch(of: tree, count: batch.count, derived: true)
-                    })
-                batch.removeAll()
-            }
-        }
-    }
-
-    /// Adds the entries of one cluster's rows from `rank` on to the batch and returns their number.
-    private func collect(
-        _ indexed: StoredProperty, _ owner: StoredClass, _ table: TableReader, at rank: Int,
-        into batch: inout EntryTable
-    ) throws(ModelError) -> Int {
-        let (cluster, first) = try stored { () throws(StorageError) in
-            try table.cluster(atRank: rank)
-        }
-        for row in first..<cluster.count {
+        try fill(tree, from: owner.table) { cluster, row, batch throws(ModelError) in
             let cell = try stored { () throws(StorageError) in try cluster.cell(row, indexed.id) }
             try KeyBytes.with { bytes throws(ModelError) in
                 guard bytes.put(cell, optional: indexed.isOptional) else {
@@ -193,7 +170,62 @@ struct SchemaBuilder {
                     isNew: true)
             }
         }
-        return cluster.count - first
+    }
+
+    /// Adds what `add` gives for each row of a table to a tree.
+    private mutating func fill(
+        _ tree: TreeID, from table: TreeID,
+        _ add: (ClusterView, _ row: Int, inout EntryTable) throws(ModelError) -> Void
+    ) throws(ModelError) {
+        let table = try stored { () throws(StorageError) in try writing.view.table(table) }
+        var batch = EntryTable(), rank = 0
+        defer { batch.deallocate() }
+        while rank < table.rowCount {
+            try stored { () throws(StorageError) in try CurrentCall.checkInterruption() }
+            let (cluster, first) = try stored { () throws(StorageError) in
+                try table.cluster(atRank: rank)
+            }
+            for row in first..<cluster.count { try add(cluster, row, &batch) }
+            let rows = cluster.count - first
+            rank += rows
+            done += rows
+            progress?(done, total)
+            if batch.size > Self.batchBytes || rank >= table.rowCount {
+                try batch.write(
+                    to: try stored { () throws(StorageError) in
+                        try writing.entryBatch(of: tree, count: batch.count, derived: true)
+                    })
+                batch.removeAll()
+            }
+        }
+    }
+
+    /// Makes the tree of a unique constraint. Throws if two objects have the same values.
+    private mutating func createUnique(_ id: ClassID, _ properties: [PropertyID])
+        throws(ModelError)
+    {
+        let index = try classIndex(id)
+        guard
+            let position = schema.classes[index].uniques.firstIndex(where: {
+                $0.properties == properties
+            })
+        else { throw .inconsistent("a plan names a unique constraint of class \(id)") }
+        let tree = try createTree()
+        schema.classes[index].uniques[position].tree = tree
+        changedClasses.insert(id)
+        let view = ModelView(writing.view, schema: ModelSchema(schema))
+        let owner = view.schema.classes[index], constraint = owner.uniques[position]
+        try fill(tree, from: owner.table) { cluster, row, batch throws(ModelError) in
+            let hash = try constraint.hash { property throws(ModelError) in
+                try cluster.cell(row, property)
+            }
+            guard let hash else { return }
+            try KeyBytes.with { bytes throws(ModelError) in
+                bytes.putUnique(hash, cluster.keys[row])
+                batch.add(bytes.bytes, 0, length: 0, isNew: true)
+            }
+        }
+        try view.checkUnique(constraint)
     }
 
     // MARK: Records

@@ -32,6 +32,26 @@ extension WriteBuffer {
         return bytes
     }
 
+    // MARK: Unique constraints
+
+    /// Adds the entry of an object that gets values with this hash.
+    func addUnique(_ constraint: UniqueConstraint, _ hash: UInt64, _ key: Int64) {
+        addEntry(constraint.slot, tree: constraint.tree, uniqueBytes(hash, key).bytes)
+        touched.append((constraint, hash))
+    }
+
+    func removeUnique(_ constraint: UniqueConstraint, _ hash: UInt64, _ key: Int64)
+        throws(ModelError)
+    {
+        try addRemoval(constraint.slot, tree: constraint.tree, uniqueBytes(hash, key).bytes)
+    }
+
+    private func uniqueBytes(_ hash: UInt64, _ key: Int64) -> KeyBytes {
+        var bytes = firstKey
+        bytes.putUnique(hash, key)
+        return bytes
+    }
+
     // MARK: Indexes
 
     func addIndexEntry(_ cell: Cell, _ property: PropertyHandle, _ key: Int64) throws(ModelError) {
@@ -143,7 +163,7 @@ extension WriteBuffer {
 }
 
 extension PropertyHandle {
-    fileprivate var wrongCell: ModelError {
+    var wrongCell: ModelError {
         .inconsistent("'\(className).\(name)' holds what its index can't")
     }
 }

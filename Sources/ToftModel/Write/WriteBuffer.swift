@@ -11,7 +11,7 @@ internal import ToftStorage
 ///    are written at once. A value waits only for a row that exists. If the row is deleted
 ///    meanwhile, the flush leaves the value out. Values of one cell are written in the order in
 ///    which they were set.
-/// 2. All entries of primary keys, indexes and backlinks wait.
+/// 2. All entries of primary keys, indexes, unique constraints and backlinks wait.
 /// 3. A deleted object waits with its row and its entries. Until the flush a link to it reads as
 ///    null and its primary key is not found. A link that is set meanwhile to something else stays.
 /// 4. A flush writes deletes first (they add entries), then values, then entries.
@@ -72,6 +72,8 @@ package final class WriteBuffer: @unchecked Sendable {
         start: nil, count: 0)
     @exclusivity(unchecked) private var entryBytes = 0
     @exclusivity(unchecked) private var deleteCount = 0
+    /// The hashes of values of unique constraints that objects have got.
+    @exclusivity(unchecked) var touched: [(constraint: UniqueConstraint, hash: UInt64)] = []
     @exclusivity(unchecked) private var lastVerifiedObject: (position: Int, key: Int64) = (-1, 0)
     /// The transaction that has the buffer, and its schema.
     @exclusivity(unchecked) private var borrower:
@@ -112,6 +114,7 @@ package final class WriteBuffer: @unchecked Sendable {
     func end() {
         guard borrower != nil else { return }
         borrower = nil
+        if !touched.isEmpty { touched = [] }
         for position in classes.indices {
             removeValues(position)
             removeDeletes(position)

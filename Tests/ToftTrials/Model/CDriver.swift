@@ -71,12 +71,26 @@ private enum CSchema {
                 row.target_property = loan.string(origin.properties[inverse.property].name)
                 properties.initializeElement(at: declared.properties.count + place, to: row)
             }
+            let uniques = loan.array(declared.uniques.count, of: toft_unique.self)
+            for (place, unique) in declared.uniques.enumerated() {
+                let names = loan.array(unique.count, of: toft_string.self)
+                for (index, property) in unique.enumerated() {
+                    names.initializeElement(
+                        at: index, to: loan.string(declared.properties[property].name))
+                }
+                uniques.initializeElement(
+                    at: place,
+                    to: toft_unique(
+                        size: MemoryLayout<toft_unique>.size,
+                        properties: UnsafePointer(names.baseAddress), property_count: names.count))
+            }
             classes.initializeElement(
                 at: index,
                 to: toft_class_schema(
                     size: MemoryLayout<toft_class_schema>.size, name: loan.string(declared.name),
                     properties: UnsafePointer(properties.baseAddress), property_count: count,
-                    flags: declared.isEmbedded ? TOFT_CLASS_EMBEDDED.rawValue : 0, reserved: 0))
+                    flags: declared.isEmbedded ? TOFT_CLASS_EMBEDDED.rawValue : 0, reserved: 0,
+                    uniques: UnsafePointer(uniques.baseAddress), unique_count: uniques.count))
         }
         var schema: OpaquePointer?
         try call(

@@ -39,6 +39,20 @@ extension ModelContent {
         classes = shape.classes.map { _ in ModelRows() }
     }
 
+    /// Whether two objects have the same values of what is unique.
+    var hasDuplicates: Bool {
+        for (declared, rows) in zip(shape.classes, classes) {
+            for unique in declared.uniques {
+                var known: Set<[Datum]> = []
+                for row in rows.rows {
+                    let values = unique.map { row[$0] }
+                    if !values.contains(.null), !known.insert(values).inserted { return true }
+                }
+            }
+        }
+        return false
+    }
+
     var objectCount: Int { classes.reduce(0) { $0 + $1.keys.count } }
 
     func row(_ owner: Int, _ key: Int64) -> [Datum]? {

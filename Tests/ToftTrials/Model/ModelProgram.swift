@@ -70,7 +70,7 @@ extension ModelProgram: CustomStringConvertible {
             text += declared.inverses.map {
                 "ShapeInverse(name: \"\($0.name)\", origin: \($0.origin), property: \($0.property))"
             }.joined(separator: ", ")
-            text += "]),\n"
+            text += "],\n            uniques: \(declared.uniques)),\n"
         }
         text += "    ],\n    [\n"
         for command in commands { text += "        .\(command),\n" }
@@ -115,6 +115,9 @@ extension Shape {
             for _ in 0..<properties { shape.addProperty(to: index, &numbers) }
             if shape.classes[index].properties.isEmpty { shape.addProperty(to: index, &numbers) }
         }
+        for index in shape.classes.indices where numbers.chance(20) {
+            shape.addUnique(to: index, &numbers)
+        }
         shape.addInverses(&numbers)
         return shape
     }
@@ -140,6 +143,16 @@ extension Shape {
                 isNullable: numbers.chance(40) && type != .link,
                 isIndexed: collection == .none && type.canBeIndexed && numbers.chance(35),
                 target: target, rule: rule, isOwning: isOwning))
+    }
+
+    /// A unique constraint on one or two properties of a class.
+    private mutating func addUnique(to index: Int, _ numbers: inout Seed) {
+        let found = classes[index].properties.indices.filter {
+            let property = classes[index].properties[$0]
+            return !property.isCollection && property.type.canBeIndexed && property.type != .bool
+        }
+        guard let first = numbers.pick(found), let second = numbers.pick(found) else { return }
+        classes[index].uniques.append(first == second ? [first] : [first, second])
     }
 
     /// An inverse of most links that have none.

@@ -9,6 +9,7 @@ extension ModelRun {
     static let nullNotAllowed: Int32 = 407
     static let overflow: Int32 = 410
     static let deletionDenied: Int32 = 412
+    static let duplicateValue: Int32 = 413
     static let valueLimit = 16_777_215
     /// Objects that a sequence has at most, so that one does not take a minute.
     static let objectLimit = 12_000

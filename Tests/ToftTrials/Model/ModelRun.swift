@@ -212,6 +212,14 @@ final class ModelRun {
 
     func commitIfOpen(_ durability: Int) throws {
         guard let seat = writer else { return }
+        guard !content.hasDuplicates else {
+            _ = try attempt(expecting: Self.duplicateValue) {
+                try seat.session.commit(durability)
+            }
+            writer = nil
+            content = committed
+            return try verify(seat, percent: 5)
+        }
         let version = try seat.session.commit(durability)
         writer = nil
         committed = content

@@ -11,6 +11,8 @@ struct ShapeClass: Equatable {
     var isEmbedded = false
     var properties: [ShapeProperty] = []
     var inverses: [ShapeInverse] = []
+    /// Properties that no two objects have the same values of.
+    var uniques: [[Int]] = []
 
     var primaryKey: Int? { properties.firstIndex { $0.isPrimaryKey } }
     /// Lists, sets and dictionaries.
@@ -131,7 +133,8 @@ extension Shape {
                             .linkingObjects(
                                 $0.name, from: classes[$0.origin].name,
                                 classes[$0.origin].properties[$0.property].name)
-                        })
+                        },
+                    uniques: declared.uniques.map { $0.map { declared.properties[$0].name } })
             })
     }
 }

@@ -13,9 +13,9 @@ static_assert(
     "ABI 2");
 static_assert(
     sizeof(toft_database_info) >= 80 && offsetof(toft_database_info, deferred_size) == 72, "ABI 2");
-static_assert(sizeof(toft_property_schema) == 64 && sizeof(toft_class_schema) == 48, "ABI 2");
+static_assert(sizeof(toft_property_schema) == 64 && sizeof(toft_class_schema) >= 48, "ABI 2");
 static_assert(
-    sizeof(toft_error) == 56 && sizeof(toft_class_info) == 48 && sizeof(toft_property_info) == 48,
+    sizeof(toft_error) == 56 && sizeof(toft_class_info) >= 48 && sizeof(toft_property_info) == 48,
     "ABI 2");
 static_assert(
     sizeof(toft_column) == 32 && sizeof(toft_sort) == 24 && sizeof(toft_changes) >= 176, "ABI 2");

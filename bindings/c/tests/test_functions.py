@@ -332,11 +332,10 @@ class FunctionTests(unittest.TestCase):
             out = ctypes.c_void_p()
             result = status("toft_schema_new", ctypes.byref(declared), 1, ctypes.byref(out))
             self.assertEqual(status_name(result), "TOFT_ERROR_UNSUPPORTED", kind)
-        for flag in (64, 128):
-            declared = class_schema("Thing", [property_schema("thing", E.TOFT_TYPE_INT, flag)])
-            out = ctypes.c_void_p()
-            result = status("toft_schema_new", ctypes.byref(declared), 1, ctypes.byref(out))
-            self.assertEqual(status_name(result), "TOFT_ERROR_UNSUPPORTED", flag)
+        full_text = property_schema("thing", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_FULL_TEXT)
+        declared, out = class_schema("Thing", [full_text]), ctypes.c_void_p()
+        result = status("toft_schema_new", ctypes.byref(declared), 1, ctypes.byref(out))
+        self.assertEqual(status_name(result), "TOFT_ERROR_UNSUPPORTED")
 
     def test_a_result_says_how_much_of_it_was_filled_in(self):
         class Later(ctypes.Structure):
@@ -1139,6 +1138,53 @@ class FunctionTests(unittest.TestCase):
             ("realm", realm),
         ):
             getattr(LIBRARY, f"toft_{name}_release")(handle)
+
+    def test_what_is_unique_is_seen_at_the_commit(self):
+        texts = [text(each) for each in ("b", "a", "none")]
+        names = (S.toft_string * 2)(*texts[:2])
+        unique = sized(S.toft_unique, properties=names, property_count=2)
+        kinds = (("a", 0), ("b", E.TOFT_PROPERTY_NULLABLE), ("c", E.TOFT_PROPERTY_UNIQUE))
+        thing = class_schema("Thing", [property_schema(n, E.TOFT_TYPE_INT, f) for n, f in kinds])
+        thing.uniques, thing.unique_count = (S.toft_unique * 1)(unique), 1
+        schema = get("toft_schema_new", (S.toft_class_schema * 1)(thing), 1)
+        realm = get("toft_realm_open", ctypes.byref(configuration(schema=schema, memory="unique")))
+        things = get("toft_realm_find_class", realm, text("Thing"))
+        self.assertEqual(get("toft_realm_class_info", realm, things).unique_count, 2)
+        keys = [get("toft_realm_find_property", realm, things, text(n)) for n, _ in kinds]
+        info = sized(S.toft_property_info)
+        check("toft_realm_property_info", realm, things, keys[2], ctypes.byref(info))
+        self.assertEqual(info.flags, E.TOFT_PROPERTY_UNIQUE)
+        found, count = (ctypes.c_uint32 * 4)(), ctypes.c_size_t()
+        for index, expected in ((0, [keys[2]]), (1, keys[:2])):
+            out = (found, 4, ctypes.byref(count))
+            check("toft_realm_class_unique", realm, things, index, *out)
+            self.assertEqual(found[: count.value], expected)
+        result = status("toft_realm_class_unique", realm, things, 2, found, 4, ctypes.byref(count))
+        self.assertEqual(status_name(result), "TOFT_ERROR_INDEX_OUT_OF_RANGE")
+
+        def create(*given):
+            given = [value(each) for each in given]
+            arrays = (ctypes.c_uint32 * 3)(*keys), (S.toft_value * 3)(*given), 3
+            check("toft_realm_create_object", realm, things, 0, *arrays, None, None, None)
+
+        check("toft_realm_begin_write", realm, None)
+        for given in ((1, 1, 1), (1, 2, 2), (1, None, 3), (1, None, 4)):
+            create(*given)
+        check("toft_realm_commit", realm, None, None)
+        for given, words in (((1, 2, 5), "a = 1 and b = 2"), ((9, 9, 4), "c = 4")):
+            check("toft_realm_begin_write", realm, None)
+            create(*given)
+            result = status("toft_realm_commit", realm, None, None)
+            self.assertEqual(status_name(result), "TOFT_ERROR_DUPLICATE_VALUE")
+            self.assertIn(words, last_error()[1])
+            self.assertFalse(get("toft_realm_is_writing", realm))
+            self.assertEqual(get("toft_realm_object_count", realm, things), 4)
+        check("toft_realm_release", realm)
+        check("toft_schema_release", schema)
+        names[0] = texts[2]
+        with self.assertRaises(ToftError) as caught:
+            get("toft_schema_new", (S.toft_class_schema * 1)(thing), 1)
+        self.assertIn("which it does not have", caught.exception.detail)
 
     def test_links_take_their_targets_with_them_or_keep_them(self):
         link, linked = E.TOFT_TYPE_LINK, E.TOFT_PROPERTY_LIST

@@ -122,6 +122,7 @@ class toft_status(IntEnum):
     ERROR_OVERFLOW = 410
     ERROR_EMBEDDED_OBJECT = 411
     ERROR_DELETION_DENIED = 412
+    ERROR_DUPLICATE_VALUE = 413
     ERROR_INDEX_OUT_OF_RANGE = 501
     ERROR_COLLECTION_INVALIDATED = 502
     ERROR_QUERY_SYNTAX = 601
@@ -397,6 +398,17 @@ class toft_property_schema(Structure):
     target_property: toft_string
 
 
+class toft_unique(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("properties", c_void_p),
+        ("property_count", c_size_t),
+    ]
+    size: int
+    properties: int | None
+    property_count: int
+
+
 class toft_class_schema(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -405,6 +417,8 @@ class toft_class_schema(Structure):
         ("property_count", c_size_t),
         ("flags", c_uint32),
         ("reserved", c_uint32),
+        ("uniques", c_void_p),
+        ("unique_count", c_size_t),
     ]
     size: int
     name: toft_string
@@ -412,6 +426,8 @@ class toft_class_schema(Structure):
     property_count: int
     flags: int
     reserved: int
+    uniques: int | None
+    unique_count: int
 
 
 class toft_configuration(Structure):
@@ -456,6 +472,7 @@ class toft_class_info(Structure):
         ("property_count", c_uint64),
         ("flags", c_uint32),
         ("reserved", c_uint32),
+        ("unique_count", c_uint64),
     ]
     size: int
     key: int
@@ -464,6 +481,7 @@ class toft_class_info(Structure):
     property_count: int
     flags: int
     reserved: int
+    unique_count: int
 
 
 class toft_property_info(Structure):
@@ -807,6 +825,10 @@ class Library:
         self.toft_realm_property_info = _prototype(
             library, "toft_realm_property_info", c_int,
             [c_void_p, c_uint32, c_uint32, c_void_p], check
+        )
+        self.toft_realm_class_unique = _prototype(
+            library, "toft_realm_class_unique", c_int,
+            [c_void_p, c_uint32, c_uint64, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_realm_object_count = _prototype(
             library, "toft_realm_object_count", c_int,
@@ -1297,6 +1319,7 @@ FUNCTIONS = (
     "toft_realm_find_property",
     "toft_realm_find_properties",
     "toft_realm_property_info",
+    "toft_realm_class_unique",
     "toft_realm_object_count",
     "toft_realm_begin_write",
     "toft_realm_interrupt",

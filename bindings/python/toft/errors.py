@@ -57,6 +57,7 @@ __all__ = [
     "DuplicatePrimaryKeyError",
     "EmbeddedObjectError",
     "DeletionDeniedError",
+    "DuplicateValueError",
     "MissingPrimaryKeyError",
     "PrimaryKeyChangeError",
     "TypeMismatchError",
@@ -453,6 +454,12 @@ class DeletionDeniedError(ObjectError, ValueError):
     """
 
     _status = Status.ERROR_DELETION_DENIED
+
+
+class DuplicateValueError(ObjectError, ValueError):
+    """Two objects have the same values of properties that are unique."""
+
+    _status = Status.ERROR_DUPLICATE_VALUE
 
 
 # -------------------------------------------------------------------------- Collections and results

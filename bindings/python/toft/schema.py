@@ -31,7 +31,14 @@ from typing import Annotated, Any, Literal, TypeVar, Union, overload
 from uuid import UUID
 
 from . import _values as values
-from ._ffi import toft_class_flags, toft_class_schema, toft_property_flags, toft_property_schema
+from ._ffi import (
+    toft_class_flags,
+    toft_class_schema,
+    toft_property_flags,
+    toft_property_schema,
+    toft_string,
+    toft_unique,
+)
 from ._lib import Handle, borrowed, library
 from .conversions import Conversion, conversion_of
 from .errors import InvalidSchemaError, NoSuchPropertyError
@@ -80,6 +87,7 @@ class Field:
     primary_key: bool = False
     auto_increment: bool = False
     indexed: bool = False
+    unique: tuple[str, ...] = ()
     delete_rule: DeleteRule = "nullify"
     linked_class: Any = None
     linked_property: str | None = None
@@ -93,6 +101,7 @@ def field(
     primary_key: bool = False,
     auto_increment: bool = False,
     indexed: bool = False,
+    unique: bool | str | tuple[str, ...] = False,
     delete_rule: DeleteRule = "nullify",
     name: str | None = None,
 ) -> Any:
@@ -101,6 +110,10 @@ def field(
     `auto_increment`: of an int that is the primary key. An object that is given none, or None, gets
     the next one when it is added: 1 more than the greatest that an object of the class has had.
     Until then it is None; `default=None` tells type checkers that it may be left out.
+
+    `unique`: no two objects have the same value when a transaction commits, except None:
+    DuplicateValueError. With a text it is unique together with the other properties of the class
+    that give the same text; with several texts, in several such groups.
 
     `delete_rule`: of a link or a collection of links. "cascade": what the object links to is
     deleted with it, whatever else links to that, however deep; circles end. "deny": an object
@@ -119,12 +132,14 @@ def field(
             raise ValueError("give either a default or auto_increment")
     if delete_rule not in typing.get_args(DeleteRule):
         raise ValueError(f"delete_rule is 'nullify', 'cascade' or 'deny', not {delete_rule!r}")
+    groups = (unique,) if isinstance(unique, str) else ("",) if unique is True else unique or ()
     return Field(
         default,
         default_factory,
         primary_key,
         auto_increment,
         indexed,
+        groups,
         delete_rule,
         name=name,
     )
@@ -634,6 +649,17 @@ def _fill_class(
     memory = (toft_property_schema * max(1, len(properties)))()
     kept.append(memory)
     row.size = ctypes.sizeof(toft_class_schema)
+    groups = _uniques(properties)
+    uniques = (toft_unique * max(1, len(groups)))()
+    kept.append(uniques)
+    for unique, names in zip(uniques, groups):
+        texts = (toft_string * len(names))(*(_lent(each, kept) for each in names))
+        kept.append(texts)
+        unique.size = ctypes.sizeof(toft_unique)
+        unique.properties = ctypes.addressof(texts)
+        unique.property_count = len(names)
+    row.uniques = ctypes.addressof(uniques)
+    row.unique_count = len(groups)
     row.name = _lent(name, kept)
     row.properties = ctypes.addressof(memory)
     row.property_count = len(properties)
@@ -645,6 +671,15 @@ def _fill_class(
         item.target_class = _lent(declared.target, kept)
         origin = (declared.target, declared.origin_property)
         item.target_property = _lent(stored_names.get(origin, declared.origin_property), kept)
+
+
+def _uniques(properties: list[PropertySchema]) -> list[list[str]]:
+    """The names of properties that are unique, each alone or with others."""
+    groups: dict[str | tuple[str], list[str]] = {}
+    for each in properties:
+        for group in each.field.unique:
+            groups.setdefault(group or (each.name,), []).append(each.stored_name)
+    return [*groups.values()]
 
 
 def _lent(text: str, kept: list[Any]) -> Any:
