@@ -11,11 +11,12 @@ struct Query: ParsableCommand {
             toftdb query app.toft Person "city == 'Bonn'" --count
             toftdb query app.toft Person "age > 30" --explain
 
-            Comparisons: == != < <= > >= BETWEEN IN CONTAINS BEGINSWITH ENDSWITH LIKE, [c] \
-            ignores case; AND OR NOT; ANY ALL NONE over lists, sets and \
+            Comparisons: == != < <= > >= BETWEEN IN CONTAINS BEGINSWITH ENDSWITH LIKE \
+            MATCHES, [c] ignores case, [d] accents; AND OR NOT; ANY ALL NONE over lists, sets and \
             dictionaries; list.@count, list.@sum.age...; scores['key'], scores.@keys; paths \
             follow links (boss.city.name); \
-            @links.Person.dogs goes backwards; then SORT(path ASC), DISTINCT(path), LIMIT(n).
+            @links.Person.dogs goes backwards; then SORT(path ASC), DISTINCT(path), LIMIT(n), \
+            OFFSET(n). Every operator has an example in Sources/Toft/Toft.docc/QueryLanguage.md.
             """)
 
     @OptionGroup var target: FileArgument

@@ -40,6 +40,10 @@ import ToftModel
             String(repeating: "NOT ", count: 100_000) + "age == 1",
             "age == " + String(repeating: "(1 + ", count: 100_000),
             "boss" + String(repeating: ".boss", count: 10_000) + ".age == 1",
+            "name MATCHES '" + String(repeating: "(", count: 100_000) + "'",
+            "name MATCHES '" + String(repeating: "a{1000}", count: 100_000) + "'",
+            "name MATCHES '" + String(repeating: "|", count: 100_000) + "'",
+            "TRUEPREDICATE" + String(repeating: " OFFSET(1)", count: 10_000),
             "age IN {" + String(repeating: "1,", count: 100_000) + "1}",
         ] {
             do { _ = try all.filter(text).count } catch { #expect(!error.message.isEmpty) }
@@ -53,7 +57,8 @@ private struct Mutations {
     private static let inserts = [
         "(", ")", "'", "\\", "{", "}", "$", "@", "ANY ", "NOT ", " == ", "null", "\u{0}", "é",
         "[c]", ".", "-", "9", "SUBQUERY(", "T1:", "0x",
-        "['a']", "[*]", "[$0]", ".@keys", ".@values", "intDict", "intSet",
+        " MATCHES '", "(a|b)*", "[a-c]", "{2,}", "OFFSET(", "LIMIT(1)", "SELF", "YES", "['a']",
+        "[*]", "[$0]", ".@keys", ".@values", "intDict", "intSet",
     ]
 
     init(seed: UInt64) {

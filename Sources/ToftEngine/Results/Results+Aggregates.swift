@@ -90,7 +90,7 @@ extension Results {
 }
 
 extension Aggregate {
-    fileprivate var operation: AggregateOperation {
+    var operation: AggregateOperation {
         switch self {
         case .minimum: .minimum
         case .maximum: .maximum
@@ -111,6 +111,10 @@ extension Aggregate {
         values.reduce(.zero) { $0 + $1.decimal }
     }
 
+    fileprivate static func exactSum(_ values: [Value]) -> Int128 {
+        values.reduce(0) { $0 + Int128($1.integer) }
+    }
+
     fileprivate static func average(_ values: [Value]) -> Value {
         values.isEmpty ? .null : .decimal(Self.sum(values) / Decimal128(Int64(values.count)))
     }
@@ -121,13 +125,14 @@ extension Aggregate {
         switch self {
         case .minimum: values.min { $0.isOrderedBefore($1) } ?? .null
         case .maximum: values.max { $0.isOrderedBefore($1) } ?? .null
-        case .sum where type == .int:
-            Int64(exactly: values.reduce(Int128(0)) { $0 + Int128($1.integer) }).map { .int($0) }
+        case .sum where type == .int: Int64(exactly: Self.exactSum(values)).map { .int($0) }
         case .sum where type == .decimal128 || type == .mixed: .decimal(Self.sum(values))
         case .sum: .double(values.reduce(0) { $0 + $1.number })
         case .average where type == .mixed: Self.average(values.filter(\.isNumber))
         case .average where values.isEmpty: .null
         case .average where type == .decimal128: Self.average(values)
+        case .average where type == .int:
+            .double(Double(Self.exactSum(values)) / Double(values.count))
         case .average:
             .double(values.reduce(0) { $0 + $1.number } / Double(values.count))
         }

@@ -10,10 +10,10 @@ extension Binder {
         let left = try operand(comparison.left)
         let right = try operand(comparison.right)
         let context = Comparing(
-            comparator: comparison.comparator, options: comparison.options,
+            comparator: Self.comparator(comparison.comparator, left), options: comparison.options,
             offset: comparison.offset)
         if context.comparator == .between { return try between(left, right, context) }
-        if context.comparator == .in { try requireCollection(right, context) }
+        if comparison.comparator == .in { try requireCollection(right, context) }
         switch (left, right) {
         case (.expression(let left), .constant(let right)): return try test(left, right, context)
         case (.constant(let left), .expression(let right)):
@@ -28,6 +28,14 @@ extension Binder {
                 .typeMismatch, "Two constants are compared.",
                 hint: "At least one side must name a property.", at: comparison.offset)
         }
+    }
+
+    /// A collection of what are no texts contains an element: `ints CONTAINS 5`.
+    private static func comparator(_ comparator: Comparator, _ left: Operand) -> Comparator {
+        guard comparator == .contains, case .expression(let expression) = left,
+            let type = expression.multiplePath?.type, !type.isText, type != .mixed
+        else { return comparator }
+        return .in
     }
 
     /// What is known of a comparison besides its sides.
@@ -86,6 +94,7 @@ extension Binder {
         if let reversed = context.reversed {
             return try test(expression, given, context.with(reversed))
         }
+        if context.comparator == .matches { throw patternNeeded(context) }
         let constant = try converted(given, for: expression, context)
         return .pair(
             .constant(constant), context.comparator, context.options, expression, .any,
@@ -227,6 +236,7 @@ extension Binder {
                     + "\(typeName(rightType)).",
                 at: context.offset)
         }
+        if context.comparator == .matches { throw patternNeeded(context) }
         try requireOperator(context, fits: leftType, left.description)
         if left.isListOfValues, right.isListOfValues, left.quantifier == nil,
             right.quantifier == nil
@@ -304,6 +314,7 @@ extension Binder {
     ) throws(QueryError) -> Constant {
         guard let type = expression.type else { return given.constant }
         try requireOperator(context, fits: type, expression.description)
+        if context.comparator == .matches { try requireExpression(given) }
         guard let constantType = given.constant.type else {
             if type == .typeName { throw notATypeName(given) }
             if let path = expression.multiplePath, case .object = path.leaf {
@@ -313,7 +324,7 @@ extension Binder {
             }
             return given.constant
         }
-        if type.isNumeric, case .string(let text) = given.constant, given.argument == nil,
+        if type.isNumeric, case .string(let text) = given.constant,
             let number = Constant.number(spelledBy: text.bytes, allowingInfinity: type != .int)
         {
             return number
@@ -341,6 +352,29 @@ extension Binder {
 }
 
 extension Binder {
+    private func patternNeeded(_ context: Comparing) -> QueryError {
+        failure(
+            .invalidQuery, "MATCHES needs a constant or an argument on its right.",
+            hint: "Write name MATCHES 'A.*'.", at: context.offset)
+    }
+
+    /// Whether the text is a regular expression; points at what is wrong in it.
+    private func requireExpression(_ given: GivenConstant) throws(QueryError) {
+        guard let bytes = given.constant.text else { return }
+        do throws(RegularExpression.Failure) {
+            _ = try RegularExpression(bytes)
+        } catch {
+            let start = given.offset + 1
+            let isAsWritten =
+                given.offset >= 0 && start + bytes.count <= source.bytes.count
+                && source.bytes[start..<start + bytes.count].elementsEqual(bytes)
+            throw failure(
+                given.argument == nil ? .invalidQuery : .invalidArgument,
+                "The regular expression is wrong at byte \(error.offset): \(error.reason)",
+                at: isAsWritten ? start + error.offset : given.offset)
+        }
+    }
+
     private func notATypeName(_ given: GivenConstant) -> QueryError {
         failure(
             .invalidArgument, "\(given.constant.description) is not the name of a type.",

@@ -22,7 +22,12 @@ extension Binder {
         case .aggregate(_, let collection, let property, _):
             record(collection, at: steps)
             if let property, let step = collection.step(to: property.classID) {
-                note(steps + [step], property)
+                steps.append(step)
+                for step in property.steps {
+                    note(steps, step.property)
+                    steps.append(step)
+                }
+                note(steps, property.property)
             }
         }
     }

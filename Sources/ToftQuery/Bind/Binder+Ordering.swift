@@ -1,10 +1,11 @@
 internal import ToftModel
 
-/// SORT, DISTINCT or LIMIT, bound.
+/// SORT, DISTINCT, LIMIT or OFFSET, bound.
 enum BoundOrdering: Sendable {
     case sort([BoundSortKey])
     case distinct([BoundSortKey])
     case limit(Int)
+    case offset(Int)
 }
 
 /// What objects are sorted or told apart by: a property, or what a dictionary has under a key, at
@@ -34,6 +35,8 @@ extension Binder {
             return .distinct(bound)
         case .limit(let count):
             return .limit(max(0, count))
+        case .offset(let count):
+            return .offset(max(0, count))
         }
     }
 

@@ -24,6 +24,11 @@ extension Binder {
             walk.classID = scopes[depth].classID
             rest = rest.dropFirst()
         }
+        if elements.count == 1, walk.scope == 0, case .name("SELF") = elements[0].kind,
+            try storedClass(walk.classID, at: syntax.offset).property(named: "SELF") == nil
+        {
+            rest = rest.dropFirst()
+        }
         let origin = scopes[scopes.count - 1 - walk.scope]
         while let element = rest.first {
             rest = rest.dropFirst()
@@ -224,7 +229,13 @@ extension Binder {
                 .invalidQuery, "'\(property.name)' links to one object and has no index.",
                 at: rest[rest.startIndex].offset)
         case .operation(let operation):
-            throw wrongAggregate(operation, property.name, at: rest[rest.startIndex].offset)
+            let offset = rest[rest.startIndex].offset
+            guard let aggregate = AggregateOperation(rawValue: operation.rawValue) else {
+                throw wrongAggregate(operation, property.name, at: offset)
+            }
+            rest = rest.dropFirst()
+            walk.leaf = try objectAggregate(
+                aggregate, .link(step), target: target, &rest, at: offset)
         case .argument:
             throw failure(
                 .invalidArgument, "A key path argument may not hold another.", at: element.offset)
@@ -252,7 +263,7 @@ extension Binder {
                 let offset = rest[rest.startIndex].offset
                 rest = rest.dropFirst()
                 walk.leaf = try objectAggregate(
-                    aggregate, collection, target: step.target, &rest, walk, at: offset)
+                    aggregate, collection, target: step.target, &rest, at: offset)
                 return
             }
             guard operation == .links else {
@@ -464,12 +475,23 @@ extension Binder {
         return part
     }
 
-    /// After `dogs.@max`: the property of the objects that is aggregated.
+    /// After `dogs.@max`: the property that is aggregated, of the objects or of those that they
+    /// link to.
     private func objectAggregate(
         _ operation: AggregateOperation, _ collection: BoundCollection, target: ClassID,
-        _ rest: inout ArraySlice<PathSyntax.Element>,
-        _ walk: PathWalk, at offset: Int
+        _ rest: inout ArraySlice<PathSyntax.Element>, at offset: Int
     ) throws(QueryError) -> PathLeaf {
+        var target = target
+        var steps: [PathStep] = []
+        while case .name(let name)? = rest.first?.kind, case .name? = rest.dropFirst().first?.kind,
+            let link = try storedClass(target, at: offset).property(named: name),
+            link.type == .link, !link.isCollection, let next = link.targetClassID
+        {
+            steps.append(
+                .link(PropertyRef(classID: target, propertyID: link.id), target: next))
+            target = next
+            rest = rest.dropFirst()
+        }
         guard case .name(let name)? = rest.first?.kind else {
             throw failure(
                 .typeMismatch,
@@ -492,7 +514,9 @@ extension Binder {
                 at: nameOffset)
         }
         return .aggregate(
-            operation, collection, of: PropertyRef(classID: target, propertyID: property.id),
+            operation, collection,
+            of: AggregatedPath(
+                steps: steps, property: PropertyRef(classID: target, propertyID: property.id)),
             Self.type(of: operation, over: type))
     }
 
@@ -594,23 +618,25 @@ extension Binder {
         return "Did you mean '\(near)'?"
     }
 
-    /// How many letters have to be put in, taken out or changed, letter case aside; long names
-    /// count as far.
+    /// How many letters have to be put in, taken out, changed or exchanged with the next, letter
+    /// case aside; long names count as far.
     private static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.lowercased().utf8)
         let right = Array(right.lowercased().utf8)
         guard left.count <= 64, right.count <= 64 else { return .max }
-        var row = Array(0...right.count)
+        var (before, above) = ([Int](), Array(0...right.count))
         for (index, byte) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in 1..<(right.count + 1) {
-                let substituted = diagonal + (byte == right[column - 1] ? 0 : 1)
-                diagonal = row[column]
-                row[column] = min(substituted, row[column] + 1, row[column - 1] + 1)
+            var row = [index + 1]
+            for (column, other) in right.enumerated() {
+                var least = min(above[column] + (byte == other ? 0 : 1), above[column + 1] + 1)
+                if index > 0, column > 0, byte == right[column - 1], left[index - 1] == other {
+                    least = min(least, before[column - 1] + 1)
+                }
+                row.append(min(least, row[column] + 1))
             }
+            (before, above) = (above, row)
         }
-        return row[right.count]
+        return above[right.count]
     }
 
     // MARK: Text

@@ -118,11 +118,23 @@ struct Binder {
             return .list(quantifier, constants)
         case .literal(let literal, let offset):
             return .constant(try given(literal, at: offset))
+        case .path(let path) where isYesOrNo(path):
+            let isYes = path.elements.first?.kind == .name("YES")
+            return .constant(GivenConstant(constant: .bool(isYes), offset: path.offset))
         case .path, .arithmetic, .subquery:
             let bound = try bind(expression)
             guard case .constant(let constant) = bound else { return .expression(bound) }
             return .constant(GivenConstant(constant: constant, offset: expression.offset))
         }
+    }
+
+    /// Cocoa's words for true and false, unless a property has the name.
+    private func isYesOrNo(_ path: PathSyntax) -> Bool {
+        guard path.elements.count == 1, case .name(let name) = path.elements[0].kind,
+            name == "YES" || name == "NO"
+        else { return false }
+        return schema.storedClass(id: scopes[scopes.count - 1].classID)?.property(named: name)
+            == nil
     }
 
     private func list(
@@ -271,14 +283,22 @@ struct Binder {
         _ operation: ArithmeticOperator, _ left: ExpressionSyntax, _ right: ExpressionSyntax,
         at offset: Int
     ) throws(QueryError) -> BoundExpression {
-        let boundLeft = try bind(left)
-        let boundRight = try bind(right)
+        var boundLeft = try bind(left)
+        var boundRight = try bind(right)
+        if boundLeft.type?.isNumeric == true { boundRight.readNumber() }
+        if boundRight.type?.isNumeric == true { boundLeft.readNumber() }
         if case .constant(let leftConstant) = boundLeft,
             case .constant(let rightConstant) = boundRight
         {
             return .constant(Arithmetic.fold(operation, leftConstant, rightConstant))
         }
-        for operand in [boundLeft, boundRight] where operand.type?.isComputable != true {
+        for (syntax, operand) in [(left, boundLeft), (right, boundRight)] {
+            // What computes to null is null; null as it is written is no number.
+            if let type = operand.type {
+                if type.isComputable { continue }
+            } else if case .arithmetic = syntax {
+                continue
+            }
             throw failure(
                 .typeMismatch,
                 "'\(operation.rawValue)' needs numbers, but \(operand.description) is "
@@ -302,5 +322,16 @@ struct Binder {
             return .arithmetic(operation, .constant(.decimal(decimal)), boundRight)
         }
         return .arithmetic(operation, boundLeft, boundRight)
+    }
+}
+
+extension BoundExpression {
+    /// Beside a number a constant text that spells one is that number.
+    fileprivate mutating func readNumber() {
+        if case .constant(.string(let text)) = self,
+            let number = Constant.number(spelledBy: text.bytes, allowingInfinity: false)
+        {
+            self = .constant(number)
+        }
     }
 }

@@ -84,6 +84,16 @@ package enum AggregateOperation: String, Sendable {
     var isExtreme: Bool { self == .minimum || self == .maximum }
 }
 
+/// What is aggregated of each object of a collection: a property at the end of to-one links. Where
+/// a link is null there is no value.
+struct AggregatedPath: Sendable {
+    var steps: [PathStep] = []
+    var property: PropertyRef
+
+    /// The class of the objects of the collection.
+    var classID: ClassID { steps.first?.property.classID ?? property.classID }
+}
+
 /// What is read at the end of a path.
 indirect enum PathLeaf: Sendable {
     /// A property that holds one value; for a link its target.
@@ -111,9 +121,9 @@ indirect enum PathLeaf: Sendable {
     /// The length in bytes of a string or data property, or of a value under a dictionary's key;
     /// null of null.
     case size(PropertyRef, key: [UInt8]?)
-    /// An aggregate over a collection of scalars, or over a property of the objects of a
-    /// collection.
-    case aggregate(AggregateOperation, BoundCollection, of: PropertyRef?, ValueType)
+    /// An aggregate over a collection of scalars, or over a property that the objects of a
+    /// collection have, or lead to.
+    case aggregate(AggregateOperation, BoundCollection, of: AggregatedPath?, ValueType)
     /// How many of the objects that the steps lead to satisfy a predicate.
     case subquery([PathStep], BoundPredicate)
 

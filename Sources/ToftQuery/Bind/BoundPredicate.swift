@@ -28,7 +28,8 @@ indirect enum BoundExpression: Sendable {
         case .path(let path): path.type
         case .arithmetic(_, let left, let right):
             [left.type, right.type].contains { $0 == .decimal || $0 == .mixed }
-                ? .decimal : left.type == .int && right.type == .int ? .int : .double
+                ? .decimal
+                : [left.type, right.type].contains { $0 != .int && $0 != nil } ? .double : .int
         }
     }
 

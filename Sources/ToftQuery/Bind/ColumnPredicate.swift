@@ -45,7 +45,7 @@ indirect enum ColumnPredicate: Sendable {
 struct TextTest: Sendable {
     enum Operation: Sendable, Equatable {
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, beginsWith, endsWith,
-            contains, like
+            contains, like, matches
     }
 
     var operation: Operation
@@ -54,6 +54,8 @@ struct TextTest: Sendable {
     var options: StringOptions
     /// For LIKE.
     var pattern: LikePattern?
+    /// For MATCHES.
+    var expression: RegularExpression?
 }
 
 extension ColumnPredicate {
@@ -171,7 +173,8 @@ extension ColumnPredicate {
         return .text(
             TextTest(
                 operation: operation, needle: needle, options: options,
-                pattern: operation == .like ? (pattern ?? LikePattern(bytes)) : nil))
+                pattern: operation == .like ? (pattern ?? LikePattern(bytes)) : nil,
+                expression: operation == .matches ? try? RegularExpression(bytes) : nil))
     }
 
     // MARK: Numbers
@@ -335,6 +338,7 @@ extension TextTest.Operation {
         case .endsWith: self = .endsWith
         case .contains: self = .contains
         case .like: self = .like
+        case .matches: self = .matches
         case .between, .text, .geoWithin: return nil
         }
     }

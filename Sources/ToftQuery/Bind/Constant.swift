@@ -60,6 +60,15 @@ enum Constant: Sendable {
         }
     }
 
+    /// The bytes of a text or of data.
+    var text: [UInt8]? {
+        switch self {
+        case .string(let text): text.bytes
+        case .data(let bytes): bytes
+        default: nil
+        }
+    }
+
     var isNull: Bool { if case .null = self { true } else { false } }
 
     /// The constant as a message or a plan shows it.

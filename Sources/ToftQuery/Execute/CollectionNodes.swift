@@ -126,10 +126,8 @@ final class ExtremeNode: ValueNode {
 /// What an aggregate knows of the values so far.
 struct Accumulator {
     private(set) var count = 0
-    private var sum: Int64 = 0
-    private var hasOverflowed = false
+    private var sum: Int128 = 0
     private var total = 0.0
-    private var least = 0
     private var minimum = Timestamp(seconds: 0, nanoseconds: 0)
     private var maximum = Timestamp(seconds: 0, nanoseconds: 0)
     private var lowest = 0.0
@@ -152,10 +150,7 @@ struct Accumulator {
     }
 
     mutating func add(_ value: Int64) {
-        let (next, overflow) = sum.addingReportingOverflow(value)
-        sum = next
-        hasOverflowed = hasOverflowed || overflow
-        total += Double(value)
+        sum &+= Int128(value)
         add(Timestamp(seconds: value, nanoseconds: 0))
     }
 
@@ -189,14 +184,19 @@ struct Accumulator {
         }
         switch (operation, vector.layout) {
         case (.sum, .int):
-            if hasOverflowed { vector.nulls.insert(row) } else { vector.ownInts[row] = sum }
+            if let sum = Int64(exactly: sum) {
+                vector.ownInts[row] = sum
+            } else {
+                vector.nulls.insert(row)
+            }
         case (.sum, .decimal): vector.set(row, decimal.stored)
         case (.average, .decimal):
             vector.set(row, (decimal / Decimal128(Int64(count))).stored)
         case (_, .decimal):
             vector.set(row, (operation == .minimum ? leastDecimal : greatestDecimal).stored)
         case (.sum, _): vector.ownDoubles[row] = total
-        case (.average, _): vector.ownDoubles[row] = total / Double(count)
+        // Of integers `total` is zero, of others `sum` is.
+        case (.average, _): vector.ownDoubles[row] = (total + Double(sum)) / Double(count)
         case (_, .int):
             vector.ownInts[row] = operation == .minimum ? minimum.seconds : maximum.seconds
         case (_, .double): vector.ownDoubles[row] = operation == .minimum ? lowest : highest

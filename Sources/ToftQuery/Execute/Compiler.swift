@@ -66,7 +66,8 @@ struct Compiler {
         var rowTests: [RowPredicate] = []
         for test in tests { rowTests.append(try rowTest(test)) }
         return WholeListNode(
-            try start(path), try expander(path), try elementValue(expression), rowTests)
+            try start(path), try expander(path, isDistinct: false), try elementValue(expression),
+            rowTests)
     }
 
     private func pair(
@@ -168,10 +169,10 @@ struct Compiler {
     }
 
     private func aggregate(
-        _ operation: AggregateOperation, _ collection: BoundCollection, _ property: PropertyRef?,
+        _ operation: AggregateOperation, _ collection: BoundCollection, _ path: AggregatedPath?,
         _ type: ValueType
     ) throws(ModelError) -> ValueNode {
-        guard let property, let step = collection.step(to: property.classID) else {
+        guard let path, let step = collection.step(to: path.classID) else {
             guard case .list(let list) = collection else { return ConstantNode(.null, as: type) }
             let elementType = source.valueType(of: list) ?? type
             let expander = try PathExpander([], .elements(list, elementType), source)
@@ -183,7 +184,9 @@ struct Compiler {
                 ? AggregateNode(operation, expander, element, type)
                 : ExtremeNode(operation, expander, element)
         }
-        let expander = try PathExpander([step], .object(property.classID), source)
+        let property = path.property
+        let expander = try PathExpander(
+            [step] + path.steps, .object(property.classID), source)
         let column = ColumnRead(property, source.valueType(of: property) ?? type)
         if column.type == .mixed {
             let node = PropertyNode(column)
@@ -208,8 +211,14 @@ struct Compiler {
         OuterRows(path.scope, try source.reader(path.classID))
     }
 
-    private func expander(_ path: BoundPath) throws(ModelError) -> PathExpander {
-        try PathExpander(path.splitSteps.collections, path.leaf, source)
+    /// - Parameter isDistinct: whether each object counts once for an owner, however often the
+    ///   path leads to it.
+    private func expander(_ path: BoundPath, isDistinct: Bool = true) throws(ModelError)
+        -> PathExpander
+    {
+        let expander = try PathExpander(path.splitSteps.collections, path.leaf, source)
+        expander.isDistinct = isDistinct && path.steps.count > 2
+        return expander
     }
 
     // MARK: Tests

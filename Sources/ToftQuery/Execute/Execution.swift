@@ -34,9 +34,7 @@ final class Execution {
         var rows = try firstRows()
         var keys: [Int64] = []
         for (index, step) in plan.steps.enumerated() {
-            let next = plan.steps.dropFirst(index + 1).first
-            keys = try run(
-                step, rows, thenLimitedTo: next.flatMap { $0.filter.isEmpty ? $0.limit : nil })
+            keys = try run(step, rows, thenLimitedTo: plan.needed(from: index + 1))
             rows = .keys(keys)
         }
         return keys
@@ -69,7 +67,9 @@ final class Execution {
     /// Runs all steps but the last. Returns the objects that the last step gets, and its filter.
     private func lastRows() throws(ModelError) -> (rows: QueryBase, filter: [BoundPredicate]) {
         var rows = try firstRows()
-        for step in plan.steps.dropLast() { rows = .keys(try run(step, rows)) }
+        for (index, step) in plan.steps.dropLast().enumerated() {
+            rows = .keys(try run(step, rows, thenLimitedTo: plan.needed(from: index + 1)))
+        }
         return (rows, plan.steps.last?.filter ?? [])
     }
 
@@ -89,12 +89,18 @@ final class Execution {
         return rows
     }
 
-    private func run(_ step: QueryPlan.Step, _ rows: QueryBase, thenLimitedTo limit: Int? = nil)
+    /// - Parameter limit: how many of what the step finds are looked at; nil where all may be.
+    private func run(_ step: QueryPlan.Step, _ rows: QueryBase, thenLimitedTo limit: Int?)
         throws(ModelError) -> [Int64]
     {
         switch step.ordering {
         case nil: return try filtered(rows, step.filter, limit: .max)
-        case .limit(let count): return try filtered(rows, step.filter, limit: count)
+        case .limit(let count):
+            return try filtered(rows, step.filter, limit: min(count, limit ?? .max))
+        case .offset(let count):
+            let (end, isBeyond) = count.addingReportingOverflow(limit ?? .max)
+            let found = try filtered(rows, step.filter, limit: isBeyond ? .max : end)
+            return Array(found.dropFirst(count))
         case .sort(let keys): return try sorted(rows, step.filter, keys, limit: limit)
         case .distinct(let keys): return try distinct(rows, step.filter, keys)
         }
@@ -143,7 +149,7 @@ final class Execution {
         return table.keys
     }
 
-    private func columns(_ keys: [BoundSortKey]) throws(ModelError) -> [SortColumn] {
+    func columns(_ keys: [BoundSortKey]) throws(ModelError) -> [SortColumn] {
         var columns: [SortColumn] = []
         for key in keys {
             let property = PropertyNode(key.column)
@@ -156,11 +162,11 @@ final class Execution {
 
     // MARK: Batches
 
-    /// Calls `body` with batches of the base and the rows of them that pass all of `filter`, until
-    /// it returns false.
     /// Whether somebody asked for the end; asked for each batch.
     private var isInterrupted: Bool { probe?.isInterrupted ?? false }
 
+    /// Calls `body` with batches of the base and the rows of them that pass all of `filter`, until
+    /// it returns false.
     private func forEachBatch(
         _ rows: QueryBase, _ filter: [BoundPredicate],
         _ body: (RowBatch, Selection) throws(ModelError) -> Bool

@@ -10,6 +10,9 @@ final class PathExpander {
     private let source: DataSource
     private let levels: [Level]
     private let elements: ElementLevel?
+    /// Whether an object is led to once for each row of the start, however many ways there are:
+    /// their number may grow exponentially with the steps.
+    var isDistinct = false
 
     /// One step and the objects that it leads to.
     private final class Level {
@@ -17,11 +20,23 @@ final class PathExpander {
         let batch: RowBatch
         let column: ColumnRead
         let links = Vector(.int)
+        /// The objects that `owner`, a row of the start, has led to; kept where each counts once.
+        var known: Set<Int64> = []
+        var owner = -1
 
         init(_ step: PathStep, _ source: DataSource) throws(ModelError) {
             self.step = step
             batch = RowBatch(try source.reader(step.target))
             column = ColumnRead(step)
+        }
+
+        /// Whether `owner` leads to an object for the first time. Owners come in order.
+        func isNew(_ key: Int64, _ owner: Int) -> Bool {
+            if owner != self.owner {
+                known.removeAll(keepingCapacity: true)
+                self.owner = owner
+            }
+            return known.insert(key).inserted
         }
     }
 
@@ -70,6 +85,7 @@ final class PathExpander {
         from start: RowBatch, base: RowBatch, wanted: Selection,
         _ body: (RowBatch) throws(ModelError) -> Void
     ) throws(ModelError) {
+        if isDistinct { for level in levels { level.owner = -1 } }
         try walk(0, start, wanted, ownsItself: true, base, body)
     }
 
@@ -92,7 +108,9 @@ final class PathExpander {
             level.batch.clear()
         }
         func append(_ row: Int, _ key: Int64) throws(ModelError) {
-            level.batch.append(key, owner: ownsItself ? row : Int(batch.owners[row]))
+            let owner = ownsItself ? row : Int(batch.owners[row])
+            if isDistinct, !level.isNew(key, owner) { return }
+            level.batch.append(key, owner: owner)
             if level.batch.isFull { try flush() }
         }
         switch level.step {

@@ -7,6 +7,7 @@ final class TextMatcher {
     private let needle: UnsafeMutableRawBufferPointer
     private let options: StringOptions
     private let pattern: LikeMatcher?
+    private let expression: ExpressionMatcher?
     /// A folded text.
     private var scratch: [UInt8] = []
 
@@ -17,6 +18,7 @@ final class TextMatcher {
         needleCount = test.needle.count
         needle.copyBytes(from: test.needle)
         pattern = test.pattern.map { LikeMatcher($0, test.options) }
+        expression = test.expression.map { ExpressionMatcher($0, test.options) }
     }
 
     deinit { needle.deallocate() }
@@ -29,6 +31,7 @@ final class TextMatcher {
     /// Whether `text operation needle` holds.
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         if let pattern { return pattern.matches(text) }
+        if let expression { return expression.matches(text) }
         guard !options.isEmpty else { return matchesBytes(text, needleBytes) }
         if let verdict = ByteSearch.quickVerdict(operation, text, needleBytes, options) {
             return verdict
@@ -50,7 +53,7 @@ final class TextMatcher {
         case .beginsWith: ByteSearch.hasPrefix(text, needle)
         case .endsWith: ByteSearch.hasSuffix(text, needle)
         case .contains: ByteSearch.contains(text, needle)
-        case .like: false
+        case .like, .matches: false
         }
     }
 

@@ -36,6 +36,7 @@ struct Explanation {
         switch step.ordering {
         case nil: break
         case .limit(let count)?: line("limit to \(count)")
+        case .offset(let count)?: line("leave out the first \(count)")
         case .sort(let keys)?:
             line(
                 "sort by "

@@ -19,8 +19,6 @@ struct QueryPlan {
         /// All must hold. In the order in which they are tested, the cheapest first.
         var filter: [BoundPredicate] = []
         var ordering: BoundOrdering?
-
-        var limit: Int? { if case .limit(let count)? = ordering { count } else { nil } }
     }
 
     let classID: ClassID
@@ -44,6 +42,23 @@ struct QueryPlan {
             access = index.map(Access.index) ?? .scan
             zones = ZoneMapFilter.conjuncts(of: filter)
         }
+    }
+
+    /// How many objects the steps from `index` on look at, as LIMIT and OFFSET at their beginning
+    /// say; nil where they may look at all.
+    func needed(from index: Int) -> Int? {
+        var needed = 0
+        for step in steps.dropFirst(index) where needed >= 0 {
+            guard step.filter.isEmpty else { return nil }
+            switch step.ordering {
+            case .offset(let count)?: needed &+= count
+            case .limit(let count)?:
+                needed &+= count
+                return needed < 0 ? nil : needed
+            default: return nil
+            }
+        }
+        return nil
     }
 
     /// Filters move before sorts, which they do not disturb.

@@ -301,7 +301,7 @@ extension Parser {
 
     // MARK: Orderings
 
-    /// SORT, DISTINCT and LIMIT up to the end of the query.
+    /// SORT, DISTINCT, LIMIT and OFFSET up to the end of the query.
     mutating func orderings() throws(QueryError) -> [OrderingSyntax] {
         var orderings: [OrderingSyntax] = []
         while true {
@@ -314,7 +314,10 @@ extension Parser {
                 orderings.append(.distinct(try distinctPaths()))
             case .limit:
                 try advance()
-                orderings.append(.limit(try limit()))
+                orderings.append(.limit(try number(of: "LIMIT")))
+            case .offset:
+                try advance()
+                orderings.append(.offset(try number(of: "OFFSET")))
             default:
                 guard case .end = token.kind else { throw unexpectedContinuation() }
                 return orderings
@@ -323,7 +326,7 @@ extension Parser {
     }
 
     private func unexpectedContinuation() -> QueryError {
-        unexpected("AND, OR, SORT, DISTINCT, LIMIT or the end of the query")
+        unexpected("AND, OR, SORT, DISTINCT, LIMIT, OFFSET or the end of the query")
     }
 
     private mutating func sortKeys() throws(QueryError) -> [OrderingSyntax.SortKey] {
@@ -366,13 +369,14 @@ extension Parser {
         return path
     }
 
-    private mutating func limit() throws(QueryError) -> Int {
-        try expect(.openParenthesis, "after LIMIT")
+    private mutating func number(of word: String) throws(QueryError) -> Int {
+        try expect(.openParenthesis, "after \(word)")
         guard case .integer(let integer) = token.kind else {
-            throw unexpected("a whole number", hint: "LIMIT takes a number from 0 on, no argument.")
+            throw unexpected(
+                "a whole number", hint: "\(word) takes a number from 0 on, no argument.")
         }
         try advance()
-        try expect(.closeParenthesis, "to close LIMIT")
+        try expect(.closeParenthesis, "to close \(word)")
         guard case .small(let count) = integer else { return .max }
         return Int(count)
     }

@@ -198,6 +198,7 @@ struct Parser {
         case .endsWith: .endsWith
         case .contains: .contains
         case .like: .like
+        case .matches: .matches
         case .text: .text
         case .geoWithin: .geoWithin
         default: nil
@@ -209,15 +210,15 @@ struct Parser {
     {
         guard case .options(let options) = token.kind else { return [] }
         switch comparator {
-        case .equal, .notEqual, .in, .beginsWith, .endsWith, .contains, .like:
+        case .equal, .notEqual, .in, .beginsWith, .endsWith, .contains, .like, .matches:
             try advance()
             return options
         default:
             throw unexpected(
                 "a value",
                 hint:
-                    "\(options.spelling) goes with ==, !=, IN, BEGINSWITH, ENDSWITH, CONTAINS and "
-                    + "LIKE."
+                    "\(options.spelling) goes with ==, !=, IN, BEGINSWITH, ENDSWITH, CONTAINS, "
+                    + "LIKE and MATCHES."
             )
         }
     }
@@ -233,14 +234,14 @@ struct Parser {
                 "BETWEEN needs a property on its left.",
                 hint: "Write the two comparisons with >= and <= instead.", at: offset)
         }
-        let right = try operand()
-        guard case .expression(.list) = right else {
+        switch try operand() {
+        case .expression(let list) where list.mayBeList:
+            return ComparisonSyntax(left, .between, list, offset: offset)
+        default:
             throw failure(
                 "BETWEEN needs a list of two values on its right.", hint: "Write BETWEEN {18, 30}.",
                 at: offset)
         }
-        guard case .expression(let list) = right else { throw unexpected("a list") }
-        return ComparisonSyntax(left, .between, list, offset: offset)
     }
 
     // MARK: Arithmetic
@@ -290,5 +291,14 @@ struct Parser {
                 hint: "There is no arithmetic with conditions.")
         }
         return expression
+    }
+}
+
+extension ExpressionSyntax {
+    fileprivate var mayBeList: Bool {
+        switch self {
+        case .list, .literal(.argument, _): true
+        default: false
+        }
     }
 }

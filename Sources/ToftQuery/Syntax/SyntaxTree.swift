@@ -68,6 +68,8 @@ package enum Comparator: String, Sendable {
     case endsWith = "ENDSWITH"
     case contains = "CONTAINS"
     case like = "LIKE"
+    /// The whole text matches a regular expression.
+    case matches = "MATCHES"
     /// Full-text search; recognised, not built yet.
     case text = "TEXT"
     /// Within a geographic shape; recognised, not built yet.
@@ -76,7 +78,7 @@ package enum Comparator: String, Sendable {
     /// BEGINSWITH and its kin: strings and data only.
     var isStringOperator: Bool {
         switch self {
-        case .beginsWith, .endsWith, .contains, .like: true
+        case .beginsWith, .endsWith, .contains, .like, .matches: true
         default: false
         }
     }
@@ -292,11 +294,13 @@ package struct SubquerySyntax: Sendable {
     }
 }
 
-/// SORT, DISTINCT, LIMIT: applied in written order.
+/// SORT, DISTINCT, LIMIT, OFFSET: applied in written order.
 package enum OrderingSyntax: Sendable {
     case sort([SortKey])
     case distinct([PathSyntax])
     case limit(Int)
+    /// All but the first.
+    case offset(Int)
 
     /// A path and a direction.
     package struct SortKey: Sendable {

@@ -64,14 +64,14 @@ enum Keyword: String {
     case anyOf, allOf, noneOf
     case beginsWith = "beginswith"
     case endsWith = "endswith"
-    case contains, like, between
+    case contains, like, matches, between
     case `in`
     case text
     case geoWithin = "geowithin"
     case truePredicate = "truepredicate"
     case falsePredicate = "falsepredicate"
     case `true`, `false`, null, infinity, nan
-    case sort, distinct, limit, ascending, descending
+    case sort, distinct, limit, offset, ascending, descending
     case subquery
     case object = "obj"
     case binary
@@ -80,7 +80,8 @@ enum Keyword: String {
     /// Whether a property may have this name and still be found.
     var canBeName: Bool {
         switch self {
-        case .contains, .like, .between, .in, .text, .geoWithin, .sort, .distinct, .limit,
+        case .contains, .like, .matches, .between, .in, .text, .geoWithin, .sort, .distinct,
+            .limit, .offset,
             .ascending, .descending, .binary, .first, .last, .size,
             .beginsWith, .endsWith:
             true
@@ -119,12 +120,13 @@ enum Keyword: String {
         "and": .and, "or": .or, "not": .not, "any": .anyOf, "some": .anyOf, "all": .allOf,
         "none": .noneOf,
         "beginswith": .beginsWith, "endswith": .endsWith, "contains": .contains, "like": .like,
-        "between": .between, "in": .in,
+        "matches": .matches, "between": .between, "in": .in,
         "text": .text, "geowithin": .geoWithin, "truepredicate": .truePredicate,
         "falsepredicate": .falsePredicate,
         "true": .true, "false": .false, "null": .null, "nil": .null, "inf": .infinity,
         "infinity": .infinity, "nan": .nan,
-        "sort": .sort, "distinct": .distinct, "limit": .limit, "asc": .ascending,
+        "sort": .sort, "distinct": .distinct, "limit": .limit,
+        "offset": .offset, "asc": .ascending,
         "ascending": .ascending,
         "desc": .descending, "descending": .descending, "subquery": .subquery, "obj": .object,
         "bin": .binary, "binary": .binary,

@@ -187,6 +187,12 @@ class Expression(Generic[T]):
         """`like`, whatever the case of letters."""
         return _Comparison(self, "LIKE[c]", pattern)
 
+    def matches(self: Expression[str] | Expression[str | None], pattern: str) -> Condition:
+        """Whether a regular expression matches the whole text. What it may have, the page about the
+        query language lists: no references to groups, so that it always takes linear time.
+        """
+        return _Comparison(self, "MATCHES", pattern)
+
     def iequals(self: Expression[str] | Expression[str | None], text: str) -> Condition:
         """Whether it is this text, whatever the case of letters."""
         return _Comparison(self, "==[c]", text)

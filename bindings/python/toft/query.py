@@ -71,6 +71,8 @@ class Results(Collection[T], Generic[T]):
     def where(self, query: str | Query | Condition, *arguments: Any) -> Results[T]:
         """Those that match, by conditions or by a text of the query language:
 
+        What a text may say: Sources/Toft/Toft.docc/QueryLanguage.md.
+
         `where((Dog.age > 3) & Dog.name.startswith("R"))`, `where(Dog.age > 3, Dog.age < 9)` (both),
         `where("age > $0 AND name BEGINSWITH $1", 3, "R")`. A list is an argument too: `where("age
         IN $0", [1, 2])`. A `toft.Query` is such a text that has been parsed.
@@ -111,6 +113,12 @@ class Results(Collection[T], Generic[T]):
         if count < 0:
             raise InvalidArgumentError(f"A limit is not negative: {count}")
         return self._made("toft_results_limit", count)
+
+    def offset(self, count: int) -> Results[T]:
+        """All but the first `count`: `sort("name").offset(20).limit(10)` is a third page of ten."""
+        if count < 0:
+            raise InvalidArgumentError(f"An offset is not negative: {count}")
+        return self.where(f"TRUEPREDICATE OFFSET({count})")
 
     def head(self, count: int = 5) -> Results[T]:
         """The first few, for a look at them."""
@@ -275,7 +283,8 @@ class Results(Collection[T], Generic[T]):
     def group_by(self, *keys: str | Expression[Any]) -> Groups: ...
     def group_by(self, *keys: str | Expression[Any]) -> Groups:
         """Groups of objects with equal values: `group_by("shop").sum("amount")` is a dictionary
-        from shops to sums. Also `count`, `average`, `min`, `max`.
+        from shops to sums, sorted by shops. Also `count`, `average`, `min`, `max`. Keys and what is
+        added up may be paths over to-one links: `group_by("seller.name")`.
         """
         if not keys:
             raise InvalidArgumentError("Say by what: group_by('shop').")
@@ -438,6 +447,15 @@ class Results(Collection[T], Generic[T]):
         if len(names) > 1:
             raise InvalidArgumentError(f"{name!r} is a path: only properties of the objects here.")
         return last
+
+    def _path(self, key: str | Expression[Any]) -> tuple[str, BoundProperty]:
+        """The key path with the names that the file has, and the property at its end."""
+        binding = self._objects_only()
+        if isinstance(key, str):
+            first, *more = key.split(".")
+            key = Expression(binding.cls, (first, *more))
+        names, last = bound_path(binding, key)
+        return ".".join(names), last
 
     def _converted(self, name: str | Expression[Any] | None, value: Any) -> Any:
         return value if name is None else self._property(name).converted([value])[0]

@@ -1,0 +1,165 @@
+import Testing
+import ToftEngine
+import ToftModel
+import ToftStorage
+
+@testable import ToftQuery
+
+/// What the examples of the language's page do not show: limits, sums beyond 64 bits, and queries
+/// that would take for ever if every way were followed.
+@Suite struct LanguageTests {
+    private let session: Session
+    private let person: ClassID
+
+    /// Four people, 1 to 4, each a friend of all; `ints` are sums that overflow on the way or not.
+    init() throws {
+        session = try Session.open(
+            Configuration(
+                location: .memory(name: "language \(UInt64.random(in: 0 ... .max))"),
+                schema: Schema([
+                    ClassSchema(
+                        "Person",
+                        [
+                            PropertySchema("id", .int, isPrimaryKey: true),
+                            PropertySchema("name", .string),
+                            PropertySchema("age", .int),
+                            PropertySchema("ints", .int, collection: .list),
+                            .links("friends", to: "Person"),
+                        ])
+                ])))
+        let owner = try session.classHandle(named: "Person")
+        person = owner.id
+        func property(_ name: String) throws -> PropertyID { try owner.property(named: name).id }
+        try session.beginWrite()
+        let lists: [[Int64]] = [
+            [.max, 1, -1], [1, -1, .max], [.max, 13, 1 - .max], [.max, .max],
+        ]
+        var made: [ObjectHandle] = []
+        for (index, list) in lists.enumerated() {
+            let object = try session.create(
+                person,
+                [
+                    (try property("id"), .int(Int64(index + 1))),
+                    (try property("name"), .string(String(repeating: "a", count: 30))),
+                    (try property("age"), .int(list[0])),
+                ])
+            for value in list { try object.list(try property("ints")).append(.int(value)) }
+            made.append(object)
+        }
+        for object in made {
+            for friend in made {
+                try object.list(try property("friends")).append(.link(friend.ref))
+            }
+        }
+        try session.commit()
+    }
+
+    private func ids(_ query: String, _ arguments: [QueryArgument] = []) throws -> [Int64] {
+        try session.results(of: person).filter(query, arguments: arguments).keys().map { $0 + 1 }
+    }
+
+    private func message(_ query: String, _ arguments: [QueryArgument] = []) -> String {
+        do {
+            _ = try ids(query, arguments)
+            return ""
+        } catch {
+            return (error as? EngineError)?.message ?? "\(error)"
+        }
+    }
+
+    @Test func `A sum and a mean do not depend on the order of their integers`() throws {
+        #expect(try ids("ints.@sum == 9223372036854775807") == [1, 2])
+        #expect(try ids("ints.@sum == 14") == [3])
+        #expect(try ids("ints.@sum == null") == [4], "beyond 64 bits")
+        #expect(try ids("ints.@avg > 4.66 AND ints.@avg < 4.67") == [3])
+        #expect(try ids("ints.@avg == 9223372036854775807.0") == [4], "2^63, next to the mean")
+    }
+
+    @Test func `A path that leads to the same objects in many ways is followed once for each`()
+        throws
+    {
+        let friends = Array(repeating: "friends", count: 60).joined(separator: ".")
+        #expect(try ids("ANY \(friends).age == -99") == [])
+        #expect(try ids("ALL \(friends).name BEGINSWITH 'a'") == [1, 2, 3, 4])
+        #expect(try ids("NONE \(friends).id == 5") == [1, 2, 3, 4])
+        #expect(try ids("ANY friends.friends.friends.id == 3 AND id == 2") == [2])
+        #expect(try ids("SUBQUERY(friends, $f, $f.id > 2).@count == 2") == [1, 2, 3, 4])
+    }
+
+    @Test func `An expression that others need exponential time for takes a line`() throws {
+        #expect(try ids("name MATCHES '(a*)*b'") == [])
+        #expect(try ids("name MATCHES '(a|a)*'") == [1, 2, 3, 4])
+        let many = String(repeating: "a?", count: 30) + String(repeating: "a", count: 30)
+        #expect(try ids("name MATCHES '\(many)'") == [1, 2, 3, 4])
+    }
+
+    @Test func `An expression has its limits and says where it is wrong`() throws {
+        let limit = RegularExpression.programLimit
+        for count in [limit - 1, limit] {
+            #expect(try RegularExpression(Array("a{\(count)}".utf8)).program.count == count)
+        }
+        #expect(message("name MATCHES 'a{\(limit + 1)}'").contains("more than 2000 steps"))
+        #expect(message("name MATCHES '((a{99}){99}){99}'").contains("more than 2000 steps"))
+        func nested(_ depth: Int) -> String {
+            String(repeating: "(", count: depth) + "a" + String(repeating: ")", count: depth)
+        }
+        let depth = RegularExpression.depthLimit
+        for depth in [depth - 1, depth] {
+            #expect(message("name MATCHES '\(nested(depth))'") == "")
+        }
+        #expect(message("name MATCHES '\(nested(depth + 1))'").contains("100 levels"))
+        #expect(message("name MATCHES '\(nested(1_000_000))'").contains("100 levels"))
+        for (expression, reason) in [
+            ("a**", "A repetition is repeated"), ("*a", "nothing to repeat"),
+            ("a)", "closes nothing"), ("(a", "no end"), ("[a", "no end"), ("[b-a]", "backwards"),
+            ("a{2,1}", "{2,5}"), ("a{", "{2,5}"), ("(?=a)", "no looking around"),
+            ("(?i)a", "no looking around"), (#"\\1"#, "no such escape"), (#"a\\"#, "ends here"),
+            (#"\\b"#, "no such escape"), (#"\\u12"#, "four hexadecimal"), ("[[:a:]]", "write"),
+        ] {
+            let text = message("name MATCHES '\(expression)'")
+            #expect(text.contains(reason), "\(expression): \(text)")
+        }
+        #expect(message("name MATCHES $0", [.value(.string("(a"))]).contains("byte 0"))
+        #expect(message("name MATCHES name").contains("constant or an argument"))
+        #expect(message("'a' MATCHES name").contains("constant or an argument"))
+        #expect(message("age MATCHES '1'").contains("strings and data"))
+    }
+
+    @Test(arguments: [
+        ("", "", true), ("", "a", false), ("a|", "", true), ("|a", "a", true), ("a|b|c", "b", true),
+        ("ab|cd", "abd", false), ("(ab|c)+", "abcab", true), ("(ab|c)+", "abca", false),
+        ("a+?b", "aab", true), ("a{2}", "aa", true), ("a{2}", "aaa", false),
+        ("a{2,}", "aaaa", true), ("a{2,}", "a", false), ("a{0,2}", "", true),
+        ("a{0}b", "b", true), ("(a{1,2}){2}", "aaaa", true), ("(a{1,2}){2}", "aaaaa", false),
+        (".", "\n", false), (".", "é", true), ("[^a]", "\n", true), ("[]a]", "]", true),
+        ("[a-]", "-", true), ("[-a]", "-", true), ("[a-c]x", "bx", true),
+        (#"[\d.]+"#, "3.14", true), (#"\d"#, "x", false), (#"\D+"#, "xy", true),
+        (#"\w+\s\w+"#, "Grüße Welt", true), (#"\."#, "x", false), (#"\u00e9"#, "é", true),
+        ("^a$", "a", true), ("a^b", "ab", false), ("(^a|b$)c?", "b", true), ("a$b", "ab", false),
+        (#"[\]\\]+"#, #"]\"#, true), (#"\n"#, "\n", true),
+    ])
+    func `An expression matches the whole text or not`(
+        expression: String, text: String, expected: Bool
+    ) throws {
+        let matcher = ExpressionMatcher(try RegularExpression(Array(expression.utf8)), [])
+        for _ in 0..<2 {
+            let found = Array(text.utf8).withUnsafeBytes { matcher.matches($0) }
+            #expect(found == expected, "\(expression) and \(text)")
+        }
+    }
+
+    @Test func `Offsets and limits of any size are taken`() throws {
+        let most = Int64.max
+        #expect(try ids("TRUEPREDICATE OFFSET(\(most))") == [])
+        #expect(try ids("TRUEPREDICATE OFFSET(1) LIMIT(\(most))") == [2, 3, 4])
+        #expect(try ids("TRUEPREDICATE OFFSET(\(most)) LIMIT(\(most))") == [])
+        #expect(try ids("TRUEPREDICATE SORT(id DESC) OFFSET(2) OFFSET(1) LIMIT(5)") == [1])
+        #expect(try ids("TRUEPREDICATE SORT(id DESC) OFFSET(1) LIMIT(2) OFFSET(1)") == [2])
+        #expect(try ids("TRUEPREDICATE OFFSET(99999999999999999999)") == [])
+        #expect(message("TRUEPREDICATE OFFSET(-1)").contains("OFFSET takes a number from 0 on"))
+        let all = try session.results(of: person).filter("TRUEPREDICATE OFFSET(1)")
+        #expect(try all.count == 3)
+        #expect(try all.filter("id > 2").keys() == [2, 3])
+        #expect(try all.explain().contains("leave out the first 1"))
+    }
+}
