@@ -1338,10 +1338,11 @@ TOFT_API toft_status toft_realm_objects(
     toft_realm *realm, toft_class_key class_key, toft_results **out_results);
 
 /* Those of the results that match a query, in the same order: "age > $0 AND name BEGINSWITH[c]
-   'a' SORT(age DESC) LIMIT(10)". `arguments` (may be NULL when 0) are the values of $0, $1...;
-   they are copied. `out_results`: release them. Errors: TOFT_ERROR_QUERY_SYNTAX,
-   TOFT_ERROR_INVALID_QUERY, TOFT_ERROR_QUERY_TYPE_MISMATCH, TOFT_ERROR_INVALID_QUERY_ARGUMENT.
-   Cost: the length of the query. */
+   'a' SORT(age DESC) LIMIT(10)". Sources/Toft/Toft.docc/QueryLanguage.md has the language, with an
+   example of each operator. `arguments` (may be NULL when 0) are the values of $0, $1...; they are
+   copied. `out_results`: release them. Errors: TOFT_ERROR_QUERY_SYNTAX, TOFT_ERROR_INVALID_QUERY,
+   TOFT_ERROR_QUERY_TYPE_MISMATCH, TOFT_ERROR_INVALID_QUERY_ARGUMENT. Cost: the length of the
+   query. */
 TOFT_API toft_status toft_results_filter(toft_results *results, toft_string query,
     const toft_value *arguments, size_t argument_count, toft_results **out_results);
 
@@ -1513,6 +1514,37 @@ TOFT_API toft_status toft_results_sum(
 /* The mean, TOFT_TYPE_DOUBLE, or TOFT_TYPE_DECIMAL of decimals; null when there is no value. */
 TOFT_API toft_status toft_results_average(
     toft_results *results, toft_property_key property_key, toft_value *out_value);
+
+TOFT_ENUM(toft_aggregate, uint32_t) {
+    TOFT_AGGREGATE_MINIMUM = 0,
+    TOFT_AGGREGATE_MAXIMUM = 1,
+    TOFT_AGGREGATE_SUM = 2,
+    TOFT_AGGREGATE_AVERAGE = 3
+};
+
+/* What the objects of a group are asked for. */
+typedef struct toft_group_value {
+    toft_string key_path; /* a property, or a path over to-one links ("boss.age") */
+    toft_aggregate aggregate;
+    uint32_t reserved; /* 0 */
+} toft_group_value;
+
+/* Takes one group: the values that its objects share, one for each key path; the number of its
+   objects, TOFT_TYPE_INT; and what was asked of them. They are borrowed for the time of the
+   call. */
+typedef void (*toft_group_callback)(void *user_data, const toft_value *group);
+
+/* Groups the objects by the values of `key_count` key paths (at least 1; properties, or paths over
+   to-one links, null where a link is), as GROUP BY of SQL does, and calls `callback` for each group
+   in the order of these values: null first, then as toft_results_sort sorts. `values` (may be NULL
+   when 0) are asked of each group: as toft_results_minimum and its kin, of whom null and NaN are no
+   part. The callback is called on this thread after all groups are known, and may call the library.
+   Errors: TOFT_ERROR_INVALID_QUERY (a path that is none, or leads to several values),
+   TOFT_ERROR_UNSUPPORTED_AGGREGATE, TOFT_ERROR_OVERFLOW, TOFT_ERROR_TYPE_MISMATCH (results of
+   values). Cost: one pass over the columns, no object is made. */
+TOFT_API toft_status toft_results_groups(toft_results *results, const toft_string *key_paths,
+    size_t key_count, const toft_group_value *values, size_t value_count,
+    toft_group_callback callback, void *user_data);
 
 /* ================================================================================== Change sets */
 

@@ -274,7 +274,7 @@ public func toft_results_release(_ results: OpaquePointer?) {
 
 extension Argument {
     /// At least one thing in a row.
-    fileprivate static func someOf<Pointee>(
+    static func someOf<Pointee>(
         _ pointer: UnsafePointer<Pointee>?, _ count: Int, _ name: StaticString
     ) throws(EngineError)
         -> UnsafeBufferPointer<Pointee>

@@ -50,7 +50,7 @@ extension BoundQuery {
         return try Explanation(plan, base, view).text
     }
 
-    private func execution(in view: ModelView, of base: QueryBase, orderMatters: Bool = false)
+    func execution(in view: ModelView, of base: QueryBase, orderMatters: Bool = false)
         throws(ModelError) -> Execution
     {
         let plan = QueryPlan(self, over: base, in: view.schema, orderMatters: orderMatters)

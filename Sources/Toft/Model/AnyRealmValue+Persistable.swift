@@ -1,6 +1,7 @@
 internal import Foundation
 internal import ToftEngine
 internal import ToftModel
+internal import ToftQuery
 internal import ToftStorage
 
 extension AnyRealmValue: _Persistable {
@@ -130,9 +131,11 @@ extension AnyRealmValue: RealmCollectionValue {
 
 // MARK: To and from the engine
 
+// `ToftModel.Value` in full: AnyRealmValue has a type of this name, that of a dictionary literal.
+
 extension AnyRealmValue {
     /// The engine's value with a copy of all that is in it.
-    init(_ value: Value, in session: RealmSession?) throws {
+    init(_ value: ToftModel.Value, in session: RealmSession?) throws {
         switch value {
         case .null: self = .none
         case .bool(let value): self = .bool(value)
@@ -167,8 +170,8 @@ extension AnyRealmValue {
     ///     that are too deep, so that a list that holds itself need not be gone through for ever.
     ///   - link: the link to an object.
     func value(
-        in session: RealmSession? = nil, depth: Int = 0, link: (Object) throws -> Value
-    ) throws -> Value {
+        in session: RealmSession? = nil, depth: Int = 0, link: (Object) throws -> ToftModel.Value
+    ) throws -> ToftModel.Value {
         switch self {
         case .object(let object): return try link(object)
         case .list(let list):
@@ -193,7 +196,7 @@ extension AnyRealmValue {
     }
 
     /// The value where it is neither an object nor a list or dictionary.
-    fileprivate var scalar: Value? {
+    fileprivate var scalar: ToftModel.Value? {
         switch self {
         case .none: .null
         case .object, .list, .dictionary: nil
@@ -202,7 +205,7 @@ extension AnyRealmValue {
     }
 
     /// The value as the database knows it; nil where it has an unmanaged object in it.
-    var known: Value? {
+    var known: ToftModel.Value? {
         var isKnown = true
         let value = try? value { object in
             guard let row = object.row else {
@@ -305,5 +308,26 @@ extension RealmCollection where Element == AnyRealmValue {
             let value = try core.results.aggregate(aggregate, of: nil)
             return value.isNull ? nil : try AnyRealmValue(value, in: core.session)
         } ?? nil
+    }
+}
+
+// MARK: Groups
+
+extension RealmCollection where Element: ObjectBase {
+    /// The groups of the objects by their values at key paths, sorted by these values, nil first:
+    /// `sales.groups(by: "shop", "city.name", values: [.sum("amount")])`.
+    ///
+    /// One pass in the engine; no object is made. A key path that leads to several values, or has
+    /// no such aggregate, is misuse.
+    public func groups(by keyPaths: String..., values: [GroupValue] = []) -> [ResultGroup] {
+        Misuse.reporting { () -> [ResultGroup] in
+            guard let core = try requiredCore("groups") else { return [] }
+            return try core.results.groups(by: keyPaths, values: values.map(\.engine)).map {
+                ResultGroup(
+                    keys: try $0.keys.map { try AnyRealmValue($0, in: core.session) },
+                    count: $0.count,
+                    values: try $0.values.map { try AnyRealmValue($0, in: core.session) })
+            }
+        } ?? []
     }
 }

@@ -113,6 +113,32 @@ final class SortColumn {
         }
     }
 
+    /// The value of a row, whose type the column does not know.
+    func value(_ row: Int, _ type: ValueType) -> Value {
+        if nulls[row] { return .null }
+        switch layout {
+        case .bool: return .bool(ints[row] != 0)
+        case .int:
+            if case .link(let classID) = type {
+                return .link(ObjectRef(classID: classID, key: ints[row]))
+            }
+            return .int(ints[row])
+        case .double: return type == .float ? .float(Float(doubles[row])) : .double(doubles[row])
+        case .date:
+            return .date(Timestamp(seconds: ints[row], nanoseconds: nanoseconds[row]))
+        case .fixed:
+            let bytes = FixedBytes(leading: ints[row], low: lows[row])
+            return type == .uuid ? .uuid(bytes) : .objectId(bytes)
+        case .decimal:
+            return .decimal(
+                Decimal128(orderKey: FixedBytes(leading: ints[row], low: lows[row])))
+        case .text:
+            return type == .data
+                ? .data(Array(texts[row])) : .string(String(decoding: texts[row], as: UTF8.self))
+        case .mixed: return MixedRow(texts[row]).owned
+        }
+    }
+
     /// A number that equal values share.
     func hash(_ row: Int, into hasher: inout Hasher) {
         hasher.combine(nulls[row])
@@ -155,8 +181,11 @@ final class SortTable {
         while let row = rows.next() { keys.append(batch.keys[row]) }
     }
 
-    /// Adds those objects whose values no object has had before.
-    func appendDistinct(_ batch: RowBatch, _ passing: Selection) throws(ModelError) {
+    /// Adds those objects whose values no object has had before. Calls `body` with each row and the
+    /// index of the object with its values.
+    func appendDistinct(
+        _ batch: RowBatch, _ passing: Selection, _ body: (Int, Int) -> Void = { _, _ in }
+    ) throws(ModelError) {
         var vectors: [Vector] = []
         for column in columns { vectors.append(try column.evaluate(batch, passing)) }
         var rows = passing.rows
@@ -165,13 +194,31 @@ final class SortTable {
             var hasher = Hasher()
             for column in columns { column.hash(keys.count, into: &hasher) }
             let hash = hasher.finalize()
-            if rowsByHash[hash]?.contains(where: { isSame($0, keys.count) }) == true {
+            if let known = rowsByHash[hash]?.first(where: { isSame($0, keys.count) }) {
                 for column in columns { column.removeLast() }
+                body(row, known)
             } else {
+                body(row, keys.count)
                 rowsByHash[hash, default: []].append(keys.count)
                 keys.append(batch.keys[row])
             }
         }
+    }
+
+    /// The indices of the objects, sorted by their values, ascending.
+    func sortedRows() -> [Int] {
+        keys.indices.sorted { left, right in
+            for column in columns {
+                let order = column.order(left, right)
+                if order != 0 { return order < 0 }
+            }
+            return left < right
+        }
+    }
+
+    /// The values of an object.
+    func values(_ row: Int, _ types: [ValueType]) -> [Value] {
+        zip(columns, types).map { $0.value(row, $1) }
     }
 
     private func isSame(_ left: Int, _ right: Int) -> Bool {

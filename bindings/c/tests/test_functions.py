@@ -42,7 +42,7 @@ from calls import (
     value,
     values,
 )
-from world import CHANGES_CALLBACK, CLASSES, DESTRUCTOR, World
+from world import CHANGES_CALLBACK, CLASSES, DESTRUCTOR, GROUP_CALLBACK, World
 
 SCALARS = {
     "bool": (E.TOFT_TYPE_BOOL, True, False),
@@ -1676,6 +1676,66 @@ class FunctionTests(unittest.TestCase):
         for name in ("toft_results_minimum", "toft_results_maximum", "toft_results_average"):
             self.assertIsNone(get(name, nobody, age))
         check("toft_results_release", nobody)
+
+    def test_groups_come_sorted_with_their_counts_and_what_was_asked_of_them(self):
+        everyone = self.world.results
+
+        def groups(results, paths, *asked):
+            rows, width = [], len(paths) + 1 + len(asked)
+            kept = [text(path) for path in paths]
+            names = [text(path) for _, path in asked]
+            parts = [S.toft_group_value(name, each, 0) for name, (each, _) in zip(names, asked)]
+
+            def take(user_data, group):
+                assert user_data == 7
+                rows.append([python(group[at]) for at in range(width)])
+                get("toft_results_count", everyone)  # the callback may call
+
+            check(
+                "toft_results_groups",
+                results,
+                (S.toft_string * len(kept))(*kept),
+                len(kept),
+                (S.toft_group_value * len(parts))(*parts) if parts else None,
+                len(parts),
+                GROUP_CALLBACK(take),
+                7,
+            )
+            return rows
+
+        least, most = E.TOFT_AGGREGATE_MINIMUM, E.TOFT_AGGREGATE_MAXIMUM
+        total, mean = E.TOFT_AGGREGATE_SUM, E.TOFT_AGGREGATE_AVERAGE
+        self.assertEqual(
+            groups(everyone, ["boss.name"], (least, "age"), (most, "age"), (total, "age")),
+            [[None, 1, 52, 52, 52], ["Ada", 2, 47, 61, 108]],
+        )
+        self.assertEqual(
+            groups(everyone, ["boss", "name"], (mean, "age"), (total, "boss.age"))[1][1:],
+            ["Edsger", 1, 61.0, 52],
+        )
+        self.assertEqual(groups(everyone, ["nickname"], (mean, "boss.age")), [[None, 3, 52.0]])
+        self.assertEqual(
+            groups(everyone, ["name"], (total, "boss.age"), (mean, "boss.age"))[0],
+            ["Ada", 1, 0, None],
+        )
+        nobody = get("toft_results_filter", everyone, text("age > 100"), None, 0)
+        self.assertEqual(groups(nobody, ["name"]), [])
+        check("toft_results_release", nobody)
+        last = get(
+            "toft_results_filter", everyone, text("age > 50 SORT(age DESC) LIMIT(1)"), None, 0
+        )
+        self.assertEqual(groups(last, ["age"]), [[61, 1]])
+        check("toft_results_release", last)
+        for paths, asked, expected in (
+            (["nobody"], [], "TOFT_ERROR_INVALID_QUERY"),
+            (["numbers"], [], "TOFT_ERROR_INVALID_QUERY"),
+            (["boss.friends.name"], [], "TOFT_ERROR_INVALID_QUERY"),
+            (["name"], [(total, "name")], "TOFT_ERROR_UNSUPPORTED_AGGREGATE"),
+            (["name"], [(4, "age")], "TOFT_ERROR_INVALID_ARGUMENT"),
+        ):
+            with self.assertRaises(ToftError) as raised:
+                groups(everyone, paths, *asked)
+            self.assertEqual(status_name(raised.exception.status), expected, paths)
 
     def test_decimals_are_added_up_in_decimal_and_compared_by_value(self):
         classes = {

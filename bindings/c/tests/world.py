@@ -37,9 +37,11 @@ CLASSES = {
 
 CHANGES_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(S.toft_changes))
 DESTRUCTOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+GROUP_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(S.toft_value))
 LOG_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, S.toft_string)
 #: It is set for the whole process, so it lives as long.
 LOG_NOWHERE = LOG_CALLBACK(lambda user_data, level, message: None)
+GROUP_NOWHERE = GROUP_CALLBACK(lambda user_data, group: None)
 NOTHING = DESTRUCTOR(lambda user_data: None)
 _names = itertools.count()
 
@@ -289,6 +291,15 @@ class World:
 
     def _special_toft_results_distinct(self):
         return {"key_paths": text("age")}
+
+    def _special_toft_results_groups(self):
+        return {
+            "key_paths": text("age"),
+            "key_count": 1,
+            "values": None,
+            "value_count": 0,
+            "callback": GROUP_NOWHERE,
+        }
 
     def _special_toft_results_columns(self):
         buffer = (ctypes.c_int64 * 4)()

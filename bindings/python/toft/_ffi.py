@@ -200,6 +200,13 @@ class toft_update_policy(IntEnum):
     MODIFIED = 2
 
 
+class toft_aggregate(IntEnum):
+    MINIMUM = 0
+    MAXIMUM = 1
+    SUM = 2
+    AVERAGE = 3
+
+
 class toft_change_kind(IntEnum):
     INITIAL = 0
     UPDATE = 1
@@ -220,6 +227,9 @@ toft_destructor = CFUNCTYPE(None, c_void_p)
 
 
 toft_progress_callback = CFUNCTYPE(None, c_void_p, c_uint64, c_uint64)
+
+
+toft_group_callback = CFUNCTYPE(None, c_void_p, c_void_p)
 
 
 toft_changes_callback = CFUNCTYPE(None, c_void_p, c_void_p)
@@ -580,6 +590,17 @@ class toft_column(Structure):
     element_size: int
     values: int | None
     nulls: int | None
+
+
+class toft_group_value(Structure):
+    _fields_ = [
+        ("key_path", toft_string),
+        ("aggregate", c_int),
+        ("reserved", c_uint32),
+    ]
+    key_path: toft_string
+    aggregate: int
+    reserved: int
 
 
 class toft_move(Structure):
@@ -1247,6 +1268,10 @@ class Library:
             library, "toft_results_average", c_int,
             [c_void_p, c_uint32, c_void_p], check
         )
+        self.toft_results_groups = _prototype(
+            library, "toft_results_groups", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, toft_group_callback, c_void_p], check
+        )
         self.toft_realm_observe = _prototype(
             library, "toft_realm_observe", c_int,
             [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
@@ -1424,6 +1449,7 @@ FUNCTIONS = (
     "toft_results_maximum",
     "toft_results_sum",
     "toft_results_average",
+    "toft_results_groups",
     "toft_realm_observe",
     "toft_object_observe",
     "toft_list_observe",

@@ -2,103 +2,94 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
-from decimal import Decimal
+import ctypes
 from typing import TYPE_CHECKING, Any
 
 from . import _values as values
-from . import decimals
-from .errors import UnsupportedAggregateError
+from ._ffi import toft_aggregate, toft_group_callback, toft_group_value, toft_string
+from ._lib import borrowed, library
+from .errors import TypeMismatchError, UnsupportedAggregateError
 from .expressions import Expression
 
 if TYPE_CHECKING:
     from .query import Results
     from .rows import BoundProperty
 
-_NUMBERS = (values.INT, values.FLOAT, values.DOUBLE, values.DECIMAL)
-
 
 class Groups:
-    """Results by the values of one or more properties, as they are when a question is asked.
+    """Results by the values of one or more key paths, as they are when a question is asked.
 
-    Each question gives a dictionary in the order in which the groups first come. Its keys are the
-    values of the property, objects for a link, tuples where there are several properties. It reads
-    whole columns. Nulls do not count.
+    Each question gives a dictionary in the order of its keys, None first. Its keys are the values
+    of the path, objects for a link, tuples where there are several paths. Nulls and NaN do not
+    count in sums, means and ends. One pass over the columns in the library, no object is made.
     """
 
     def __init__(self, results: Results[Any], keys: tuple[str | Expression[Any], ...]) -> None:
         self._results = results
-        self._keys = [results._property(key) for key in keys]
+        self._keys = [results._path(key) for key in keys]
+        for path, last in self._keys:
+            if not last.is_plain:
+                raise TypeMismatchError(f"{path} has more than one value for each object.")
 
     def count(self) -> dict[Any, int]:
         """How many objects are in each group."""
-        return dict(Counter(self._read()[0]))
+        return self._asked(None)
 
     def sum(self, name: str | Expression[Any]) -> dict[Any, Any]:
-        """The sum of a property in each group, 0 when there is no value."""
-        keys, column = self._read(self._number(name, *_NUMBERS))
-        sums: dict[Any, Any] = dict.fromkeys(keys, 0)
-        for key, value in zip(keys, column):
-            if value is not None:
-                sums[key] = _added(sums[key], value)
-        return sums
+        """The sum of a property, or of a path over links, in each group, 0 of no value."""
+        return self._asked(toft_aggregate.SUM, name)
 
     def average(self, name: str | Expression[Any]) -> dict[Any, Any]:
         """The mean in each group, None when there is no value."""
-        keys, column = self._read(self._number(name, *_NUMBERS))
-        counts = Counter(key for key, value in zip(keys, column) if value is not None)
-        sums = self._folded(keys, column, _added)
-        return {key: _divided(sums[key], counts[key]) if counts[key] else None for key in sums}
+        return self._asked(toft_aggregate.AVERAGE, name)
 
     def min(self, name: str | Expression[Any]) -> dict[Any, Any]:
         """The least value in each group, None when there is no value."""
-        return self._folded(*self._read(self._number(name, *_NUMBERS, values.DATE)), min)
+        return self._asked(toft_aggregate.MINIMUM, name)
 
     def max(self, name: str | Expression[Any]) -> dict[Any, Any]:
         """The greatest value in each group, None when there is no value."""
-        return self._folded(*self._read(self._number(name, *_NUMBERS, values.DATE)), max)
+        return self._asked(toft_aggregate.MAXIMUM, name)
 
-    @staticmethod
-    def _folded(
-        keys: list[Any], column: list[Any], fold: Callable[[Any, Any], Any]
+    def _asked(
+        self, aggregate: int | None, name: str | Expression[Any] | None = None
     ) -> dict[Any, Any]:
-        folded: dict[Any, Any] = dict.fromkeys(keys)
-        for key, value in zip(keys, column):
-            if value is not None:
-                kept = folded[key]
-                folded[key] = value if kept is None else fold(kept, value)
-        return folded
+        realm, width = self._results._realm, len(self._keys)
+        texts = [borrowed(path) for path, _ in self._keys]
+        paths = (toft_string * width)(*(text for text, _ in texts))
+        of: BoundProperty | None = None
+        asked = None
+        if name is not None:
+            path, of = self._results._path(name)
+            if not of.is_plain:
+                raise UnsupportedAggregateError(f"{path} has no such aggregate.")
+            text, kept = borrowed(path)
+            asked = ctypes.byref(toft_group_value(text, aggregate, 0))
+        rows: list[list[Any]] = []
+        failures: list[BaseException] = []
 
-    def _number(self, name: str | Expression[Any], *types: int) -> BoundProperty:
-        each = self._results._property(name)
-        if not each.is_plain or each.type not in types:
-            raise UnsupportedAggregateError(f"{each.name} has no such aggregate.")
-        return each
+        def take(_: Any, group: int) -> None:
+            try:
+                count = width + (1 if of is None else 2)
+                memory = (ctypes.c_char * (count * values.VALUE_SIZE)).from_address(group)
+                rows.append(
+                    [values.decode(memory, at * values.VALUE_SIZE, realm) for at in range(count)]
+                )
+            except BaseException as failure:  # a callback of C cannot raise
+                failures.append(failure)
 
-    def _read(self, *more: BoundProperty) -> tuple[list[Any], list[Any]]:
-        """The key of each object, and the values of a property."""
-        names = [each.name for each in (*self._keys, *more)]
-        columns = self._results.lists(*names)
-        keys = [self._objects(each, columns[each.name]) for each in self._keys]
-        together = keys[0] if len(keys) == 1 else list(zip(*keys))
-        return together, columns[names[-1]]
-
-    def _objects(self, each: BoundProperty, column: list[Any]) -> list[Any]:
-        if each.type != values.LINK:
-            return column
-        linked = self._results._realm._linked
-        found = {key: None if key is None else linked(key, each.target) for key in set(column)}
-        return [found[key] for key in column]
-
-
-def _added(one: Any, other: Any) -> Any:
-    if isinstance(other, Decimal):
-        return decimals.CONTEXT.add(Decimal(one), other)
-    return one + other
-
-
-def _divided(total: Any, count: int) -> Any:
-    if isinstance(total, Decimal):
-        return decimals.CONTEXT.divide(total, Decimal(count))
-    return total / count
+        realm._freshen()
+        library().toft_results_groups(
+            self._results._handle.address,
+            *(ctypes.byref(paths), width, asked, 0 if of is None else 1),
+            *(toft_group_callback(take), None),
+        )
+        if failures:
+            raise failures[0]
+        columns = [
+            each.converted([row[at] for row in rows]) for at, (_, each) in enumerate(self._keys)
+        ]
+        found = [row[-1] for row in rows]
+        if of is not None and aggregate in (toft_aggregate.MINIMUM, toft_aggregate.MAXIMUM):
+            found = of.converted(found)
+        return dict(zip(columns[0] if width == 1 else zip(*columns), found))

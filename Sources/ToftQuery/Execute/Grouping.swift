@@ -1,0 +1,108 @@
+package import ToftModel
+
+/// Results by the values of one or more paths, and what is asked of each group.
+package struct Grouping: Sendable {
+    fileprivate let keys: [BoundSortKey]
+    fileprivate let values: [BoundSortKey]
+    fileprivate let operations: [AggregateOperation]
+
+    /// Binds paths over to-one links. Throws for one that leads to several values.
+    package init(
+        by keys: [PathSyntax], of values: [(operation: AggregateOperation, path: PathSyntax)],
+        className: String, schema: StoredSchema
+    ) throws(QueryError) {
+        guard let owner = schema.storedClass(named: className) else {
+            throw QueryError(.invalidQuery, "There is no class '\(className)'.", at: -1, in: .none)
+        }
+        var binder = Binder(schema, classID: owner.id, arguments: [], source: .none)
+        self.keys = try binder.groupKeys(keys)
+        self.values = try binder.groupKeys(values.map(\.path))
+        operations = values.map(\.operation)
+    }
+
+    /// The path, and which aggregate of it there is none of; nil where all are possible.
+    package var impossible: (path: String, operation: AggregateOperation)? {
+        for (value, operation) in zip(values, operations)
+        where !Aggregation.isPossible(operation, of: value.column.type) {
+            return (value.description, operation)
+        }
+        return nil
+    }
+}
+
+/// One group of results.
+package struct ResultGroup: Sendable {
+    /// The value of each path that the results are grouped by.
+    package var keys: [Value]
+    /// How many results are in the group.
+    package var count: Int
+    /// What was asked of the group, in that order.
+    package var values: [Value]
+}
+
+extension Binder {
+    fileprivate mutating func groupKeys(_ paths: [PathSyntax]) throws(QueryError) -> [BoundSortKey]
+    {
+        guard case .distinct(let keys) = try bind(.distinct(paths)) else { return [] }
+        return keys
+    }
+}
+
+extension BoundQuery {
+    /// The groups of the results in the order of their keys: null first, then as SORT does. Null
+    /// and NaN do not count in aggregates; the sum of nothing is 0, all else of nothing null.
+    ///
+    /// One pass over the columns. Memory: one entry for each group. Throws `sumOverflow` where a
+    /// sum of integers is none of 64 bits.
+    package func groups(_ grouping: Grouping, in view: ModelView, of base: QueryBase = .all)
+        throws(ModelError) -> [ResultGroup]
+    {
+        let execution = try execution(in: view, of: base)
+        let table = SortTable(
+            try execution.columns(grouping.keys), isAscending: grouping.keys.map { _ in true })
+        let columns = try execution.columns(grouping.values)
+        var counts: [Int] = []
+        var aggregations: [Aggregation] = []
+        var members: [Selection] = []
+        try execution.forEachResult { batch, passing throws(ModelError) in
+            var touched: [Int] = []
+            try table.appendDistinct(batch, passing) { row, group in
+                if group == counts.count {
+                    counts.append(0)
+                    members.append(.empty)
+                    for (value, operation) in zip(grouping.values, grouping.operations) {
+                        aggregations.append(Aggregation(operation, of: value.column.type))
+                    }
+                }
+                if members[group].isEmpty { touched.append(group) }
+                members[group].insert(row)
+            }
+            for (index, column) in columns.enumerated() {
+                let vector = try column.evaluate(batch, passing)
+                for group in touched {
+                    aggregations[group * columns.count + index].add(vector, members[group])
+                }
+            }
+            for group in touched {
+                counts[group] += members[group].count
+                members[group] = .empty
+            }
+        }
+        var groups: [ResultGroup] = []
+        for group in table.sortedRows() {
+            var values: [Value] = []
+            for (index, value) in grouping.values.enumerated() {
+                guard let result = aggregations[group * columns.count + index].result else {
+                    let owner = view.schema.anyClass(id: value.column.property.classID)?.name ?? ""
+                    throw .sumOverflow(className: owner, property: value.description)
+                }
+                values.append(result)
+            }
+            groups.append(
+                ResultGroup(
+                    keys: table.values(group, grouping.keys.map(\.column.type)),
+                    count: counts[group], values: values))
+        }
+        return groups
+    }
+}
