@@ -20,6 +20,8 @@ GROUPS = {
     "C": "Schema, configuration, opening",
     "W": "Writing",
     "L": "Collections",
+    "Q": "Query language",
+    "S": "Order and parts of results",
 }
 # What is later belongs to one of these.
 LATER = (
@@ -46,8 +48,8 @@ Each API has one of three states in each row:
   collections, query language, file lifetime (migrations, encryption, compaction, copies,
   opening), observation, sync, integration.
 
-A restriction of Realm that Toft has too is a row like any other. Queries, live results,
-observation, threads and files have no table yet.
+A restriction of Realm that Toft has too is a row like any other. Live results, observation,
+threads and files have no table yet.
 
 This page is made from `Tests/features.tsv` by `Tests/features.py --write`;
 `Tests/test_features.py` checks that the tests exist and that page and table agree.

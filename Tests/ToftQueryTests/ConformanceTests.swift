@@ -38,14 +38,16 @@ import ToftTestKit
     @Test(arguments: [false, true]) func `Every query has the answer of realm`(indexed: Bool) throws
     {
         let data = try ConformanceData(indexed: indexed)
-        var (run, quirks, failed) = (0, 0, 0)
+        var (run, quirks) = (0, 0)
+        var failed: [String] = []
         for row in Fixtures.rows {
-            if Fixtures.quirks[row.id] != nil || Self.differences[row.id] != nil {
+            let isKnown = Fixtures.isOwn && Self.differences[row.id] != nil
+            if Fixtures.quirks[row.id] != nil || isKnown {
                 quirks += 1
             } else {
                 run += 1
                 if let problem = Self.problem(row, data) {
-                    failed += 1
+                    failed.append(row.id)
                     Issue.record(
                         """
                         \(row.id) \(row.className): \(row.query) \
@@ -56,10 +58,11 @@ import ToftTestKit
             }
         }
         print(
-            "conformance\(indexed ? " with indexes" : ""): \(run) run, \(run - failed) right, "
-                + "\(quirks) decided otherwise"
+            "conformance\(indexed ? " with indexes" : ""): \(run - failed.count) passed, "
+                + "\(failed.count) failed, \(quirks) decided otherwise "
+                + failed.joined(separator: " ")
         )
-        #expect(run + quirks == 1_080)
+        #expect(run + quirks == 1_080 || !Fixtures.isOwn)
     }
 
     private static func problem(_ row: Fixtures.Row, _ data: ConformanceData) -> String? {

@@ -3,7 +3,12 @@ import ToftTestKit
 
 /// Queries with the answers of the real Realm, and the data they were asked of.
 enum Fixtures {
-    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    /// Whether they are those of this repository: `Tests/conformance FOLDER` names others.
+    static let isOwn = ProcessInfo.processInfo.environment["TOFT_CONFORMANCE"] == nil
+
+    static let folder =
+        ProcessInfo.processInfo.environment["TOFT_CONFORMANCE"].map(URL.init(fileURLWithPath:))
+        ?? URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Fixtures")
 
     /// One line of `queries.tsv`.
