@@ -15,7 +15,7 @@ package enum Failpoint: Int, CaseIterable, Sendable {
     case pinsBegun, transactionBegun, spilled, recordKept, pagesWritten, logWritten,
         pagesSynced,
         metaWritten, durableStored, markerWritten, published
-    case leavingLast, cleanWritten
+    case leavingLast, cleanWritten, compactionWritten, compactionDurable, fileTruncated
 
     #if TOFT_TRIALS
     package static let isCompiledIn = true

@@ -3,6 +3,15 @@ package enum TreeKind: UInt8, Sendable {
     case ordered = 1
     case table = 2
     case sequence = 3
+
+    /// What the leaves are.
+    var leafType: ExtentType {
+        switch self {
+        case .ordered: .orderedLeaf
+        case .table: .cluster
+        case .sequence: .sequenceLeaf
+        }
+    }
 }
 
 /// Where a tree begins: what the catalog keeps for it.

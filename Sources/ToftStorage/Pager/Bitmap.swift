@@ -109,6 +109,12 @@ final class Bitmap {
         return runs
     }
 
+    /// Behind the last page that is in use.
+    var usedEnd: Int {
+        guard let index = words.lastIndex(where: { $0 != 0 }) else { return 0 }
+        return (index + 1) * 64 - words[index].leadingZeroBitCount
+    }
+
     /// Gives a run back. False if some page of it was free already.
     func release(_ start: Int, count: Int) -> Bool {
         for index in start..<(start + count) where !isUsed(index) { return false }

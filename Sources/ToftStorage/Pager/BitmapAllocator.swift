@@ -30,6 +30,8 @@ final class BitmapAllocator {
     private var longLived = AllocationWindow(length: 64)
     /// A bit for each number of pages: whether a fragment of so many may be left.
     private var mayHaveFragments = UInt32.max
+    /// Pages from here on are taken only where none are free before.
+    private var limit = UInt64.max
     private let file: MappedFile
     /// The file does not grow: its new pages stay in memory.
     private let isPrivate: Bool
@@ -198,21 +200,59 @@ final class BitmapAllocator {
 
     // MARK: The file
 
-    /// Pages of a region that the file has.
+    /// Pages of a region that the file has, up to the limit.
     private func presentPages(_ region: Int) -> Int {
         let first = Page.first(ofRegion: region).rawValue
-        return filePages > first ? Int(min(filePages - first, UInt64(Page.perRegion))) : 0
+        let end = min(filePages, limit)
+        return end > first ? Int(min(end - first, UInt64(Page.perRegion))) : 0
     }
 
     private func ensurePresent(_ page: PageNumber, count: Int) throws(StorageError) -> PageNumber {
         let needed = page.rawValue + UInt64(count)
         if needed > filePages {
-            let step = max(64, min(filePages / 8, 1024))
+            let step = max(64, min(filePages / 32, 1024))
             let target = (needed + step - 1) / step * step
             if !isPrivate { try grow(to: target) }
             filePages = target
         }
         return page
+    }
+
+    // MARK: Compaction
+
+    /// Prefers pages before this one. To be called before any is taken.
+    func setLimit(_ page: PageNumber) { limit = page.rawValue }
+
+    /// Behind the last page that is in use.
+    func usedEnd(in space: PageWriter) throws(StorageError) -> UInt64 {
+        for index in regions.indices.reversed() where regions[index].freePages < Page.perRegion {
+            let first = Page.first(ofRegion: index).rawValue
+            return first + UInt64(try bitmap(index, in: space).usedEnd)
+        }
+        return Page.firstData.rawValue
+    }
+
+    /// Counts the file's pages up to the last in use.
+    func trimFile(in space: PageWriter) throws(StorageError) {
+        filePages = min(filePages, try usedEnd(in: space))
+    }
+
+    /// Where the file could end if at most `limit` of its last pages moved to free ones before.
+    func cut(movingAtMost limit: Int, in space: PageWriter) throws(StorageError) -> PageNumber {
+        let used = regions.reduce(0) { $0 + Page.perRegion - $1.freePages }
+        // Extents of several pages do not fill all gaps.
+        let least = Page.firstData + UInt64(used + used / 64 + 16)
+        var moved = 0
+        for index in regions.indices.reversed() where regions[index].freePages < Page.perRegion {
+            let bitmap = try bitmap(index, in: space)
+            for word in (0..<BitmapLayout.words).reversed() {
+                let start = Page.first(ofRegion: index) + UInt64(word * 64)
+                moved += bitmap.word(word).nonzeroBitCount
+                if start <= least { return least }
+                if moved > limit { return start + 64 }
+            }
+        }
+        return least
     }
 
     private func grow(to pages: UInt64) throws(StorageError) {

@@ -61,6 +61,7 @@ extension FreeSpace {
                 isDone = false
             }
         }
+        if trimsFile { try bitmaps.trimFile(in: space) }
         for (index, base) in moved {
             bitmaps.regions[index].bitmap?.write(to: base)
             bitmaps.regions[index].ref?.checksum = Checksum.of(base, count: Page.size)

@@ -73,6 +73,8 @@ final class FreeSpace {
     var lifetime: Lifetime?
     /// The directory of regions of the version that this one builds on; nil in a new file.
     private let directory: Ref?
+    /// Whether the version ends behind its last page in use.
+    private(set) var trimsFile = false
     private let file: MappedFile
     private let isPrivate: Bool
     /// Pages of the file, as the version knows it that this one builds on.
@@ -298,6 +300,24 @@ final class FreeSpace {
             _ = runs.insert(page, count: 1)
         }
         refilled = runs.runs.map { Run(reclaimable: $0) }
+    }
+
+    // MARK: Compaction
+
+    /// Where the file can end after at most `limit` of its last pages have moved to free ones,
+    /// which are taken first from now on. O(free space).
+    func cutFile(movingAtMost limit: Int, in space: PageWriter) throws(StorageError) -> PageNumber {
+        let bitmaps = try spillToBitmaps(in: space)
+        let cut = try bitmaps.cut(movingAtMost: limit, in: space)
+        bitmaps.setLimit(cut)
+        return cut
+    }
+
+    /// The file is to end behind the last page in use. O(free space).
+    func trimFile(in space: PageWriter) throws(StorageError) {
+        let bitmaps = try spillToBitmaps(in: space)
+        bitmaps.setLimit(PageNumber(try bitmaps.usedEnd(in: space)))
+        trimsFile = true
     }
 
     // MARK: Recovery beside read-only attachments

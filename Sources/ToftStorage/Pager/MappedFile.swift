@@ -344,6 +344,8 @@ extension MappedFile {
     }
     func sync() throws(StorageError) { try system(file.sync()) }
     func grow(to size: UInt64) throws(StorageError) { try system(file.grow(to: size)) }
+    /// For the last process that has the file open, which reads nothing behind `size` any more.
+    func truncate(to size: UInt64) throws(StorageError) { try system(file.truncate(to: size)) }
     func close() throws(StorageError) { try system(file.close()) }
 
     /// Pages that are written must be read again where they are buffered: a transaction may write

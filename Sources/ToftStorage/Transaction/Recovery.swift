@@ -307,6 +307,21 @@ enum Recovery {
                 clean, store.template, log: log, isClosedCleanly: true, to: store.file)
         }
         Failpoint.reach(.cleanWritten)
+        if store.usesLog { compact(store, clean) }
+    }
+
+    /// Gives back what the file no longer needs. It is closed cleanly whether that succeeds or not.
+    private static func compact(_ store: Store, _ clean: PublishedVersion) {
+        do throws(StorageError) {
+            store.coordinator.ring.publish(clean)
+            guard let meta = try MetaPage.newest(fromDevice: false, of: store.file)?.meta else {
+                throw noMeta
+            }
+            try CloseCompaction.run(store, meta)
+        } catch {
+            Diagnostics.tell(
+                .detail, "'\(store.path)' keeps its free pages: \(error).")
+        }
     }
 }
 

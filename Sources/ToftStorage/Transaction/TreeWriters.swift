@@ -138,6 +138,39 @@ final class TreeWriters {
         }
     }
 
+    /// Moves all entries of the insert buffer to their trees. O(entries).
+    func emptyInsertBuffer(dirtyLimit: Int) throws(StorageError) {
+        try openInsertBuffer().empty(dirtyLimit: dirtyLimit) { (id) throws(StorageError) in
+            try orderedTree(id)
+        }
+    }
+
+    /// Moves the extents of all trees that lie where the file is to be cut off, and that were not
+    /// changed before. O(inner nodes + trees).
+    func move(_ extents: ExtentMove) throws(StorageError) {
+        let own = catalog.reader.tree
+        let cursor = try own.cursor()
+        var ids: [TreeID] = []
+        var isThere = try cursor.seekFirst()
+        while isThere {
+            if let id: TreeID = TreeKey.number(cursor.key) { ids.append(id) }
+            isThere = try cursor.next()
+        }
+        for id in ids {
+            let head = try catalog.reader.head(id)
+            try move(extents, head)
+        }
+        try move(extents, own.head)
+    }
+
+    private func move(_ extents: ExtentMove, _ head: TreeHead) throws(StorageError) {
+        let root = head.root
+        guard !root.isEmpty else { return }
+        var ref = root.ref
+        try extents.move(&ref, height: root.height, leafType: root.kind.leafType)
+        head.root.ref = ref
+    }
+
     /// The highest key that each changed table has given out.
     var takenKeys: [TreeID: Int64] {
         tables.compactMapValues { $0.root.nextKey > 0 ? $0.root.nextKey - 1 : nil }

@@ -46,7 +46,8 @@ final class Catalog: Sendable {
     /// What the tree with this id is.
     func kind(_ id: TreeID) throws(StorageError) -> TreeKind { try head(id).root.kind }
 
-    private func head(_ id: TreeID) throws(StorageError) -> TreeHead {
+    /// The tree with this id, of any kind.
+    func head(_ id: TreeID) throws(StorageError) -> TreeHead {
         if let kept = state.withLock({ $0.heads[id] }) { return kept }
         return try read(id)
     }

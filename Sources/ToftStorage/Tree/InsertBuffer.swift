@@ -107,11 +107,24 @@ final class InsertBuffer {
         }
     }
 
+    /// Moves all entries to their trees.
+    func empty(
+        dirtyLimit: Int, _ tree: (TreeID) throws(StorageError) -> TreeWriter
+    ) throws(StorageError) {
+        for level in levels.indices {
+            var position: [UInt8] = []
+            while count(level) > 0 {
+                try compact(level, atMost: .max, &position, toTrees: true, tree)
+                try pages.spill(limit: dirtyLimit)
+            }
+        }
+    }
+
     private func count(_ level: Int) -> Int { levels[level].reader.ownCount }
 
     /// Moves entries of one leaf of a level, in key order.
     private func compact(
-        _ level: Int, atMost count: Int, _ position: inout [UInt8],
+        _ level: Int, atMost count: Int, _ position: inout [UInt8], toTrees: Bool = false,
         _ tree: (TreeID) throws(StorageError) -> TreeWriter
     ) throws(StorageError) {
         var destination = Destination()
@@ -121,6 +134,7 @@ final class InsertBuffer {
                 throw .corrupt(page: 0, reason: "an entry of the insert buffer is no such entry")
             }
             if id != destination.id {
+                let level = toTrees ? levels.count - 1 : level
                 destination = Destination(id: id, tree: try destinationTree(id, level, tree))
             }
             let isNew =

@@ -100,7 +100,7 @@ extension Workload {
                 for key in 0..<UInt8(8) {
                     try edit.put(
                         tree, [key],
-                        [UInt8](repeating: 0, count: (key == 0 ? 3_500 : 4_020) * 4_096 - 100))
+                        [UInt8](repeating: 0, count: (key == 0 ? 3_100 : 4_020) * 4_096 - 100))
                 }
             }
             try database.pinUnseen()
@@ -112,11 +112,12 @@ extension Workload {
             guard try database.file.size() <= section else {
                 throw Failure("the file has grown already")
             }
-            for size in [200, 250_000, 300_000] {
-                try database.commit { edit in try edit.put(17, [1], numbers.bytes(size)) }
-            }
-            guard try database.file.size() > section else {
-                throw Failure("the file has not grown")
+            var key: UInt8 = 0
+            while try database.file.size() <= section {
+                guard key < 24 else { throw Failure("the file has not grown") }
+                let value = numbers.bytes(key == 0 ? 200 : 300_000)
+                try database.commit { edit in try edit.put(17, [key], value) }
+                key += 1
             }
         },
     ]

@@ -47,9 +47,8 @@ package final class ReplayFile: WrappedFile, @unchecked Sendable {
     }
 
     package override func truncate(to size: UInt64) throws(SystemError) {
-        forget(
-            from: size / UInt64(PageContent.size) * UInt64(PageContent.size),
-            count: PageContent.size)
+        let kept = Int(size) / PageContent.size
+        for page in min(kept, pages.count)..<pages.count { pages[page] = nil }
         try memory.truncate(to: size)
     }
 }

@@ -47,7 +47,9 @@ final class KillTrial {
     private static let takingOver: [Failpoint] = [
         .checkpointTaken, .takeoverBegun, .takeoverSynced, .takeoverPublished, .checkpointLeaving,
     ]
-    private static let leaving: [Failpoint] = [.leavingLast, .cleanWritten]
+    private static let leaving: [Failpoint] = [
+        .leavingLast, .cleanWritten, .compactionWritten, .compactionDurable, .fileTruncated,
+    ]
     private static let creating: [Failpoint] = [
         .creationWritten, .creationSynced, .creationNamed, .creationDurable,
     ]
