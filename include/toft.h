@@ -1096,9 +1096,10 @@ TOFT_API toft_status toft_object_linking_objects(
    object is deleted, the list's functions are TOFT_ERROR_COLLECTION_INVALIDATED. Errors:
    TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH.
    A list within a mixed property is invalid too once the property, or the element that holds it,
-   is set to something else. Each change of it writes the whole value of the property; observers of
-   the object see a change of the property. It has no results and no observers of its own:
-   TOFT_ERROR_UNSUPPORTED. */
+   is set to something else. Each change of it writes the whole value of the property, which
+   observers of the object are told. Observers of such a list or dictionary are told what differs
+   between two versions: an element that another took the place of as modified, nothing of one that
+   was set to the same value, and no moves. */
 TOFT_API toft_status toft_object_list(
     toft_object *object, toft_property_key property_key, toft_list **out_list);
 

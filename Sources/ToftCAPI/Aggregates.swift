@@ -83,11 +83,9 @@ private func aggregate(
     _ out_value: UnsafeMutablePointer<toft_value>?, _ aggregate: Aggregate
 ) -> toft_status {
     entry(results) { () throws(EngineError) in
-        let results = try ResolvedHandle(results: results).results
+        let box = try ResolvedHandle(results: results).box
         let out = try Argument.out(out_value, "out_value")
-        var kept: [ForeignBytes] = []  // numbers and dates need none
-        out.pointee = toft_value(
-            try results.aggregate(aggregate, of: property_key == 0 ? nil : property_key),
-            keeping: &kept)
+        out.pointee = box.inC(
+            try box.results.aggregate(aggregate, of: property_key == 0 ? nil : property_key))
     }
 }

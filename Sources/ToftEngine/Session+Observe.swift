@@ -152,7 +152,7 @@ extension Session {
 
     /// The first call; the only one, where what was to be observed has been deleted before it.
     private func firstNotification(of subject: Subject) -> ChangeNotification {
-        guard let root = subject.root, (try? base.exists(root)) == false else {
+        guard (try? subject.isGone(in: base)) == true else {
             return ChangeNotification(.initial, from: 0, to: base.snapshot.version)
         }
         var notification = ChangeNotification(.deleted, from: 0, to: base.snapshot.version)

@@ -132,6 +132,47 @@ extension ModelTransaction {
         let list = try view.schema.classHandle(named: className).property(named: property)
         for value in values { try listAppend(key, list, value) }
     }
+
+    // Collections with values that the caller owns.
+
+    func listInsert(_ key: Int64, _ property: PropertyHandle, at index: Int, _ value: Value)
+        throws(ModelError)
+    {
+        try value.withList { values throws(ModelError) in
+            try listInsert(key, property, at: index, values)
+        }
+    }
+
+    func listAppend(_ key: Int64, _ property: PropertyHandle, _ value: Value) throws(ModelError) {
+        try value.withList { values throws(ModelError) in try listAppend(key, property, values) }
+    }
+
+    func listSet(_ key: Int64, _ property: PropertyHandle, at index: Int, _ value: Value)
+        throws(ModelError)
+    {
+        try value.withBorrowed { value throws(ModelError) in
+            try listSet(key, property, at: index, value)
+        }
+    }
+
+    @discardableResult
+    func dictionarySet(
+        _ key: Int64, _ property: PropertyHandle, _ entryKey: String, _ value: Value
+    ) throws(ModelError) -> (index: Int, isNew: Bool) {
+        try value.withBorrowed { value throws(ModelError) in
+            try entryKey.withBytes { entryKey throws(ModelError) in
+                try dictionarySet(key, property, entryKey, value)
+            }
+        }
+    }
+
+    func dictionaryErase(_ key: Int64, _ property: PropertyHandle, _ entryKey: String)
+        throws(ModelError) -> Bool
+    {
+        try entryKey.withBytes { entryKey throws(ModelError) in
+            try dictionaryErase(key, property, entryKey)
+        }
+    }
 }
 
 extension ModelView {

@@ -477,8 +477,8 @@ private struct RandomRun {
         }
         let new = mixed(depth: 3), lender = ValueLender(), lent = lender.lend(new)
         defer { withExtendedLifetime(lender) {} }
-        func apply(_ edit: NestedEdit) throws -> Bool {
-            try transaction.edit(key, property, ref, edit)
+        func apply(_ edit: CollectionEdit) throws -> Bool {
+            try transaction.edit(key, property, ref, edit).isFound
         }
         guard case .list = value else {
             var map = Dictionary(

@@ -404,12 +404,7 @@ struct AnyRealmValueTests {
             expectError(.notInTransaction) { map["k"] = 1 }
             expectError(.notInTransaction) { setting.value = 5 }
             expectError(.notInTransaction) { setting.value = setting.value }
-            expectError(.unsupported) { inner.filter("self == 1") }
-            expectError(.unsupported) { inner.sorted() }
-            expectError(.unsupported) { inner.observe { _ in } }
-            expectError(.unsupported) { map.observe { _ in } }
-            expectError(.unsupported) { map.sorted() }
-            expectError(.unsupported) { inner.sum() }
+            expectError(.typeMismatch) { inner.filter("self == 1") }
             realm.beginWrite()
             outer.append(3)
             setting.value = 6
@@ -431,6 +426,8 @@ struct AnyRealmValueTests {
             expectError(.collectionInvalidated) { map["k"] }
             expectError(.collectionInvalidated) { map.keys }
             expectError(.collectionInvalidated) { Array(inner) }
+            expectError(.collectionInvalidated) { inner.sorted().count }
+            expectError(.collectionInvalidated) { map.sorted().count }
             let last = try #require(setting.value.dictionaryValue)
             try realm.write { realm.delete(setting) }
             #expect(last.isInvalidated)
@@ -438,6 +435,106 @@ struct AnyRealmValueTests {
             expectError(.objectDeleted) { setting.value }
         }
     }
+
+    // MARK: Results and observers of what is within a value
+
+    /// The elements of results, as text.
+    private func text(_ results: Results<AnyRealmValue>) -> String {
+        "[" + results.map { text($0) }.joined(separator: " ") + "]"
+    }
+
+    @Test
+    func `Lists and maps within a value are sorted, told apart and summed up, live`() throws {
+        try withSetting([[3, "a", 1.5, 3.0, [1]], ["k": 2, "l": "b"]]) { realm, setting in
+            let outer = try #require(setting.value.listValue)
+            let list = try #require(outer[0].listValue)
+            let map = try #require(outer[1].dictionaryValue)
+            let sorted = list.sorted(), distinct = list.distinct()
+            #expect(text(sorted) == "[1.5 3 3.0 a [1]]" && text(distinct) == "[3 a 1.5 [1]]")
+            #expect(text(list.sorted(ascending: false)) == "[[1] a 3 3.0 1.5]")
+            #expect(list.sum() == .decimal128(7.5) && list.average() == .decimal128(2.5))
+            #expect(text(list.min() ?? .none) == "1.5" && list.index(of: .double(3)) == 0)
+            #expect(list.index(of: .int(7)) == nil && text(map.sorted()) == "[2 b]")
+            let frozen = sorted.freeze(), frozenList = list.freeze(), frozenMap = map.freeze()
+            try realm.write {
+                list.remove(at: 1)
+                list.append(-1)
+                map["k"] = nil
+                #expect(text(sorted) == "[-1 1.5 3 3.0 [1]]" && text(map.sorted()) == "[b]")
+            }
+            #expect(text(frozen) == "[1.5 3 3.0 a [1]]" && frozenList.count == 5)
+            #expect(text(frozenList.sorted()) == text(frozen) && text(frozenMap.sorted()) == "[2 b]")
+            #expect(frozenList.thaw() == list && frozenMap.thaw() == map)
+            try realm.write { outer.remove(at: 0) }
+            #expect(list.isInvalidated && sorted.isInvalidated && !map.isInvalidated)
+            expectError(.collectionInvalidated) { sorted.count }
+            #expect(frozenList.thaw() == nil && text(frozen) == "[1.5 3 3.0 a [1]]")
+        }
+    }
+
+    @Test
+    func `Lists and maps within a value tell what came, went and was set, and their end`() throws {
+        let configuration = TestRealm.inMemory()
+        try LoopThread.run { loop in
+            let realm = try Realm(configuration: configuration)
+            let setting = Setting("one", ["list": [1, 2, [3]], "map": ["a": 1, "b": [5]]])
+            try realm.write { realm.add(setting) }
+            let root = try #require(setting.value.dictionaryValue)
+            let list = try #require(root["list"]?.listValue), inner = try #require(list[2].listValue)
+            let map = try #require(root["map"]?.dictionaryValue)
+            typealias Log = SetAndMapObservationTests.Log
+            let logs = (0..<5).map { _ in Log() }
+            let tokens = try loop.inside {
+                [
+                    root.observe { logs[0].add($0) }, list.observe { logs[1].add($0) },
+                    inner.observe { logs[2].add($0) }, map.observe { logs[3].add($0) },
+                    list.sorted().observe { logs[4].add($0) },
+                ]
+            }
+            loop.wait { logs.allSatisfy { $0.count == 1 } }
+            #expect(logs.map(\.last) == ["initial 2", "initial 3", "initial 1", "initial 2", "initial 3"])
+            func change(_ body: @escaping @Sendable (Map<String, AnyRealmValue>) -> Void) throws {
+                try elsewhere {
+                    let realm = try Realm(configuration: configuration)
+                    let setting = realm.object(ofType: Setting.self, forPrimaryKey: "one")
+                    let root = try #require(setting?.value.dictionaryValue)
+                    try realm.write { body(root) }
+                }
+            }
+            try change { root in
+                root["list"]?.listValue?.insert("new", at: 0)
+                root["list"]?.listValue?[2] = "two"
+                root["list"]?.listValue?[3].listValue?.append(4)
+            }
+            loop.wait { logs[0].count == 2 && logs[2].count == 2 && logs[4].count == 2 }
+            #expect(logs[0].last == "2 -[] +[] *[\"list\"]" && logs[1].last == "4 -[] +[0] *[1, 2]")
+            #expect(logs[2].last == "2 -[] +[1] *[]" && logs[3].count == 1)
+            try change { root in
+                root["map"]?.dictionaryValue?["a"] = nil
+                root["map"]?.dictionaryValue?["b"]?.listValue?.append(6)
+                root["map"]?.dictionaryValue?["c"] = 7
+            }
+            loop.wait { logs[3].count == 2 && logs[0].count == 3 }
+            #expect(logs[3].last == "2 -[\"a\"] +[\"c\"] *[\"b\"]" && logs[1].count == 2)
+            try change { root in root["list"]?.listValue?.remove(at: 3) }
+            loop.wait { logs[2].count == 3 && logs[1].count == 3 }
+            #expect(logs[1].last == "3 -[3] +[] *[]" && logs[2].last == "0 -[0, 1] +[] *[]")
+            #expect(inner.isInvalidated)
+            try change { root in root["list"] = nil }
+            loop.wait { logs[1].count == 4 && logs[0].count == 5 && logs[4].count == 4 }
+            #expect(logs[0].last == "1 -[\"list\"] +[] *[]" && logs[1].last == "0 -[0, 1, 2] +[] *[]")
+            try elsewhere {
+                let realm = try Realm(configuration: configuration)
+                try realm.write { realm.deleteAll() }
+            }
+            loop.wait { logs[0].count == 6 && logs[3].count == 3 }
+            #expect(logs[0].last == "0 -[\"map\"] +[] *[]" && logs[3].last == "0 -[\"b\", \"c\"] +[] *[]")
+            withExtendedLifetime(tokens) {}
+            try TestRealm.check(realm)
+        }
+    }
+
+    // MARK: Classes
 
     @Test
     func `A link to an object of a class that the realm leaves out is an error`() throws {

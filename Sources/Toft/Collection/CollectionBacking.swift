@@ -35,9 +35,8 @@ extension CollectionBacking {
         }
     }
 
-    /// The collection as results; nil for one within a mixed value, which has none.
-    func core() throws -> _CollectionCore? {
-        if handle.nested != nil { return nil }
+    /// The collection as results.
+    func core() throws -> _CollectionCore {
         try session.verify()
         return _CollectionCore(session, try handle.results(), home)
     }

@@ -7,7 +7,7 @@ extension Map {
     private func results(_ name: String) -> Results<Value> {
         Misuse.reporting { () -> Results<Value> in
             guard let core = try _core() else {
-                throw CollectionBacking.noResults(name, "maps", backing)
+                throw CollectionBacking.unmanaged(name, "maps")
             }
             return Results(core)
         } ?? Results(nil)

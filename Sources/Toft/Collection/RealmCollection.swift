@@ -71,9 +71,6 @@ extension RealmCollection {
     public func index(of element: Element) -> Int? {
         Misuse.reporting { () -> Int? in
             guard let core = try _core() else {
-                if let list = self as? List<AnyRealmValue>, let backing = list.backing {
-                    return try backing.index(ofMixed: element)
-                }
                 return Array(self).firstIndex(of: element)
             }
             return try core.index(of: element)
@@ -194,8 +191,7 @@ extension RealmCollection {
         guard let core = try _core() else {
             let isErased = (self as? any ErasedCollection)?.isOfAdoptable ?? false
             guard isErased || self is any AdoptableCollection else { return nil }
-            throw CollectionBacking.noResults(
-                name, "collections", (self as? List<AnyRealmValue>)?.backing)
+            throw CollectionBacking.unmanaged(name, "collections")
         }
         if core.isStale { return nil }
         try core.session.verify()

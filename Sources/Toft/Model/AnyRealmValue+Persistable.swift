@@ -263,12 +263,6 @@ extension CollectionBacking {
         return try handle.liveValues().compactMap { try session.mixed($0) as? Element }
     }
 
-    /// Where a value is in a list within a mixed value.
-    func index<Element>(ofMixed element: Element) throws -> Int? {
-        try session.verify()
-        return try (element as? AnyRealmValue)?.known.flatMap { try handle.firstIndex(of: $0) }
-    }
-
     /// The list, where it belongs to this session, whose objects its values name.
     fileprivate func wholeHandle(in session: RealmSession?) throws -> CollectionHandle? {
         guard self.session === session else { return nil }
@@ -276,17 +270,11 @@ extension CollectionBacking {
         return handle
     }
 
-    /// The error where a collection can't be filtered, sorted, summed up or observed.
-    static func noResults(_ name: String, _ collections: String, _ backing: CollectionBacking?)
-        -> Realm.Error
-    {
+    /// The error where a collection of no realm is to be filtered, sorted, summed up or observed.
+    static func unmanaged(_ name: String, _ collections: String) -> Realm.Error {
         Realm.Error(
             .unsupported,
-            backing == nil
-                ? "\(name) is there for managed \(collections) only: add the object to a realm "
-                    + "first."
-                : "\(name) is not there for lists and maps within an AnyRealmValue: observe their "
-                    + "object, and read their elements one by one.")
+            "\(name) is there for managed \(collections) only: add the object to a realm first.")
     }
 }
 

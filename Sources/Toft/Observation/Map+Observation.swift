@@ -30,7 +30,7 @@ extension Map {
     ) -> NotificationToken {
         Misuse.reporting {
             guard let core = try _core() else {
-                throw CollectionBacking.noResults("observe", "maps", backing)
+                throw CollectionBacking.unmanaged("observe", "maps")
             }
             return try Observations.map(self, core, keyPaths, on: queue, block)
         } ?? NotificationToken()

@@ -70,8 +70,12 @@ final class ResultsBox {
 
     /// An element as C sees it.
     func valueInC(at index: Int) throws(EngineError) -> toft_value {
-        let value = try results.value(at: index)
-        return results.session.guarding { toft_value(value, keeping: &kept) }
+        inC(try results.value(at: index))
+    }
+
+    /// A value as C sees it; it stays as long as the results.
+    func inC(_ value: Value) -> toft_value {
+        results.session.guarding { toft_value(value, keeping: &kept) }
     }
 }
 

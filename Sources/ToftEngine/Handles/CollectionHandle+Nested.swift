@@ -71,69 +71,6 @@ extension CollectionHandle {
         }
         return element
     }
-
-    func edit(_ nested: NestedRef, _ edit: NestedEdit) throws(EngineError) {
-        _ = try erases(nested, edit)
-    }
-
-    /// The same; false where an entry was to be erased that is not there.
-    func erases(_ nested: NestedRef, _ edit: NestedEdit) throws(EngineError) -> Bool {
-        let transaction = try session.writing()
-        _ = try content(nested)
-        let isThere = try onCollection { property throws(ModelError) in
-            try transaction.edit(key, property, nested, edit)
-        }
-        session.noteSet(property)
-        return isThere
-    }
-
-    /// Replaces everything by the elements of a list or a dictionary, all or nothing.
-    package func assign(_ value: Value) throws(EngineError) {
-        try lending(value) { value throws(EngineError) in
-            if let nested {
-                try edit(nested, .assign(value[0]))
-            } else {
-                try owner.set(property.id, value[0])
-            }
-        }
-    }
-
-    func lending<Result>(
-        _ value: Value,
-        _ body: (UnsafeBufferPointer<BorrowedValue>) throws(EngineError) -> Result
-    ) throws(EngineError) -> Result {
-        let lender = ValueLender(), values = [lender.lend(value)]
-        return try withExtendedLifetime(lender) { () throws(EngineError) in
-            let result: Swift.Result<Result, EngineError> = values.withUnsafeBufferPointer {
-                values in
-                do throws(EngineError) { return .success(try body(values)) } catch {
-                    return .failure(error)
-                }
-            }
-            return try result.get()
-        }
-    }
-
-    func lending<Result>(
-        _ key: String, _ value: Value, _ body: (BorrowedEntry) throws(EngineError) -> Result
-    ) throws(EngineError) -> Result {
-        try lending(.dictionary([ValueEntry(key: key, value: value)])) {
-            lent throws(EngineError) in
-            guard case .dictionary(let entries) = lent[0] else {
-                throw EngineError(.internalError, "an entry was lent as something else")
-            }
-            return try body(entries[0])
-        }
-    }
-
-    /// Throws for what only a collection that is a property has.
-    func requireOwnProperty(_ what: String) throws(EngineError) {
-        guard nested != nil else { return }
-        throw EngineError(
-            .unsupported,
-            "The \(kind.name) within '\(property.className).\(property.name)' has no \(what) of "
-                + "its own. Observe its object; read its elements one by one.")
-    }
 }
 
 extension MixedElement {

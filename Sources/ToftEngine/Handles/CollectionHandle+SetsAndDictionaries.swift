@@ -9,7 +9,7 @@ extension CollectionHandle {
     package func setInsert(_ value: BorrowedValue) throws(EngineError) -> (
         index: Int, isNew: Bool
     ) {
-        try changed { transaction, property throws(ModelError) in
+        try change { transaction, property throws(ModelError) in
             try transaction.setInsert(key, property, value)
         }
     }
@@ -17,28 +17,16 @@ extension CollectionHandle {
     /// Inserts one value that the caller keeps.
     @discardableResult
     package func setInsert(_ value: Value) throws(EngineError) -> (index: Int, isNew: Bool) {
-        try changed { transaction, property throws(ModelError) in
+        try change { transaction, property throws(ModelError) in
             try transaction.setInsert(key, property, value)
         }
     }
 
     /// Removes a value; false where the set does not have it. O(log elements).
     package func setErase(_ value: Value) throws(EngineError) -> Bool {
-        try changed { transaction, property throws(ModelError) in
+        try change { transaction, property throws(ModelError) in
             try transaction.setErase(key, property, value)
         }
-    }
-
-    /// Runs a change that has a result.
-    private func changed<Result>(
-        _ body: (ModelTransaction, PropertyHandle) throws(ModelError) -> Result
-    ) throws(EngineError) -> Result {
-        let transaction = try session.writing()
-        let result = try onCollection { property throws(ModelError) in
-            try body(transaction, property)
-        }
-        session.noteSet(property)
-        return result
     }
 }
 
@@ -88,51 +76,34 @@ extension CollectionHandle {
     package func dictionarySet(_ entryKey: UnsafeRawBufferPointer, _ value: BorrowedValue)
         throws(EngineError) -> (index: Int, isNew: Bool)
     {
-        if let nested {
-            let was = try index(ofKey: entryKey)
-            try edit(nested, .setEntry(entryKey, value))
-            if let was { return (was, false) }
-            return (try index(ofKey: entryKey) ?? 0, true)
-        }
-        return try changed { transaction, property throws(ModelError) in
-            try transaction.dictionarySet(key, property, entryKey, value)
-        }
+        let position = try edit(.setEntry(entryKey, value))
+        return (position.index, !position.isFound)
     }
 
     /// The same for a key and a value that the caller keeps.
-    @discardableResult
-    package func dictionarySet(_ entryKey: String, _ value: Value) throws(EngineError) -> (
-        index: Int, isNew: Bool
-    ) {
-        if nested != nil {
-            return try lending(entryKey, value) { entry throws(EngineError) in
-                try dictionarySet(entry.key, entry.value)
+    package func dictionarySet(_ entryKey: String, _ value: Value) throws(EngineError) {
+        try change { transaction, property throws(ModelError) in
+            try value.withBorrowed { value throws(ModelError) in
+                try entryKey.withBytes { entryKey throws(ModelError) in
+                    _ = try transaction.edit(key, property, nested, .setEntry(entryKey, value))
+                }
             }
-        }
-        return try changed { transaction, property throws(ModelError) in
-            try transaction.dictionarySet(key, property, entryKey, value)
         }
     }
 
     /// Removes a key; false where the dictionary does not have it. O(log entries).
     @discardableResult
     package func dictionaryErase(_ entryKey: UnsafeRawBufferPointer) throws(EngineError) -> Bool {
-        if let nested { return try erases(nested, .eraseEntry(entryKey)) }
-        return try changed { transaction, property throws(ModelError) in
-            try transaction.dictionaryErase(key, property, entryKey)
-        }
+        try edit(.eraseEntry(entryKey)).isFound
     }
 
     /// The same for a key that the caller keeps.
     @discardableResult
     package func dictionaryErase(_ entryKey: String) throws(EngineError) -> Bool {
-        if nested != nil {
-            return try lending(entryKey, .null) { entry throws(EngineError) in
-                try dictionaryErase(entry.key)
+        try change { transaction, property throws(ModelError) in
+            try entryKey.withBytes { entryKey throws(ModelError) in
+                try transaction.edit(key, property, nested, .eraseEntry(entryKey)).isFound
             }
-        }
-        return try changed { transaction, property throws(ModelError) in
-            try transaction.dictionaryErase(key, property, entryKey)
         }
     }
 }

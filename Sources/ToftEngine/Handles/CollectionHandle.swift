@@ -22,7 +22,9 @@ package struct CollectionHandle {
     }
 
     package var session: Session { owner.session }
-    var ref: CollectionRef { CollectionRef(owner: owner.ref, property: property.id) }
+    var ref: CollectionRef {
+        CollectionRef(owner: owner.ref, property: property.id, nested: nested)
+    }
     var key: Int64 { owner.ref.key }
 }
 
@@ -63,6 +65,14 @@ extension CollectionHandle {
             "The \(kind.name) '\(property.className).\(property.name)' is invalid: "
                 + "its object has been deleted."
         )
+    }
+
+    private func requireValidity() throws(EngineError) {
+        if let nested {
+            _ = try content(nested)
+        } else if try !owner.isValid {
+            throw try invalidated(EngineError(.objectDeleted, ""))
+        }
     }
 
     // MARK: Reading
@@ -132,8 +142,7 @@ extension CollectionHandle {
 
     /// The list as results, to filter, sort and sum.
     package func results() throws(EngineError) -> Results {
-        try requireOwnProperty("results")
-        guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
+        try requireValidity()
         return Results(
             ResultsDefinition(
                 .collection(ref), classID: property.type == .link ? property.targetClassID : nil),
@@ -142,68 +151,79 @@ extension CollectionHandle {
 
     // MARK: Writing
 
-    func change(_ body: (ModelTransaction, PropertyHandle) throws(ModelError) -> Void)
-        throws(EngineError)
-    {
+    /// Runs a change.
+    func change<Result>(
+        _ body: (ModelTransaction, PropertyHandle) throws(ModelError) -> Result
+    ) throws(EngineError) -> Result {
         let transaction = try session.writing()
-        try onCollection { property throws(ModelError) in try body(transaction, property) }
+        let result = try onCollection { property throws(ModelError) in
+            try body(transaction, property)
+        }
         session.noteSet(property)
+        return result
+    }
+
+    @discardableResult
+    func edit(_ edit: CollectionEdit) throws(EngineError) -> OrderedPosition {
+        try change { transaction, property throws(ModelError) in
+            try transaction.edit(key, property, nested, edit)
+        }
+    }
+
+    /// Makes an edit of one value that the caller keeps.
+    private func edit(
+        _ value: Value, _ edit: (UnsafeBufferPointer<BorrowedValue>) -> CollectionEdit
+    ) throws(EngineError) {
+        try change { transaction, property throws(ModelError) in
+            try value.withList { values throws(ModelError) in
+                _ = try transaction.edit(key, property, nested, edit(values))
+            }
+        }
     }
 
     /// Inserts values before `index`, or at the end; all or none.
     package func insert(_ values: UnsafeBufferPointer<BorrowedValue>, at index: Int)
         throws(EngineError)
     {
-        if let nested { return try edit(nested, .insert(values, at: index)) }
-        try change { transaction, property throws(ModelError) in
-            try transaction.listInsert(key, property, at: index, values)
-        }
+        try edit(.insert(values, at: index))
     }
 
     /// Inserts one value that the caller keeps.
     package func insert(_ value: Value, at index: Int) throws(EngineError) {
-        if nested != nil {
-            return try lending(value) { value throws(EngineError) in
-                try insert(value, at: index)
-            }
-        }
-        try change { transaction, property throws(ModelError) in
-            try transaction.listInsert(key, property, at: index, value)
-        }
+        try edit(value) { .insert($0, at: index) }
     }
 
     package func append(_ values: UnsafeBufferPointer<BorrowedValue>) throws(EngineError) {
-        if nested != nil { return try insert(values, at: count) }
-        try change { transaction, property throws(ModelError) in
-            try transaction.listAppend(key, property, values)
-        }
+        try edit(.append(values))
     }
 
     package func append(_ value: Value) throws(EngineError) {
-        if nested != nil { return try insert(value, at: count) }
-        try change { transaction, property throws(ModelError) in
-            try transaction.listAppend(key, property, value)
-        }
+        try edit(value) { .append($0) }
     }
 
     /// Replaces an element, also by itself: that is a change too.
     package func set(_ value: BorrowedValue, at index: Int) throws(EngineError) {
-        if let nested { return try edit(nested, .set(value, at: index)) }
-        try change { transaction, property throws(ModelError) in
-            try transaction.listSet(key, property, at: index, value)
-        }
+        try edit(.set(value, at: index))
     }
 
     package func set(_ value: Value, at index: Int) throws(EngineError) {
-        if nested != nil {
-            return try lending(value) { value throws(EngineError) in
-                try set(value[0], at: index)
-            }
-        }
-        try change { transaction, property throws(ModelError) in
-            try transaction.listSet(key, property, at: index, value)
-        }
+        try edit(value) { .set($0[0], at: index) }
     }
+
+    package func erase(_ range: Range<Int>) throws(EngineError) { try edit(.erase(range)) }
+
+    /// Takes an element out and puts it where it then has the index `to`.
+    package func move(from: Int, to: Int) throws(EngineError) {
+        try edit(.move(from: from, to: to))
+    }
+
+    package func swap(_ first: Int, _ second: Int) throws(EngineError) {
+        try edit(.swap(first, second))
+    }
+
+    package func clear() throws(EngineError) { try edit(.assign(.null)) }
+
+    // MARK: Embedded objects
 
     /// Creates an embedded object before `index`, or at the end. All or nothing.
     package func insertEmbedded(_ assignments: UnsafeBufferPointer<Assignment>, at index: Int)
@@ -273,35 +293,6 @@ extension CollectionHandle {
         }
     }
 
-    package func erase(_ range: Range<Int>) throws(EngineError) {
-        if let nested { return try edit(nested, .erase(range)) }
-        try change { transaction, property throws(ModelError) in
-            try transaction.listErase(key, property, range)
-        }
-    }
-
-    /// Takes an element out and puts it where it then has the index `to`.
-    package func move(from: Int, to: Int) throws(EngineError) {
-        if let nested { return try edit(nested, .move(from: from, to: to)) }
-        try change { transaction, property throws(ModelError) in
-            try transaction.listMove(key, property, from: from, to: to)
-        }
-    }
-
-    package func swap(_ first: Int, _ second: Int) throws(EngineError) {
-        if let nested { return try edit(nested, .swap(first, second)) }
-        try change { transaction, property throws(ModelError) in
-            try transaction.listSwap(key, property, first, second)
-        }
-    }
-
-    package func clear() throws(EngineError) {
-        if let nested { return try edit(nested, .assign(.null)) }
-        try change { transaction, property throws(ModelError) in
-            try transaction.clear(key, property)
-        }
-    }
-
     // MARK: Observing
 
     /// Observes the list's elements and, for links, what they reach; with key paths, only what
@@ -310,8 +301,7 @@ extension CollectionHandle {
         keyPaths: [String]? = nil, callsInitially: Bool = true,
         _ handler: @escaping NotificationHandler
     ) throws(EngineError) -> Token {
-        try requireOwnProperty("observers")
-        guard try isValid else { throw try invalidated(EngineError(.objectDeleted, "")) }
+        try requireValidity()
         return try session.observe(
             .collection(ref), handler, keyPaths: keyPaths,
             from: property.type == .link ? property.targetClassID : nil,

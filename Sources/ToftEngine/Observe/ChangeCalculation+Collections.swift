@@ -6,6 +6,7 @@ extension ChangeCalculation {
     mutating func change(of ref: CollectionRef, watching paths: WatchedPaths?) throws(EngineError)
         -> CollectionChange
     {
+        if ref.nested != nil { return try nestedChange(of: ref) }
         let property = try model { () throws(ModelError) in
             try old.property(PropertyRef(classID: ref.owner.classID, property: ref.property))
         }
@@ -89,7 +90,7 @@ extension CollectionChange {
 }
 
 /// Gives equal values equal numbers, so that lists of values are compared like lists of keys.
-private struct ValueNames {
+struct ValueNames {
     private var numbers: [Value: Int64] = [:]
 
     mutating func names(of values: [Value]) -> [Int64] {

@@ -57,6 +57,13 @@ extension ChangeCalculation {
                 isAscending: isStrict)
         case (.positions(let before), .positions(let after)):
             return try change(of: definition, from: before, to: after)
+        case (.values(let before), .values(let after)):
+            guard case .collection(let ref) = definition.base else { return CollectionChange() }
+            if definition.isPlain { return try change(of: ref, watching: nil) }
+            var names = ValueNames()
+            return try SequenceDifference.between(
+                names.names(of: before), names.names(of: after)
+            ) { _ in false }
         default: return CollectionChange()
         }
     }
@@ -67,10 +74,11 @@ extension ChangeCalculation {
         switch order {
         case .keys(let keys, _): return keys.count
         case .positions(let positions): return positions.count
+        case .values(let values): return values.count
         case .list:
             guard case .collection(let ref) = definition.base else { return 0 }
             return try model { () throws(ModelError) in try old.list(ref).count }
-        case .whole, .values, .gone: return 0
+        case .whole, .gone: return 0
         }
     }
 

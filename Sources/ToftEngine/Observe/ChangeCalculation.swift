@@ -193,10 +193,15 @@ extension ChangeFilter {
             switch observation.subject {
             case .database: break
             case .object(let object): objects.insert(object)
-            case .collection(let ref): lists.insert(ref)
+            case .collection(let ref): add(ref)
             case .results(let definition):
-                if case .collection(let ref) = definition.base { lists.insert(ref) }
+                if case .collection(let ref) = definition.base { add(ref) }
             }
         }
+    }
+
+    private mutating func add(_ ref: CollectionRef) {
+        // Of a collection within a mixed value the records tell only that the property was set.
+        if ref.nested == nil { lists.insert(ref) } else { objects.insert(ref.owner) }
     }
 }

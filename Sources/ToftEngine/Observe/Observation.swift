@@ -108,13 +108,13 @@ final class Observation: Sendable {
 }
 
 extension Subject {
-    /// The object without which there is nothing to observe.
-    var root: ObjectRef? {
+    /// Whether what is to be observed is no longer there.
+    func isGone(in view: ModelView) throws(ModelError) -> Bool {
         switch self {
-        case .database: nil
-        case .object(let object): object
-        case .collection(let ref): ref.owner
-        case .results(let definition): definition.root
+        case .database: false
+        case .object(let object): try !view.exists(object)
+        case .collection(let ref): try !view.exists(ref)
+        case .results(let definition): try definition.isGone(in: view)
         }
     }
 

@@ -1,10 +1,11 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// A list in the database.
+/// A collection of an object, or one within its mixed value.
 struct CollectionRef: Hashable, Sendable {
     let owner: ObjectRef
     let property: PropertyID
+    var nested: NestedRef?
 }
 
 /// The details of the records that observers need. Inserted, deleted and changed rows are always

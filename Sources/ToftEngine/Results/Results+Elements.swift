@@ -26,8 +26,9 @@ extension Results {
     package var isValid: Bool {
         get throws(EngineError) {
             try session.check()
-            guard let root = definition.root else { return true }
-            return try model { () throws(ModelError) in try session.view.exists(root) }
+            return try model { () throws(ModelError) in
+                try !definition.isGone(in: session.view)
+            }
         }
     }
 
@@ -183,7 +184,11 @@ extension Results {
     }
 
     private func valueIndex(of value: Value) throws(EngineError) -> Int? {
-        for index in 0..<(try count) where try valueElement(at: index) == value { return index }
+        let isMixed = try listProperty().type == .mixed
+        for index in 0..<(try count) {
+            let element = try valueElement(at: index)
+            if isMixed ? element.mixedOrder(value) == 0 : element == value { return index }
+        }
         return nil
     }
 

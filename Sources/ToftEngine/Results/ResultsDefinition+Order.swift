@@ -6,7 +6,7 @@ extension ResultsDefinition {
     /// Works the results out in one version. On any thread.
     func order(in view: ModelView) throws(EngineError) -> ResultRows {
         try model { () throws(ModelError) in
-            if let root, try !view.exists(root) { return .gone }
+            if try isGone(in: view) { return .gone }
             if let query { return try order(of: query, in: view) }
             guard isPlain else { return try valueOrder(in: view) }
             switch base {
@@ -24,6 +24,7 @@ extension ResultsDefinition {
     private func collectionRows(_ ref: CollectionRef, in view: ModelView) throws(ModelError)
         -> ResultRows
     {
+        if ref.nested != nil { return try valueOrder(in: view) }
         let property = try view.property(
             PropertyRef(classID: ref.owner.classID, property: ref.property))
         guard property.collection == .dictionary, property.type == .link else { return .list }

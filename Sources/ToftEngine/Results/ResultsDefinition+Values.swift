@@ -7,19 +7,25 @@ extension ResultsDefinition {
         let values = try baseValues(in: view)
         var positions = Array(values.indices)
         for step in valueSteps { step.apply(to: &positions, of: values) }
-        if case .values = base { return .values(positions.map { values[$0] }) }
-        return .positions(positions)
+        if case .collection(let ref) = base, ref.nested == nil { return .positions(positions) }
+        return .values(positions.map { values[$0] })
     }
 
     private func baseValues(in view: ModelView) throws(ModelError) -> [Value] {
         switch base {
-        case .values(let values, _): values
+        case .values(let values, _): return values
+        case .collection(let ref) where ref.nested != nil:
+            var values: [Value] = []
+            for element in try view.nested(ref)?.elements ?? [] {
+                values.append(try element.value().owned())
+            }
+            return values
         case .collection(let ref):
-            try view.listValues(
+            return try view.listValues(
                 ref.owner.key,
                 try view.property(
                     PropertyRef(classID: ref.owner.classID, property: ref.property)))
-        case .all, .backlinks, .objects: []
+        case .all, .backlinks, .objects: return []
         }
     }
 }

@@ -64,6 +64,12 @@ extension ResultsDefinition {
         }
     }
 
+    /// Whether what the elements hang on is no longer there.
+    func isGone(in view: ModelView) throws(ModelError) -> Bool {
+        if case .collection(let ref) = base { return try !view.exists(ref) }
+        return try root.map { root throws(ModelError) in try !view.exists(root) } ?? false
+    }
+
     /// The object that the elements hang on: without it there are no results.
     var root: ObjectRef? {
         switch base {

@@ -80,7 +80,7 @@ extension Value {
     }
 
     /// Lends the value for the time of the call.
-    func withBorrowed<Result>(_ body: (BorrowedValue) throws(ModelError) -> Result)
+    package func withBorrowed<Result>(_ body: (BorrowedValue) throws(ModelError) -> Result)
         throws(ModelError) -> Result
     {
         switch self {

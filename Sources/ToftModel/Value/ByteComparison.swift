@@ -7,7 +7,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// Whether these bytes sort before `other`.
-    func isBefore(_ other: UnsafeRawBufferPointer) -> Bool {
+    package func isBefore(_ other: UnsafeRawBufferPointer) -> Bool {
         for index in 0..<Swift.min(count, other.count) where self[index] != other[index] {
             return self[index] < other[index]
         }
@@ -16,7 +16,7 @@ extension UnsafeRawBufferPointer {
 
     /// Whether the bytes are the same.
     @inline(__always)
-    func isSame(as other: UnsafeRawBufferPointer) -> Bool {
+    package func isSame(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count, var left = baseAddress, var right = other.baseAddress else {
             return count == other.count
         }

@@ -15,27 +15,11 @@ extension ModelTransaction {
         try append(0..<values.count, to: key, property, from: index)
     }
 
-    /// The same for one value that the caller owns.
-    package func listInsert(_ key: Int64, _ property: PropertyHandle, at index: Int, _ value: Value)
-        throws(ModelError)
-    {
-        try value.withList { values throws(ModelError) in
-            try listInsert(key, property, at: index, values)
-        }
-    }
-
     /// Adds values at the end, all or none.
-    package func listAppend(
+    func listAppend(
         _ key: Int64, _ property: PropertyHandle, _ values: UnsafeBufferPointer<BorrowedValue>
     ) throws(ModelError) {
         try listInsert(key, property, at: try listCount(key, property), values)
-    }
-
-    /// The same for one value that the caller owns.
-    package func listAppend(_ key: Int64, _ property: PropertyHandle, _ value: Value)
-        throws(ModelError)
-    {
-        try listInsert(key, property, at: try listCount(key, property), value)
     }
 
     /// Replaces an element, also by an equal one: that is a change too.
@@ -47,15 +31,6 @@ extension ModelTransaction {
         let cell = try prepareElement(value, property)
         if property.ownsTargets { try checkOwned(cell, at: index, of: key, property) }
         try replace(index, of: key, property, by: cell)
-    }
-
-    /// The same for a value that the caller owns.
-    package func listSet(_ key: Int64, _ property: PropertyHandle, at index: Int, _ value: Value)
-        throws(ModelError)
-    {
-        try value.withBorrowed { value throws(ModelError) in
-            try listSet(key, property, at: index, value)
-        }
     }
 
     /// Removes elements; objects linked stay, unless they are embedded.
@@ -302,7 +277,9 @@ extension ModelTransaction {
 
 extension Value {
     /// Lends the value as a list of one.
-    func withList<Result>(_ body: (UnsafeBufferPointer<BorrowedValue>) throws(ModelError) -> Result)
+    package func withList<Result>(
+        _ body: (UnsafeBufferPointer<BorrowedValue>) throws(ModelError) -> Result
+    )
         throws(ModelError) -> Result
     {
         try withBorrowed { value throws(ModelError) in

@@ -89,18 +89,6 @@ extension ModelTransaction {
         return (position.index, true)
     }
 
-    /// The same for a key and a value that the caller owns.
-    @discardableResult
-    package func dictionarySet(
-        _ key: Int64, _ property: PropertyHandle, _ entryKey: String, _ value: Value
-    ) throws(ModelError) -> (index: Int, isNew: Bool) {
-        try value.withBorrowed { value throws(ModelError) in
-            try entryKey.withBytes { entryKey throws(ModelError) in
-                try dictionarySet(key, property, entryKey, value)
-            }
-        }
-    }
-
     /// Removes a key; false where the dictionary does not have it. O(log entries).
     package func dictionaryErase(
         _ key: Int64, _ property: PropertyHandle, _ entryKey: UnsafeRawBufferPointer
@@ -109,15 +97,6 @@ extension ModelTransaction {
         guard position.isFound else { return false }
         try removeEntry(at: position.index, of: key, property)
         return true
-    }
-
-    /// The same for a key that the caller owns.
-    package func dictionaryErase(_ key: Int64, _ property: PropertyHandle, _ entryKey: String)
-        throws(ModelError) -> Bool
-    {
-        try entryKey.withBytes { entryKey throws(ModelError) in
-            try dictionaryErase(key, property, entryKey)
-        }
     }
 
     /// Replaces the content of a dictionary by prepared values and, behind them, as many keys,
@@ -209,7 +188,7 @@ extension ModelTransaction {
 
 extension String {
     /// Lends the text's bytes for the time of the call.
-    fileprivate func withBytes<Result>(
+    package func withBytes<Result>(
         _ body: (UnsafeRawBufferPointer) throws(ModelError) -> Result
     ) throws(ModelError) -> Result {
         var copy = self

@@ -417,20 +417,74 @@ class MixedTests(unittest.TestCase):
             "VALUE_TOO_LONG", "toft_object_set", self.object, self.list_key, value([nested(101)])
         )
 
-    def test_a_nested_collection_has_no_results_and_no_observers(self):
-        self.set([{}])
+    def test_a_nested_collection_knows_its_object_and_has_live_results(self):
+        self.set([{"a": 2, "b": 1.5}, 7])
         top = self.collection("list", "toft_object_list", self.object, self.any_key)
         inner = self.collection("dictionary", "toft_list_get_dictionary", top, 0)
-        callback = CHANGES_CALLBACK(lambda user_data, changes: None)
-        out = ctypes.byref(ctypes.c_void_p())
+        found, path = [], text("self")
         for kind, handle in (("list", top), ("dictionary", inner)):
-            self.refused("UNSUPPORTED", f"toft_{kind}_results", handle, out)
-            self.refused(
-                "UNSUPPORTED", f"toft_{kind}_observe", handle, None, callback, None, None, out
-            )
             owner = S.toft_link()
             check(f"toft_{kind}_owner", handle, ctypes.byref(owner), None)
             self.assertEqual(owner.object_key, self.linked(self.object).object_key)
+            results = self.keep("results", get(f"toft_{kind}_results", handle))
+            found.append(results)
+            criterion = S.toft_sort(path, 0, 0)
+            found.append(
+                self.keep("results", get("toft_results_sort", results, ctypes.byref(criterion), 1))
+            )
+        contents = [[{"a": 2, "b": 1.5}, 7], [7, {"a": 2, "b": 1.5}], [2, 1.5], [1.5, 2]]
+        for results, expected in zip(found, contents):
+            self.assertEqual(self.elements(results), expected)
+        check("toft_list_erase", top, 0, 1)
+        self.assertEqual(get("toft_results_count", found[0]), 1)
+        count = ctypes.byref(ctypes.c_uint64())
+        self.refused("COLLECTION_INVALIDATED", "toft_results_count", found[3], count)
+        out = ctypes.byref(ctypes.c_void_p())
+        self.refused("COLLECTION_INVALIDATED", "toft_dictionary_results", inner, out)
+
+    def test_a_nested_collection_tells_what_changed_and_its_end(self):
+        self.set({"a": [1, 2, 3], "b": 0})
+        top = self.collection("dictionary", "toft_object_get_dictionary", self.object, self.any_key)
+        inner = self.collection("list", "toft_dictionary_get_list", top, text("a"))
+        check("toft_realm_commit", self.realm, None, None)
+        told = {"list": [], "dictionary": []}
+
+        def note(kind):
+            def take(_, changes):
+                changes = changes.contents
+                told[kind].append(
+                    [changes.kind]
+                    + [
+                        list(getattr(changes, f"{name}s")[: getattr(changes, f"{name}_count")])
+                        if getattr(changes, f"{name}_count")
+                        else []
+                        for name in ("deletion", "insertion", "modification")
+                    ]
+                )
+
+            return CHANGES_CALLBACK(take)
+
+        callbacks = {kind: note(kind) for kind in told}
+        for kind, handle in (("list", inner), ("dictionary", top)):
+            observe = f"toft_{kind}_observe"
+            token = get(observe, handle, None, callbacks[kind], None, None)
+            self.keep("token", token)
+        for kind in told:
+            self.wait_for(told[kind], 1)
+        check("toft_realm_begin_write", self.realm, None)
+        check("toft_list_set", inner, 1, value(2.5))
+        check("toft_list_append", inner, values([4]), 1)
+        check("toft_realm_commit", self.realm, None, None)
+        self.wait_for(told["list"], 2)
+        self.wait_for(told["dictionary"], 2)
+        self.assertEqual(told["list"][1], [E.TOFT_CHANGE_UPDATE, [], [3], [1]])
+        self.assertEqual(told["dictionary"][1], [E.TOFT_CHANGE_UPDATE, [], [], [0]])
+        check("toft_realm_begin_write", self.realm, None)
+        check("toft_dictionary_set", top, text("a"), value(None), None)
+        check("toft_realm_commit", self.realm, None, None)
+        self.wait_for(told["list"], 3)
+        self.assertEqual(told["list"][2], [E.TOFT_CHANGE_DELETED, [0, 1, 2, 3], [], []])
+        check("toft_realm_begin_write", self.realm, None)
 
     def test_edits_of_nested_collections_need_a_transaction(self):
         self.set([{"a": 1}])
@@ -645,10 +699,20 @@ class MixedTests(unittest.TestCase):
         found = self.collection("results", "toft_list_results", elements)
         self.assertEqual(get("toft_results_count", found), len(numbers))
         self.assertEqual(get("toft_results_sum", found, 0), Decimal(65, 0x303E << 48))
-        out = (S.toft_value * 10)()
-        count = ctypes.c_size_t()
-        check("toft_results_get_values", found, 0, out, 10, ctypes.byref(count))
-        self.assertEqual([python(each) for each in out[: count.value]], numbers)
+        greatest = S.toft_value()
+        for last in ([4], "a text that is longer than those that lie in the value"):
+            if last != [4]:
+                check("toft_list_erase", elements, 5, 1)
+                check("toft_list_set", elements, 3, value(last))
+            check("toft_results_maximum", found, 0, ctypes.byref(greatest))
+            self.assertEqual(python(greatest), last)
+        numbers[3:6] = [last, None]
+        self.assertEqual(self.elements(found), numbers)
+
+    def elements(self, results):
+        out, count = (S.toft_value * 10)(), ctypes.c_size_t()
+        check("toft_results_get_values", results, 0, out, 10, ctypes.byref(count))
+        return [python(each) for each in out[: count.value]]
 
 
 if __name__ == "__main__":

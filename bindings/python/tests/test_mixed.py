@@ -278,13 +278,70 @@ def test_a_hundred_are_within_one_another_and_no_more(note: Note) -> None:
     assert note.value == within(100)
 
 
-def test_a_nested_collection_has_no_results_and_observers(note: Note) -> None:
-    note.value = [{}]
-    for nested in (note.value, note.value[0]):
-        with pytest.raises(toft.UnsupportedError):
-            nested.results
-        with pytest.raises(toft.UnsupportedError):
-            nested.observe(print)
+def test_results_of_a_nested_collection_are_live(realm: toft.Realm, note: Note) -> None:
+    note.value = {"list": [3, "a", 1.5, 3.0, None, [1]], "map": {"k": 2, "l": "b"}}
+    nested, named = note.value["list"], note.value["map"]
+    results, ordered = nested.results, nested.results.sort("self")
+    assert [*results] == [3, "a", 1.5, 3.0, None, [1]] and [*named.results] == [2, "b"]
+    assert [*ordered] == [None, 1.5, 3, 3.0, "a", [1]] and [*ordered.limit(2)] == [None, 1.5]
+    assert [*results.distinct("self")] == [3, "a", 1.5, None, [1]]
+    assert results.sum() == Decimal("7.5") and results.max() == [1] and named.results.sum() == 2
+    copy = results.snapshot()
+    nested.append(-1)
+    del nested[1], named["k"]
+    assert [*results] == [3, 1.5, 3.0, None, [1], -1] and [*ordered][:2] == [None, -1]
+    assert [*named.results] == ["b"] and [*copy] == [3, "a", 1.5, 3.0, None, [1]]
+    with pytest.raises(toft.TypeMismatchError):
+        results.where("id == 1")
+    note.value["list"] = 5
+    for gone in (results, ordered):
+        with pytest.raises(toft.CollectionInvalidatedError):
+            len(gone)
+    with pytest.raises(toft.CollectionInvalidatedError):
+        nested.results
+    assert len(copy) == 6 and len(named.results) == 1
+    realm.commit()
+
+
+def test_observers_of_nested_collections_are_told_what_changed(
+    realm: toft.Realm, note: Note
+) -> None:
+    note.value = {"list": [1, 2, [3]], "map": {"a": 1, "b": [5]}}
+    note.items = [0, [1, 2]]
+    realm.commit()
+    watched = note.value["list"], note.value["list"][2], note.value["map"], note.items[1]
+    told: list[list[toft.Changes]] = [[] for _ in watched]
+    observations = [each.observe(calls.append) for each, calls in zip(watched, told)]
+    realm.dispatch()
+    assert [len(calls) for calls in told] == [1] * 4
+    with realm.write():
+        note.value["list"].insert(0, "new")
+        note.value["list"][2] = "two"
+        note.value["list"][3].append(4)
+        note.value["map"].update(c=1, b=None)
+        del note.value["map"]["a"]
+        note.items.insert(0, "first")
+    until(realm, lambda: len(told[2]) == 2)
+    assert [len(calls) for calls in told] == [2, 2, 2, 1]
+    assert told[0][-1].insertions == (0,) and told[0][-1].deletions == ()
+    assert told[0][-1].modifications == (1, 2) and told[0][-1].modifications_after == (2, 3)
+    assert told[1][-1].insertions == (1,)
+    assert told[2][-1].deleted_keys == ("a",) and told[2][-1].inserted_keys == ("c",)
+    assert told[2][-1].modified_keys == ("b",)
+    with realm.write():
+        note.items[2].clear()
+        note.value["list"][3] = "no list any more"
+    until(realm, lambda: len(told[3]) == 2)
+    assert told[3][-1].deletions == (0, 1) and told[3][-1].kind == toft.ChangeKind.UPDATE
+    assert told[1][-1].kind == toft.ChangeKind.DELETED and told[1][-1].deletions == (0, 1)
+    with realm.write():
+        note.value = None
+        realm.delete(note)
+    until(realm, lambda: len(told[3]) == 3)
+    assert [calls[-1].kind for calls in told] == [toft.ChangeKind.DELETED] * 4
+    assert told[2][-1].deleted_keys == ("b", "c")
+    for observation in observations:
+        observation.stop()
 
 
 def test_what_changes_within_is_a_change_of_the_property(realm: toft.Realm, note: Note) -> None:

@@ -1,35 +1,59 @@
 package import ToftStorage
 
-/// A change of a list or a dictionary within a mixed value.
-package enum NestedEdit {
+/// A change of a list or a dictionary, one of an object or one within a mixed value.
+package enum CollectionEdit {
     case insert(UnsafeBufferPointer<BorrowedValue>, at: Int)
+    case append(UnsafeBufferPointer<BorrowedValue>)
     case set(BorrowedValue, at: Int)
     case erase(Range<Int>)
     case move(from: Int, to: Int)
     case swap(Int, Int)
     case setEntry(UnsafeRawBufferPointer, BorrowedValue)
     case eraseEntry(UnsafeRawBufferPointer)
-    /// Everything, by a list or a dictionary as the collection is one.
+    /// Everything, by a list or a dictionary as the collection is one; by null: it is emptied.
     case assign(BorrowedValue)
 }
 
 extension ModelTransaction {
-    /// Changes a list or a dictionary within a mixed value: writes the whole value anew. All or
-    /// nothing. O(bytes of the value).
-    /// - Returns: whether an entry was there; true for all other edits.
+    /// Changes a collection of an object, or with `ref` one within its mixed value: then the whole
+    /// value is written anew, in O(its bytes). All or nothing.
+    /// - Returns: where an entry is or was, and whether it was there before; of all other edits
+    ///   nothing.
     @discardableResult
     package func edit(
-        _ key: Int64, _ property: PropertyHandle, _ ref: NestedRef, _ edit: NestedEdit
-    ) throws(ModelError) -> Bool {
+        _ key: Int64, _ property: PropertyHandle, _ ref: NestedRef?, _ edit: CollectionEdit
+    ) throws(ModelError) -> OrderedPosition {
+        if let ref { return try editNested(key, property, ref, edit) }
+        switch edit {
+        case .insert(let values, let index): try listInsert(key, property, at: index, values)
+        case .append(let values): try listAppend(key, property, values)
+        case .set(let value, let index): try listSet(key, property, at: index, value)
+        case .erase(let range): try listErase(key, property, range)
+        case .move(let from, let to): try listMove(key, property, from: from, to: to)
+        case .swap(let first, let second): try listSwap(key, property, first, second)
+        case .setEntry(let name, let value):
+            let entry = try dictionarySet(key, property, name, value)
+            return OrderedPosition(index: entry.index, isFound: !entry.isNew)
+        case .eraseEntry(let name):
+            return OrderedPosition(index: 0, isFound: try dictionaryErase(key, property, name))
+        case .assign(.null): try clear(key, property)
+        case .assign(let value): try assign(value, to: key, property)
+        }
+        return .none
+    }
+
+    private func editNested(
+        _ key: Int64, _ property: PropertyHandle, _ ref: NestedRef, _ edit: CollectionEdit
+    ) throws(ModelError) -> OrderedPosition {
         let (source, path, index) = try view.locate(key, property, ref)
         let old = Array(source)
-        var isThere = true
+        var position = OrderedPosition.none
         let new = try old.withBytes { bytes throws(ModelError) in
             var content = try NestedContent(bytes, path, self, property)
-            isThere = try content.apply(edit)
+            position = try content.apply(edit)
             return try content.encoded(in: bytes, path)
         }
-        guard isThere else { return false }
+        if case .eraseEntry = edit, !position.isFound { return position }
         arena.reset()
         let cell = new.withUnsafeBytes { Cell.bytes(arena.copy($0)) }
         if property.isCollection {
@@ -37,8 +61,12 @@ extension ModelTransaction {
         } else {
             try put(cell, to: key, property)
         }
-        return true
+        return position
     }
+}
+
+extension OrderedPosition {
+    fileprivate static let none = OrderedPosition(index: 0, isFound: false)
 }
 
 /// The elements of a collection while it is edited.
@@ -70,9 +98,12 @@ private struct NestedContent {
         while let element = try iterator.next() { elements.append(.old(element)) }
     }
 
-    /// Whether an entry was there that was to be erased.
-    mutating func apply(_ edit: NestedEdit) throws(ModelError) -> Bool {
+    /// Where an entry is or was, and whether it was there before.
+    mutating func apply(_ edit: CollectionEdit) throws(ModelError) -> OrderedPosition {
         switch edit {
+        case .append(let values):
+            try require(.list)
+            elements.append(contentsOf: try values.map(encoded))
         case .insert(let values, let index):
             try require(.list)
             guard index >= 0, index <= elements.count else {
@@ -106,14 +137,15 @@ private struct NestedContent {
             } else {
                 elements.insert(entry, at: position.index)
             }
+            return position
         case .eraseEntry(let key):
             try require(.dictionary)
             let position = position(of: key)
-            guard position.isFound else { return false }
-            elements.remove(at: position.index)
+            if position.isFound { elements.remove(at: position.index) }
+            return position
         case .assign(let value): try assign(value)
         }
-        return true
+        return .none
     }
 
     private mutating func assign(_ value: BorrowedValue) throws(ModelError) {

@@ -1,0 +1,136 @@
+internal import ToftModel
+
+/// Lists and dictionaries within mixed values. The records tell only that the whole value was set,
+/// so the elements before and after are compared. A list or dictionary among them has stayed as
+/// long as it has its id; an element that another one took the place of was modified.
+extension ChangeCalculation {
+    func nestedChange(of ref: CollectionRef) throws(EngineError) -> CollectionChange {
+        let isThere = try exists(ref.owner, in: new)
+        let isTouched = changes.properties[ref.owner]?.contains(ref.property) == true
+        if isThere, !isTouched, !isCompared { return CollectionChange() }
+        let before = try model { () throws(ModelError) in try old.nested(ref) },
+            after = try model { () throws(ModelError) in try new.nested(ref) }
+        guard let before else { return CollectionChange() }
+        var change = CollectionChange.rootDeleted(count: before.elements.count)
+        if let after {
+            change =
+                try before.isDictionary
+                ? before.keyedChange(to: after)
+                : before.change(to: after)
+        }
+        if before.isDictionary, !change.isEmpty {
+            change.keys = KeyChange(
+                deletions: before.keys(at: change.deletions),
+                insertions: after?.keys(at: change.insertions) ?? [],
+                modifications: after?.keys(at: change.modificationsNew) ?? [])
+        }
+        return change
+    }
+}
+
+/// What a list or dictionary within a mixed value holds, borrowed from a version.
+struct NestedElements {
+    let isDictionary: Bool
+    let elements: [MixedElement]
+}
+
+extension ModelView {
+    /// Whether a collection is there.
+    func exists(_ ref: CollectionRef) throws(ModelError) -> Bool {
+        try ref.nested == nil ? exists(ref.owner) : nested(ref) != nil
+    }
+
+    /// A list or dictionary within a mixed value; nil where it is no longer there.
+    func nested(_ ref: CollectionRef) throws(ModelError) -> NestedElements? {
+        guard let nested = ref.nested, try exists(ref.owner) else { return nil }
+        let property = try property(
+            PropertyRef(classID: ref.owner.classID, property: ref.property))
+        do throws(ModelError) {
+            let collection = try self.nested(ref.owner.key, property, nested)
+            var rest = collection.elements, elements: [MixedElement] = []
+            while let element = try rest.next() { elements.append(element) }
+            return NestedElements(
+                isDictionary: collection.kind == .dictionary, elements: elements)
+        } catch {
+            if case .noSuchCollection = error { return nil }
+            throw error
+        }
+    }
+}
+
+extension NestedElements {
+    fileprivate func keys(at indices: IndexRanges) -> [String] {
+        indices.map { String(decoding: elements[$0].key, as: UTF8.self) }
+    }
+
+    /// What happened to a list.
+    fileprivate func change(to after: NestedElements) throws(EngineError) -> CollectionChange {
+        var names = ValueNames()
+        let old = names.names(of: try identities()), new = names.names(of: try after.identities())
+        let indices = Dictionary(zip(old, elements.indices)) { first, _ in first }
+        let newIndices = Dictionary(zip(new, after.elements.indices)) { first, _ in first }
+        let change = try SequenceDifference.between(old, new) { name throws(EngineError) in
+            guard let index = indices[name], let newIndex = newIndices[name] else { return false }
+            return !elements[index].bytes.isSame(as: after.elements[newIndex].bytes)
+        }
+        return change.withReplacements(of: elements.count, by: after.elements.count)
+    }
+
+    /// What tells elements apart: of a list or dictionary its id.
+    private func identities() throws(EngineError) -> [Value] {
+        try model { () throws(ModelError) in
+            var values: [Value] = []
+            for element in elements {
+                switch try element.value() {
+                case .scalar(let value): values.append(try value.owned())
+                case .collection(let collection):
+                    values.append(.list([.int(Int64(bitPattern: collection.id))]))
+                }
+            }
+            return values
+        }
+    }
+
+    /// What happened to a dictionary, whose keys ascend.
+    fileprivate func keyedChange(to after: NestedElements) -> CollectionChange {
+        var change = CollectionChange(), index = 0, next = 0
+        while index < elements.count || next < after.elements.count {
+            let old = index < elements.count ? elements[index] : nil,
+                new = next < after.elements.count ? after.elements[next] : nil
+            if let old, let new, old.key.isSame(as: new.key) {
+                if !old.bytes.isSame(as: new.bytes) {
+                    change.modifications.append(index)
+                    change.modificationsNew.append(next)
+                }
+                (index, next) = (index + 1, next + 1)
+            } else if let old, new.map({ old.key.isBefore($0.key) }) ?? true {
+                change.deletions.append(index)
+                index += 1
+            } else {
+                change.insertions.append(next)
+                next += 1
+            }
+        }
+        return change
+    }
+}
+
+extension CollectionChange {
+    /// The same with a modification for each deletion and insertion at one place.
+    fileprivate func withReplacements(of oldCount: Int, by newCount: Int) -> CollectionChange {
+        var change = CollectionChange(), index = 0, next = 0
+        while index < oldCount || next < newCount {
+            let isDeleted = deletions.contains(index), isInserted = insertions.contains(next)
+            if isDeleted != isInserted {
+                if isDeleted { change.deletions.append(index) }
+                if isInserted { change.insertions.append(next) }
+            } else if isDeleted || modifications.contains(index) {
+                change.modifications.append(index)
+                change.modificationsNew.append(next)
+            }
+            if isDeleted || !isInserted { index += 1 }
+            if isInserted || !isDeleted { next += 1 }
+        }
+        return change
+    }
+}
