@@ -91,6 +91,21 @@ def test_counted_keys_are_shown_moved_and_given_out(tmp_path: Path) -> None:
     assert json.loads(dumped.splitlines()[0])["classes"][0]["properties"][0] == key
     run("load", copy, "-", input=dumped)
     assert run("dump", copy).stdout == dumped
+    assert json.loads(dumped.splitlines()[0])["counters"] == {"Ticket": 8}
+    # The keys of objects that are gone are not given out again.
+    first, *lines = dumped.splitlines()
+    schema["counters"] = {"Ticket": 41}
+    dump.write_text("".join(line + "\n" for line in [json.dumps(schema), *lines]))
+    moved, again = tmp_path / "moved.toft", tmp_path / "again.toft"
+    run("load", moved, dump)
+    dumped = run("dump", moved).stdout
+    assert json.loads(dumped.splitlines()[0])["counters"] == {"Ticket": 41}
+    run("load", again, "-", input=dumped)
+    ticket = tmp_path / "ticket.jsonl"
+    ticket.write_text('{"text": "new"}\n')
+    run("import", again, ticket, "--class", "Ticket")
+    assert json.loads(run("dump", again).stdout.splitlines()[-1])["id"] == 42
+    assert json.loads(run("check", again, "--json").stdout)["problems"] == []
     key["type"] = "string"
     dump.write_text(json.dumps(schema) + "\n")
     refused = run("load", tmp_path / "other.toft", dump, status=1)

@@ -9,9 +9,9 @@ struct Dump: ParsableCommand {
         discussion: """
             toftdb dump app.toft > app.jsonl
 
-            The first line is the schema. Each further line is an object, with its class as \
-            `_class` and its key as `_key`; links are keys of their targets. All is of one \
-            version, also while others write.
+            The first line is the schema, with the counters of auto-incremented keys. Each \
+            further line is an object, with its class as `_class` and its key as `_key`; links \
+            are keys of their targets. All is of one version, also while others write.
             """)
 
     @Argument(help: "The database file.", completion: .file())
@@ -21,7 +21,16 @@ struct Dump: ParsableCommand {
         try reportingErrors {
             let session = try FileArgument.open(file)
             let classes = session.schema.visibleClasses
-            print(try SchemaCommand.json(of: session, [("toft", .integer(1))]))
+            var counters: [(String, JSONLine)] = []
+            for owner in classes {
+                guard let counter = try session.keyCounter(of: owner.id) else { continue }
+                counters.append((owner.name, .integer(counter)))
+            }
+            let members: [(String, JSONLine)] = [("toft", .integer(1))]
+            print(
+                try SchemaCommand.json(
+                    of: session,
+                    members + (counters.isEmpty ? [] : [("counters", .object(counters))])))
             let text = ValueText(session: session, links: .objectKeys)
             // What is embedded is written inside its owner.
             for owner in classes where !owner.isEmbedded {
@@ -54,12 +63,12 @@ struct Load: ParsableCommand {
     func run() throws {
         try reportingErrors {
             let lines = try LineFile(path: dump)
-            guard let schema = try lines.next(SchemaFile.self)?.schema() else {
+            guard let first = try lines.next(SchemaFile.self) else {
                 throw EngineError(
                     .invalidArgument, "'\(dump)' is empty: it is not what `toftdb dump` prints.")
             }
             let session = try Session.open(
-                Configuration(location: .file(path: file), schema: schema))
+                Configuration(location: .file(path: file), schema: try first.schema()))
             for owner in session.schema.visibleClasses
             where try session.count(of: owner.id) > 0 {
                 throw EngineError(
@@ -68,6 +77,7 @@ struct Load: ParsableCommand {
             }
             var loader = ObjectLoader(
                 session: session, owner: nil, links: .objectKeys, policy: .error)
+            loader.counters = first.counters ?? [:]
             try loader.load(lines)
             print("\(loader.created) objects, \(loader.links) links")
         }

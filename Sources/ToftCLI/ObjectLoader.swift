@@ -40,6 +40,8 @@ struct ObjectLoader {
     private let policy: UpdatePolicy
     var ignoresUnknown = false
     var ignoresMissing = false
+    /// By the names of classes: where auto-incremented keys go on.
+    var counters: [String: Int64] = [:]
     private(set) var created = 0
     private(set) var updated = 0
     private(set) var links = 0
@@ -62,6 +64,10 @@ struct ObjectLoader {
         do {
             try lines.forEachLine { number, line in try add(line, number) }
             for item in pending { try lines.naming(item.line) { try link(item) } }
+            for (name, counter) in counters {
+                try session.moveKeyCounter(
+                    of: try session.classHandle(named: name).id, to: counter)
+            }
             try session.commit()
         } catch {
             if session.isWriting { try session.cancel() }

@@ -1,4 +1,4 @@
-internal import ToftModel
+package import ToftModel
 package import ToftStorage
 
 /// What a check of a whole version saw.
@@ -22,6 +22,20 @@ extension Session {
             try check()
             return view.schema.stored.version
         }
+    }
+
+    /// The greatest auto-incremented key that an object of a class has had; nil where keys are not
+    /// counted.
+    package func keyCounter(of id: ClassID) throws(EngineError) -> Int64? {
+        let owner = try classHandle(id)
+        return try model { () throws(ModelError) in try base.keyCounter(of: owner) }
+    }
+
+    /// Writes. Has the auto-incremented keys of a class go on after this one, unless they are
+    /// beyond it.
+    package func moveKeyCounter(of id: ClassID, to key: Int64) throws(EngineError) {
+        let owner = try classHandle(id), transaction = try writing()
+        try model { () throws(ModelError) in try transaction.moveKeyCounter(of: owner, to: key) }
     }
 
     /// Reads everything in the version that the session stands at and checks it: structure, order,

@@ -52,3 +52,11 @@ enum KeyCounter {
         }
     }
 }
+
+extension ModelView {
+    /// The greatest primary key that an object of a class has had, where such keys are counted;
+    /// without what a transaction has not written.
+    package func keyCounter(of owner: ClassHandle) throws(ModelError) -> Int64? {
+        owner.isAutoIncremented ? try KeyCounter.read(owner.id, in: snapshot) : nil
+    }
+}

@@ -223,3 +223,10 @@ extension PropertyHandle {
         }
     }
 }
+
+extension ModelTransaction {
+    /// Has the keys of a class go on after this one, unless they are beyond it.
+    package func moveKeyCounter(of owner: ClassHandle, to key: Int64) throws(ModelError) {
+        if owner.isAutoIncremented { try buffer.moveCounter(owner, to: .int64(key)) }
+    }
+}
