@@ -54,7 +54,7 @@ file(WRITE "${link_directory}/objects" "${response}")
 execute_process(COMMAND "${SWIFTC}" -print-target-info -static-stdlib OUTPUT_VARIABLE target COMMAND_ERROR_IS_FATAL ANY)
 string(JSON runtime_directory GET "${target}" paths runtimeLibraryPaths 0)
 set(runtime "${link_directory}/libswiftCore.a")
-if(NOT EXISTS "${runtime}" OR "${runtime_directory}/libswiftCore.a" IS_NEWER_THAN "${runtime}")
+if("${runtime_directory}/libswiftCore.a" IS_NEWER_THAN "${runtime}" OR "${CMAKE_CURRENT_LIST_FILE}" IS_NEWER_THAN "${runtime}")
   execute_process(
     COMMAND "${OBJCOPY}" ${without_unwinding} --weaken-symbol=_swift_stdlib_getScalarName "${runtime_directory}/libswiftCore.a" "${runtime}"
     COMMAND_ERROR_IS_FATAL ANY)
