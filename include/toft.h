@@ -177,7 +177,7 @@ TOFT_ENUM(toft_type, uint32_t) {
     TOFT_TYPE_LIST = 10,
     /* properties only: each value has a type of its own, null too, and may be a list or a
        dictionary of such values; what is given as a set is a list. Links lead to objects of any
-       class that is not embedded. Always optional, never indexed, no primary key */
+       class that is not embedded. Always optional, no primary key */
     TOFT_TYPE_MIXED = 11,
     TOFT_TYPE_DECIMAL = 12,   /* IEEE 754-2008 decimal128: 34 digits */
     TOFT_TYPE_OBJECT_ID = 13, /* 12 bytes, by convention the seconds since 1970 first */

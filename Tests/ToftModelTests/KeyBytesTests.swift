@@ -17,13 +17,13 @@ import ToftTestKit
         case .uuid(let value), .objectId(let value): cell = .fixed(value)
         case .string(let text):
             return Array(text.utf8).withUnsafeBytes { text in
-                let fits = key.put(.bytes(text), optional: optional)
+                let fits = key.put(.bytes(text), of: .string, optional: optional)
                 #expect(fits)
                 return Array(key.bytes)
             }
         default: return []
         }
-        let fits = key.put(cell, optional: optional)
+        let fits = key.put(cell, of: .int, optional: optional)
         #expect(fits)
         return Array(key.bytes)
     }

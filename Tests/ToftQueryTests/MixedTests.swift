@@ -115,6 +115,95 @@ import ToftStorage
         #expect(try results.aggregate(.minimum, of: value) == .bool(true))
     }
 
+    /// Values that are near each other, some of them equal in number or in their first 200 bytes.
+    private static let neighbours: [Value] = {
+        var values: [Value] = [.null, .bool(false), .bool(true), .uuid(.zero), .objectId(.zero)]
+        let doubles: [Double] = [
+            -0.0, 0, 0.1, 0.5, 1, 0x1p53, 0x1p53 + 2, 1e300, .infinity, -.infinity, .nan,
+        ]
+        for number in doubles {
+            values.append(.double(number))
+            values.append(.float(Float(number)))
+            values.append(.decimal(Decimal128(number)))
+        }
+        let integers: [Int64] = [0, 1, -1, 1 << 53, 1 << 53 + 1, .max, .min]
+        for number in integers {
+            values.append(.int(number))
+            values.append(.decimal(Decimal128(number)))
+        }
+        for text in ["", "a", "a\0", "a\0b", "b", longText, longText + "x", longText + "y"] {
+            values.append(.string(text))
+            values.append(.data(Array(text.utf8)))
+        }
+        if let tenth = Decimal128("0.1") { values.append(.decimal(tenth)) }
+        values.append(.list([]))
+        values.append(.list([.int(1)]))
+        values.append(.dictionary([]))
+        values.append(.date(Timestamp(seconds: 0, nanoseconds: 0)))
+        values.append(.date(Timestamp(seconds: -1, nanoseconds: -1)))
+        values.append(.link(ObjectRef(classID: 1, key: 0)))
+        return values
+    }()
+    private static let longText = String(repeating: "l", count: 200)
+
+    @Test func `An index gives the answers that there are without it`() throws {
+        let session = try Session.open(
+            Configuration(
+                location: .memory(name: "twins \(UInt64.random(in: 0 ... .max))"),
+                schema: Schema([
+                    ClassSchema(
+                        "Twin",
+                        [
+                            PropertySchema("plain", .mixed),
+                            PropertySchema("indexed", .mixed, isIndexed: true),
+                        ])
+                ])))
+        let owner = try session.classHandle(named: "Twin"),
+            plain = try owner.property(named: "plain").id,
+            indexed = try owner.property(named: "indexed").id
+        try session.beginWrite()
+        let first = try session.create(owner.id, [])
+        for number in 0..<3_000 {
+            let place = number % 30, values = Self.neighbours
+            var value: Value = place > 2 ? .int(Int64(number)) : values[number / 30 % values.count]
+            if case .link = value { value = .link(first.ref) }
+            _ = try session.create(owner.id, [(plain, value), (indexed, value)])
+        }
+        try session.commit()
+        var served = 0
+        func compare(_ query: String, _ arguments: [QueryArgument] = []) throws {
+            let all = try session.results(of: owner.id)
+            let one = try all.filter("plain " + query, arguments: arguments),
+                other = try all.filter("indexed " + query, arguments: arguments)
+            #expect(try one.keys() == other.keys(), "\(query) \(arguments)")
+            if try other.explain().contains("index Twin.indexed") { served += 1 }
+        }
+        for comparator in ["==", "!=", "<", "<=", ">", ">="] {
+            for value in Self.neighbours {
+                if case .list = value { continue }
+                if case .dictionary = value { continue }
+                var value = value
+                if case .link = value { value = .link(first.ref) }
+                switch value {
+                case .bool, .link:
+                    if comparator.first == "<" || comparator.first == ">" { continue }
+                default: break
+                }
+                try compare("\(comparator) $0", [.value(value)])
+                try compare("\(comparator) $0 AND plain != 7", [.value(value)])
+            }
+            for text in ["0.1", "9007199254740993", "1e400", "-0.0", "'a'"] {
+                try compare("\(comparator) \(text)")
+            }
+        }
+        try compare("IN {1, 0.1, 'a', true, null}")
+        try compare("BETWEEN {0.1, 1}")
+        try compare("==[c] 'A'")
+        try compare("BEGINSWITH 'a'")
+        #expect(served > 300)
+        #expect(try session.checkEverything().problems.isEmpty)
+    }
+
     @Test(arguments: [
         ("value.@type == 'colour'", "numeric"), ("number.@type == 'int'", "mixed"),
         ("value.@type > 'int'", "=="), ("value.@sum == 1", "@sum"), ("value == $0", "collection"),

@@ -463,7 +463,8 @@ struct AnyRealmValueTests {
                 #expect(text(sorted) == "[-1 1.5 3 3.0 [1]]" && text(map.sorted()) == "[b]")
             }
             #expect(text(frozen) == "[1.5 3 3.0 a [1]]" && frozenList.count == 5)
-            #expect(text(frozenList.sorted()) == text(frozen) && text(frozenMap.sorted()) == "[2 b]")
+            #expect(
+                text(frozenList.sorted()) == text(frozen) && text(frozenMap.sorted()) == "[2 b]")
             #expect(frozenList.thaw() == list && frozenMap.thaw() == map)
             try realm.write { outer.remove(at: 0) }
             #expect(list.isInvalidated && sorted.isInvalidated && !map.isInvalidated)
@@ -480,7 +481,8 @@ struct AnyRealmValueTests {
             let setting = Setting("one", ["list": [1, 2, [3]], "map": ["a": 1, "b": [5]]])
             try realm.write { realm.add(setting) }
             let root = try #require(setting.value.dictionaryValue)
-            let list = try #require(root["list"]?.listValue), inner = try #require(list[2].listValue)
+            let list = try #require(root["list"]?.listValue),
+                inner = try #require(list[2].listValue)
             let map = try #require(root["map"]?.dictionaryValue)
             typealias Log = SetAndMapObservationTests.Log
             let logs = (0..<5).map { _ in Log() }
@@ -492,7 +494,10 @@ struct AnyRealmValueTests {
                 ]
             }
             loop.wait { logs.allSatisfy { $0.count == 1 } }
-            #expect(logs.map(\.last) == ["initial 2", "initial 3", "initial 1", "initial 2", "initial 3"])
+            #expect(
+                logs.map(\.last) == [
+                    "initial 2", "initial 3", "initial 1", "initial 2", "initial 3",
+                ])
             func change(_ body: @escaping @Sendable (Map<String, AnyRealmValue>) -> Void) throws {
                 try elsewhere {
                     let realm = try Realm(configuration: configuration)
@@ -522,14 +527,65 @@ struct AnyRealmValueTests {
             #expect(inner.isInvalidated)
             try change { root in root["list"] = nil }
             loop.wait { logs[1].count == 4 && logs[0].count == 5 && logs[4].count == 4 }
-            #expect(logs[0].last == "1 -[\"list\"] +[] *[]" && logs[1].last == "0 -[0, 1, 2] +[] *[]")
+            #expect(
+                logs[0].last == "1 -[\"list\"] +[] *[]" && logs[1].last == "0 -[0, 1, 2] +[] *[]")
             try elsewhere {
                 let realm = try Realm(configuration: configuration)
                 try realm.write { realm.deleteAll() }
             }
             loop.wait { logs[0].count == 6 && logs[3].count == 3 }
-            #expect(logs[0].last == "0 -[\"map\"] +[] *[]" && logs[3].last == "0 -[\"b\", \"c\"] +[] *[]")
+            #expect(
+                logs[0].last == "0 -[\"map\"] +[] *[]"
+                    && logs[3].last == "0 -[\"b\", \"c\"] +[] *[]")
             withExtendedLifetime(tokens) {}
+            try TestRealm.check(realm)
+        }
+    }
+
+    // MARK: Indexes
+
+    class IndexedValue: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted(indexed: true) var value: AnyRealmValue
+        @Persisted var plain: AnyRealmValue
+    }
+
+    @Test
+    func `An index finds values by kind, and numbers by their value`() throws {
+        try TestRealm.withFile { realm, _ in
+            let values = scalars + [.int(1), .double(1), .decimal128(1), .float(1)]
+            try realm.write {
+                for (id, value) in (values + [.list([1]), .dictionary(["a": 1])]).enumerated() {
+                    let object = IndexedValue()
+                    object.id = id
+                    (object.value, object.plain) = (value, value)
+                    realm.add(object)
+                }
+            }
+            let all = realm.objects(IndexedValue.self)
+            #expect(all.filter("value == 1").count == 4 && all.filter("value > 1.25").count == 4)
+            #expect(all.where { $0.value == .string("caf\u{e9}") }.count == 1)
+            for value in values {
+                guard let content = value.content else { continue }
+                let found = all.filter("value == %@", content)
+                let plain = all.filter("plain == %@", content)
+                #expect(Array(found.map(\.id)) == Array(plain.map(\.id)))
+            }
+            try realm.write {
+                let one = try #require(all.filter("value == 1").first)
+                one.value = "one"
+                #expect(
+                    all.filter("value == 1").count == 3 && all.filter("value == 'one'").count == 1)
+                one.value = .object(one)
+                realm.delete(all.filter("value == 1"))
+                #expect(all.filter("value == 1").isEmpty && all.filter("value == 'one'").isEmpty)
+                let other = IndexedValue()
+                other.id = -1
+                realm.add(other)
+                other.value = .object(one)
+                realm.delete(one)
+                #expect(other.value == .none && all.filter("value == nil").count == 2)
+            }
             try TestRealm.check(realm)
         }
     }

@@ -4,7 +4,7 @@ internal import ToftModel
 internal import ToftQuery
 internal import ToftStorage
 
-extension AnyRealmValue: _Persistable {
+extension AnyRealmValue: _Persistable, _Indexable {
     public static var _shape: _PropertyShape { _PropertyShape(.mixed).optional }
     public static func _initial() -> AnyRealmValue { .none }
 

@@ -9,6 +9,10 @@ internal import ToftStorage
 ///   - uuid: its 16 bytes; object id: its 12 bytes and four zeros
 ///   - string: UTF-8, 00 as 00 FF, ended by 00 00; of a string of more than 200 bytes its first
 ///     200 so, then 00 01, its length (4 bytes) and its hash (8 bytes)
+///   - mixed: the rank of its kind (1 byte), then a bool, string, date, uuid or object id as above,
+///     data as a string, a link as two ints, its class and its key, a number of any type as the
+///     16 bytes of `Decimal128.orderKey`, rounded down to 34 digits. Equal numbers have one key,
+///     though others may have it too. Of a list or a dictionary there is no more.
 /// - An index entry: value, object key. Its value is empty.
 /// - A primary key entry: value, for a long string also the object key. Its value is the object
 ///   key, little-endian, without the zeros at its end.
@@ -105,7 +109,7 @@ struct KeyBytes {
     /// Adds a value of an indexed or primary key property. False where the cell is of no type that
     /// keys are made of.
     @inline(__always)
-    mutating func put(_ cell: Cell, optional: Bool) -> Bool {
+    mutating func put(_ cell: Cell, of type: PropertyType, optional: Bool) -> Bool {
         if case .null = cell {
             put(byte: 0)
             return true
@@ -117,14 +121,57 @@ struct KeyBytes {
         case .timestamp(let value):
             put(value.seconds)
             put(value.nanoseconds)
-        case .bytes(let text): put(text: text)
-        case .fixed(let bytes):
-            base.storeBytes(of: bytes.high.bigEndian, toByteOffset: count, as: UInt64.self)
-            base.storeBytes(of: bytes.low.bigEndian, toByteOffset: count &+ 8, as: UInt64.self)
-            count &+= 16
+        case .bytes(let bytes):
+            if type == .mixed { return putMixed(bytes) }
+            put(text: bytes)
+        case .fixed(let bytes): put(bytes)
         default: return false
         }
         return true
+    }
+
+    @inline(__always)
+    private mutating func put(_ bytes: FixedBytes) {
+        base.storeBytes(of: bytes.high.bigEndian, toByteOffset: count, as: UInt64.self)
+        base.storeBytes(of: bytes.low.bigEndian, toByteOffset: count &+ 8, as: UInt64.self)
+        count &+= 16
+    }
+
+    /// False where the bytes are no mixed value.
+    @inline(never)
+    private mutating func putMixed(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        switch try? MixedValue(encoded: bytes) {
+        case .scalar(let value): put(mixed: value)
+        case .collection(let collection): put(byte: collection.kind == .list ? 9 : 10)
+        case nil: return false
+        }
+        return true
+    }
+
+    /// Adds what the keys of a mixed value begin with.
+    /// - Parameter isBound: of a long string only what all with the same 200 bytes begin with.
+    @inline(never)
+    mutating func put(mixed value: BorrowedValue, isBound: Bool = false) {
+        put(byte: UInt8(truncatingIfNeeded: value.mixedRank))
+        switch value {
+        case .null, .list, .dictionary: break
+        case .bool(let value): put(byte: value ? 1 : 0)
+        case .int(let value): put(Decimal128(value).orderKey)
+        case .float(let value): put(Decimal128.converted(Double(value), .down).value.orderKey)
+        case .double(let value): put(Decimal128.converted(value, .down).value.orderKey)
+        case .decimal(let value): put(value.orderKey)
+        case .string(let text) where isBound && text.count > Self.textLimit,
+            .data(let text) where isBound && text.count > Self.textLimit:
+            putStart(of: text)
+        case .string(let text), .data(let text): put(text: text)
+        case .date(let date):
+            put(date.seconds)
+            put(date.nanoseconds)
+        case .objectId(let bytes), .uuid(let bytes): put(bytes)
+        case .link(let target):
+            put(Int64(target.classID))
+            put(target.key)
+        }
     }
 
     /// Adds what the entries of all strings with the same first 200 bytes begin with.

@@ -253,7 +253,9 @@ package struct ModelCheck {
     {
         let tree = try view.indexTree(property)
         let isThere = try KeyBytes.with { bytes throws(ModelError) -> Bool in
-            guard bytes.put(cell, optional: property.isOptional) else { return false }
+            guard bytes.put(cell, of: property.type, optional: property.isOptional) else {
+                return false
+            }
             bytes.put(objectKey: key)
             let entry = bytes.bytes
             return try stored { () throws(StorageError) in try tree.value(forKey: entry) != nil }

@@ -18,7 +18,7 @@ extension ModelView {
     ) throws(ModelError) {
         let tree = try indexTree(property)
         try KeyBytes.with { prefix throws(ModelError) in
-            guard prefix.put(cell, optional: property.isOptional) else {
+            guard prefix.put(cell, of: property.type, optional: property.isOptional) else {
                 throw property.wrongIndexCell
             }
             try tree.forEachEntry(withPrefix: prefix.bytes) { key, _ throws(ModelError) in
@@ -56,10 +56,42 @@ extension ModelView {
         }
     }
 
+    /// Calls `body` with the key of each object whose indexed mixed property may hold a value from
+    /// `lower` to `upper`, ends included, or with nil to that end of the kind `rank`, until it
+    /// returns false: candidates whose values are still to be compared.
+    package func forEachIndexed(
+        _ property: PropertyHandle, rank: Int, from lower: BorrowedValue?, to upper: BorrowedValue?,
+        _ body: (Int64) throws(ModelError) -> Bool
+    ) throws(ModelError) {
+        let tree = try indexTree(property)
+        try KeyBytes.with { first throws(ModelError) in
+            try KeyBytes.with { last throws(ModelError) in
+                first.putBound(lower, rank)
+                last.putBound(upper, rank)
+                try tree.forEachEntry(from: first.bytes) { key, _ throws(ModelError) in
+                    if last.bytes.isBefore(key), !key.hasPrefix(last.bytes) { return false }
+                    guard let object = KeyBytes.lastKey(key) else { throw property.damagedIndex }
+                    return try body(object.key)
+                }
+            }
+        }
+    }
+
     /// Whether an index tells this value from every other: not so for strings longer than 200
     /// bytes.
     func isExact(_ cell: Cell) -> Bool {
         if case .bytes(let text) = cell { text.count <= KeyBytes.textLimit } else { true }
+    }
+}
+
+extension KeyBytes {
+    fileprivate mutating func putBound(_ value: BorrowedValue?, _ rank: Int) {
+        put(byte: 1)
+        if let value {
+            put(mixed: value, isBound: true)
+        } else {
+            put(byte: UInt8(truncatingIfNeeded: rank))
+        }
     }
 }
 
@@ -92,7 +124,7 @@ private struct IndexEdge {
         if case .bytes(let text) = cell, text.count > KeyBytes.textLimit {
             isExcluding = false
             key.putPrefix(of: text, optional: property.isOptional)
-        } else if !key.put(cell, optional: property.isOptional) {
+        } else if !key.put(cell, of: property.type, optional: property.isOptional) {
             throw property.wrongIndexCell
         }
     }

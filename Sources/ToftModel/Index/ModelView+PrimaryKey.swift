@@ -32,7 +32,9 @@ extension ModelView {
         -> Int64?
     {
         try KeyBytes.with { key throws(ModelError) in
-            guard key.put(cell, optional: property.isOptional) else { return nil }
+            guard key.put(cell, of: property.type, optional: property.isOptional) else {
+                return nil
+            }
             if !key.isExact {
                 return try findLong(cell, key, in: try primaryKeyTree(owner), property)
             }

@@ -66,7 +66,7 @@ extension PropertyHandle {
     @inline(never)
     fileprivate func hash(of cell: Cell, after hash: UInt64) throws(ModelError) -> UInt64 {
         try KeyBytes.with { bytes throws(ModelError) in
-            guard bytes.put(cell, optional: false) else { throw wrongCell }
+            guard bytes.put(cell, of: type, optional: false) else { throw wrongCell }
             return KeyBytes.hash(bytes.bytes, after: hash)
         }
     }

@@ -193,7 +193,7 @@ extension StoredClass {
             var previous: PropertyID = 0
             for id in unique.properties {
                 guard id > previous, let property = property(id: id), !property.isCollection,
-                    property.type.canBeIndexed
+                    property.type.canBeUnique
                 else {
                     throw .damagedSchema("a unique constraint of class '\(name)' can't be one")
                 }

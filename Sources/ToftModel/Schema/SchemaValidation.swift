@@ -196,7 +196,7 @@ private struct SchemaProblems {
                 add(
                     property.name,
                     "is of type \(property.type.name) and can't be indexed; bool, int, string, "
-                        + "date, objectId and uuid can"
+                        + "date, objectId, uuid and mixed can"
                 )
             }
         }
@@ -235,7 +235,7 @@ private struct SchemaProblems {
     private mutating func checkUnique(_ property: PropertySchema) {
         if property.collection != .none {
             add(property.name, "is a \(property.collection.name) and can't be unique")
-        } else if !property.type.canBeIndexed {
+        } else if !property.type.canBeUnique {
             add(
                 property.name,
                 "is of type \(property.type.name) and can't be unique; bool, int, string, date, "

@@ -73,10 +73,13 @@ extension PropertyType {
         }
     }
 
+    /// Whether it may be in a unique constraint: equal bytes of a key mean equal values.
+    var canBeUnique: Bool { canBeIndexed && self != .mixed }
+
     /// Whether a secondary index can be made of it.
     var canBeIndexed: Bool {
         switch self {
-        case .bool, .int, .string, .date, .objectId, .uuid: true
+        case .bool, .int, .string, .date, .objectId, .uuid, .mixed: true
         default: false
         }
     }

@@ -142,9 +142,13 @@ struct BulkDelete {
                 try table.cell(key, property.column)
             }
             guard let new = try withoutDeleted(cell) else { return }
-            return try put(new) { cell throws(StorageError) in
-                try writing.cellSet(owner.table, key, property.column, cell, derived: true)
+            guard property.isIndexed else { return try putCell(new, to: key, property, owner) }
+            try new.withBytes { bytes throws(ModelError) in
+                try buffer.replaceIndexEntry(
+                    property, key, old: cell, new: bytes.first == 0 ? .null : .bytes(bytes)
+                ) { () throws(ModelError) in try putCell(new, to: key, property, owner) }
             }
+            return try buffer.flushExcessEntries()
         }
         let list = try stored { () throws(StorageError) in try table.list(key, property.column) }
         var changes: [(index: Int, new: [UInt8])] = []
@@ -164,6 +168,14 @@ struct BulkDelete {
                         owner.table, key, property.column, at: change.index, cell, derived: true)
                 }
             }
+        }
+    }
+
+    private func putCell(
+        _ value: [UInt8], to key: Int64, _ property: PropertyHandle, _ owner: ClassHandle
+    ) throws(ModelError) {
+        try put(value) { cell throws(StorageError) in
+            try writing.cellSet(owner.table, key, property.column, cell, derived: true)
         }
     }
 

@@ -158,18 +158,30 @@ extension ModelTransaction {
             if let was { try dropTarget(was, property) }
         } else if property.type == .mixed {
             let links = try MixedValue.links(in: old)
-            try putCell(cell, to: key, property, derived: false)
+            if property.isIndexed {
+                try putIndexed(cell, to: key, property, old: old)
+            } else {
+                try putCell(cell, to: key, property, derived: false)
+            }
             try replaceMixedLinks(property, of: key, links, by: cell)
         } else {
             if property.isIndexed {
-                try buffer.replaceIndexEntry(property, key, old: old, new: cell) {
-                    () throws(ModelError) in
-                    try putCell(cell, to: key, property, adding: amount, derived: false)
-                }
+                try putIndexed(cell, to: key, property, old: old, adding: amount)
             } else {
                 try putCell(cell, to: key, property, adding: amount, derived: false)
+                try buffer.flushExcessEntries()
             }
-            try buffer.flushExcessEntries()
         }
+    }
+
+    private func putIndexed(
+        _ cell: Cell, to key: Int64, _ property: PropertyHandle, old: Cell,
+        adding amount: Int64? = nil
+    ) throws(ModelError) {
+        try buffer.replaceIndexEntry(property, key, old: old, new: cell) {
+            () throws(ModelError) in
+            try putCell(cell, to: key, property, adding: amount, derived: false)
+        }
+        try buffer.flushExcessEntries()
     }
 }

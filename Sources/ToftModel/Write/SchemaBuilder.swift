@@ -158,7 +158,7 @@ struct SchemaBuilder {
         try fill(tree, from: owner.table) { cluster, row, batch throws(ModelError) in
             let cell = try stored { () throws(StorageError) in try cluster.cell(row, indexed.id) }
             try KeyBytes.with { bytes throws(ModelError) in
-                guard bytes.put(cell, optional: indexed.isOptional) else {
+                guard bytes.put(cell, of: indexed.type, optional: indexed.isOptional) else {
                     throw .inconsistent("'\(owner.name).\(indexed.name)' can't be indexed")
                 }
                 let key = cluster.keys[row]

@@ -27,7 +27,9 @@ extension WriteBuffer {
         throws(ModelError) -> KeyBytes
     {
         var bytes = firstKey
-        guard bytes.put(cell, optional: property.isOptional) else { throw property.wrongCell }
+        guard bytes.put(cell, of: property.type, optional: property.isOptional) else {
+            throw property.wrongCell
+        }
         if !bytes.isExact { bytes.put(objectKey: key) }
         return bytes
     }
@@ -85,7 +87,9 @@ extension WriteBuffer {
         _ cell: Cell, _ property: PropertyHandle, _ key: Int64, _ room: KeyBytes
     ) throws(ModelError) -> KeyBytes {
         var bytes = room
-        guard bytes.put(cell, optional: property.isOptional) else { throw property.wrongCell }
+        guard bytes.put(cell, of: property.type, optional: property.isOptional) else {
+            throw property.wrongCell
+        }
         bytes.put(objectKey: key)
         return bytes
     }

@@ -116,6 +116,20 @@ struct MixedTest: Sendable {
         }
     }
 
+    /// Whether an index finds what passes: values equal to one that is no object's.
+    var isEquality: Bool {
+        link == nil && options.isEmpty && (comparator == .equal || comparator == .in)
+    }
+
+    /// The same for values less or greater.
+    var isRange: Bool { link == nil && options.isEmpty && isBoundBelow != isBoundAbove }
+
+    /// Whether what passes is not less than the constant.
+    var isBoundBelow: Bool { [.equal, .in, .greater, .greaterOrEqual].contains(comparator) }
+
+    /// Whether what passes is not greater.
+    var isBoundAbove: Bool { [.equal, .in, .less, .lessOrEqual].contains(comparator) }
+
     /// Whether the constant is a string or data, and then which.
     var isString: Bool? {
         switch value {

@@ -13,6 +13,8 @@ struct IndexPlan {
         case dates(Timestamp, Timestamp)
         case fixed(FixedBytes, FixedBytes)
         case prefix([UInt8])
+        /// Mixed values less or greater than one of their kind.
+        case mixed(MixedTest)
     }
 
     let property: PropertyHandle
@@ -54,6 +56,7 @@ struct IndexPlan {
             return property.isIndexed ? .dates(low, high) : nil
         case .fixed(let low, let high, isInverted: false):
             return property.isIndexed ? .fixed(low, high) : nil
+        case .mixed(let test) where test.isRange && property.isIndexed: return .mixed(test)
         case .text(let text)
         where text.operation == .beginsWith && text.options.isEmpty && !text.needle.isEmpty:
             return property.isIndexed ? .prefix(text.needle) : nil
@@ -67,6 +70,7 @@ struct IndexPlan {
         case .date(let low, let high, isInverted: false): low == high
         case .fixed(let low, let high, isInverted: false): low == high
         case .text(let text): text.operation == .equal && text.options.isEmpty
+        case .mixed(let test): test.isEquality
         case .null(passes: true): true
         default: false
         }
@@ -75,7 +79,7 @@ struct IndexPlan {
     private var rank: Int {
         switch lookUp {
         case .equal(let tests): (property.isPrimaryKey ? 0 : 1) + (tests.count > 1 ? 2 : 0)
-        case .integers, .dates, .fixed, .prefix: 4
+        case .integers, .dates, .fixed, .prefix, .mixed: 4
         }
     }
 
@@ -86,7 +90,8 @@ struct IndexPlan {
         case .equal(let tests):
             "\(index) \(property.className).\(property.name), "
                 + "\(tests.count == 1 ? "one value" : "\(tests.count) values")"
-        case .integers, .dates, .fixed: "\(index) \(property.className).\(property.name), a range"
+        case .integers, .dates, .fixed, .mixed:
+            "\(index) \(property.className).\(property.name), a range"
         case .prefix: "\(index) \(property.className).\(property.name), a prefix"
         }
     }
@@ -121,6 +126,8 @@ struct IndexPlan {
             else { return nil }
         case .prefix(let prefix):
             guard try collectPrefixed(prefix, view, limit, &found) else { return nil }
+        case .mixed(let test):
+            guard try collect(test, view, limit, &found) else { return nil }
         }
         found.sort()
         return found.reduce(into: []) { unique, key in if unique.last != key { unique.append(key) }
@@ -149,8 +156,31 @@ struct IndexPlan {
                 }
             }
             return try collected.get()
+        case .mixed(let test): return try collect(test, view, limit, &found)
         default: return false
         }
+    }
+
+    /// The objects whose mixed value may pass. A number written in text may be a double and a
+    /// decimal that are not the same.
+    private func collect(
+        _ test: MixedTest, _ view: ModelView, _ limit: Int, _ found: inout [Int64]
+    ) throws(ModelError) -> Bool {
+        let lender = ValueLender(), constant = lender.lend(test.value),
+            decimal = test.decimal.map { BorrowedValue.decimal($0) } ?? constant
+        let isAscending = constant.mixedOrder(decimal) <= 0
+        var keys = found
+        try view.forEachIndexed(
+            property, rank: constant.mixedRank,
+            from: test.isBoundBelow ? (isAscending ? constant : decimal) : nil,
+            to: test.isBoundAbove ? (isAscending ? decimal : constant) : nil
+        ) { object throws(ModelError) in
+            keys.append(object)
+            return keys.count <= limit
+        }
+        withExtendedLifetime(lender) {}
+        found = keys
+        return found.count <= limit
     }
 
     /// The objects with one value.

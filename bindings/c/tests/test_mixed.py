@@ -78,7 +78,7 @@ CLASSES = [
         "Thing",
         [
             property_schema("id", E.TOFT_TYPE_INT, E.TOFT_PROPERTY_PRIMARY_KEY),
-            property_schema("any", MIXED, E.TOFT_PROPERTY_NULLABLE),
+            property_schema("any", MIXED, E.TOFT_PROPERTY_NULLABLE | E.TOFT_PROPERTY_INDEXED),
             property_schema("list", MIXED, E.TOFT_PROPERTY_LIST),
             property_schema("set", MIXED, E.TOFT_PROPERTY_SET),
             property_schema("map", MIXED, E.TOFT_PROPERTY_DICTIONARY),
@@ -230,7 +230,8 @@ class MixedTests(unittest.TestCase):
     def test_a_mixed_property_holds_a_value_of_every_type(self):
         self.assertIsNone(self.get())
         info = get("toft_realm_property_info", self.realm, self.thing, self.any_key)
-        self.assertEqual((info.type, info.flags), (MIXED, E.TOFT_PROPERTY_NULLABLE))
+        flags = E.TOFT_PROPERTY_NULLABLE | E.TOFT_PROPERTY_INDEXED
+        self.assertEqual((info.type, info.flags), (MIXED, flags))
         other = self.made(self.other, {})
         for thing in [*SCALARS, self.linked(other), self.linked(self.object)]:
             self.set(thing)
@@ -254,13 +255,12 @@ class MixedTests(unittest.TestCase):
         elements = get("toft_object_list", found, self.list_key)
         self.assertEqual(self.list_contents(elements), SCALARS)
 
-    def test_a_mixed_property_is_always_optional_never_indexed_and_no_primary_key(self):
+    def test_a_mixed_property_is_always_optional_and_no_primary_key(self):
         out = ctypes.c_void_p()
-        for flags in (E.TOFT_PROPERTY_INDEXED, E.TOFT_PROPERTY_PRIMARY_KEY):
-            for optional in (0, E.TOFT_PROPERTY_NULLABLE):
-                declared = property_schema("any", MIXED, flags | optional)
-                wrong = class_schema("Wrong", [declared])
-                self.refused("INVALID_SCHEMA", "toft_schema_new", wrong, 1, ctypes.byref(out))
+        for optional in (0, E.TOFT_PROPERTY_NULLABLE):
+            declared = property_schema("any", MIXED, E.TOFT_PROPERTY_PRIMARY_KEY | optional)
+            wrong = class_schema("Wrong", [declared])
+            self.refused("INVALID_SCHEMA", "toft_schema_new", wrong, 1, ctypes.byref(out))
         for name in ("list", "set", "map"):
             info = get(
                 "toft_realm_property_info", self.realm, self.thing, getattr(self, f"{name}_key")

@@ -129,15 +129,44 @@ def test_what_it_cannot_hold_is_refused_and_changes_nothing(note: Note) -> None:
     assert note.value == 5
 
 
-def test_it_is_no_key_and_has_no_index(path: Path) -> None:
-    for field in ({"primary_key": True}, {"indexed": True}):
-        cls = type(toft.Object)(
-            "Wrong",
+def test_it_is_no_key_but_may_have_an_index(path: Path) -> None:
+    def named(name: str, **field: Any) -> type[toft.Object]:
+        return type(toft.Object)(
+            name,
             (toft.Object,),
             {"__annotations__": {"value": Any}, "value": toft.field(**field)},
         )
-        with pytest.raises(toft.InvalidSchemaError):
-            toft.open(path, [cls])
+
+    with pytest.raises(toft.InvalidSchemaError):
+        toft.open(path, [named("Wrong", primary_key=True)])
+    contents = [*SCALARS, 1, 1.0, Decimal(1), 0.1, Decimal("0.1"), [1], {"a": 1}]
+    answers = []
+    # The file has no index, then one, then none.
+    for indexed in (False, True, False):
+        cls = named("Thing", indexed=indexed)
+        with toft.open(path, [cls]) as realm:
+            things = realm.objects(cls)
+            if not answers:
+                with realm.write():
+                    for content in contents:
+                        realm.add(cls(value=content))
+            found = [
+                [contents.index(each.value) for each in things.where(f"value {sign} $0", content)]
+                for sign in ("==", "<", ">=")
+                for content in contents[3:-2]
+                if not isinstance(content, bool)
+            ]
+            answers.append(found)
+            query = things.where("value == 1")
+            assert len(query) == 3 and ("index Thing.value" in query.explain()) == indexed
+            realm.check()
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_the_fields_of_a_class_say_that_they_are_mixed() -> None:
+    kinds = {info.name: info.type for info in toft.fields(Note)}
+    assert kinds["id"] is int
+    assert all(kinds[name] is toft.Mixed for name in ("value", "other", "items", "named"))
 
 
 def test_a_class_of_the_file_has_the_property_too(realm: toft.Realm, note: Note) -> None:
