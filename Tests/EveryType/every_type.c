@@ -63,6 +63,10 @@ static const toft_property_schema every_properties[] = {
     TOFT_PROPERTY("dateMap", TOFT_TYPE_DATE, TOFT_PROPERTY_DICTIONARY),
     {sizeof(toft_property_schema), TOFT_TEXT("linkMap"), TOFT_TYPE_LINK,
         TOFT_PROPERTY_DICTIONARY | TOFT_PROPERTY_NULLABLE, TOFT_TEXT("Every"), {NULL, 0}},
+    TOFT_PROPERTY("mixed", TOFT_TYPE_MIXED, TOFT_PROPERTY_INDEXED),
+    TOFT_PROPERTY("mixeds", TOFT_TYPE_MIXED, TOFT_PROPERTY_LIST),
+    TOFT_PROPERTY("mixedSet", TOFT_TYPE_MIXED, TOFT_PROPERTY_SET),
+    TOFT_PROPERTY("mixedMap", TOFT_TYPE_MIXED, TOFT_PROPERTY_DICTIONARY),
     TOFT_LINKING_OBJECTS("linked", "Every", "link"),
 };
 static const toft_property_schema part_properties[] = {
@@ -118,8 +122,63 @@ static void print_decimal(toft_decimal decimal) {
     printf("e%d", (int)(decimal.high >> 49 & 0x3FFF) - 6176);
 }
 
+static void print_dictionary(toft_dictionary *dictionary);
+
+// Prints and releases it; so do the next two with what is within.
+static void print_list(toft_list *list) {
+    uint64_t count = 0;
+    CHECK(toft_list_count(list, &count));
+    printf("[");
+    for (uint64_t index = 0; index < count; index++) {
+        toft_value value;
+        toft_list *inner = NULL;
+        toft_dictionary *entries = NULL;
+        CHECK(toft_list_get(list, index, &value));
+        if (value.type == TOFT_TYPE_LIST) {
+            CHECK(toft_list_get_list(list, index, &inner));
+            print_list(inner);
+        } else if (value.type == TOFT_TYPE_DICTIONARY) {
+            CHECK(toft_list_get_dictionary(list, index, &entries));
+            print_dictionary(entries);
+        } else {
+            print_value(&value);
+        }
+        printf(";");
+    }
+    printf("]");
+    toft_list_release(list);
+}
+
+static void print_dictionary(toft_dictionary *dictionary) {
+    toft_entry entries[10];
+    size_t count = 0;
+    CHECK(toft_dictionary_get_entries(dictionary, 0, entries, COUNT(entries), &count));
+    printf("[");
+    for (size_t index = 0; index < count; index++) {
+        const toft_entry entry = entries[index];
+        toft_list *list = NULL;
+        toft_dictionary *inner = NULL;
+        print_bytes(entry.key.data, entry.key.size);
+        printf(":");
+        if (entry.value.type == TOFT_TYPE_LIST) {
+            CHECK(toft_dictionary_get_list(dictionary, entry.key, &list));
+            print_list(list);
+        } else if (entry.value.type == TOFT_TYPE_DICTIONARY) {
+            CHECK(toft_dictionary_get_dictionary(dictionary, entry.key, &inner));
+            print_dictionary(inner);
+        } else {
+            print_value(&entry.value);
+        }
+        printf(";");
+    }
+    printf("]");
+    toft_dictionary_release(dictionary);
+}
+
 static void print_property(toft_object *object, const toft_property_info *info) {
-    toft_value values[10];
+    toft_value values[13];
+    toft_list *list = NULL;
+    toft_dictionary *dictionary = NULL;
     size_t count = 0;
     if (info->type == TOFT_TYPE_LINKING_OBJECTS) {
         toft_results *linking = NULL;
@@ -127,33 +186,26 @@ static void print_property(toft_object *object, const toft_property_info *info) 
         CHECK(toft_results_get_values(linking, 0, values, COUNT(values), &count));
         toft_results_release(linking);
     } else if (info->flags & TOFT_PROPERTY_LIST) {
-        toft_list *list = NULL;
         CHECK(toft_object_list(object, info->key, &list));
-        CHECK(toft_list_get_values(list, 0, values, COUNT(values), &count));
-        toft_list_release(list);
+        print_list(list);
+        return;
     } else if (info->flags & TOFT_PROPERTY_SET) {
         toft_set *set = NULL;
         CHECK(toft_object_get_set(object, info->key, &set));
         CHECK(toft_set_get_values(set, 0, values, COUNT(values), &count));
         toft_set_release(set);
     } else if (info->flags & TOFT_PROPERTY_DICTIONARY) {
-        toft_dictionary *dictionary = NULL;
-        toft_entry entries[10];
         CHECK(toft_object_get_dictionary(object, info->key, &dictionary));
-        CHECK(toft_dictionary_get_entries(dictionary, 0, entries, COUNT(entries), &count));
-        printf("[");
-        for (size_t index = 0; index < count; index++) {
-            print_bytes(entries[index].key.data, entries[index].key.size);
-            printf(":");
-            print_value(&entries[index].value);
-            printf(";");
-        }
-        printf("]");
-        toft_dictionary_release(dictionary);
+        print_dictionary(dictionary);
         return;
     } else {
         CHECK(toft_object_get(object, info->key, values));
-        print_value(values);
+        if (values->type == TOFT_TYPE_DICTIONARY) {
+            CHECK(toft_object_get_dictionary(object, info->key, &dictionary));
+            print_dictionary(dictionary);
+        } else {
+            print_value(values);
+        }
         return;
     }
     printf("[");
@@ -328,6 +380,34 @@ static void add_parts(toft_object *object) {
     toft_object_release(middle);
 }
 
+static void add_mixed(
+    toft_object *one, toft_object *two, toft_value word, const void *bytes, size_t size) {
+    const toft_value first = link_to(one), second = link_to(two);
+    const toft_value innermost[] = {
+        toft_value_null(), toft_value_bool(true), toft_value_entries(NULL, 0)};
+    const toft_value list[] = {
+        toft_value_int(1), toft_value_double(2.5), toft_value_list(innermost, COUNT(innermost))};
+    const toft_entry zero[] = {{{"k", 1}, toft_value_double(-0.0)}};
+    const toft_value zeros[] = {toft_value_entries(zero, 1)};
+    const toft_entry entries[] = {
+        {{"list", 4}, toft_value_list(list, COUNT(list))},
+        {{"text", 4}, word},
+        {{"one", 3}, first},
+    };
+    const toft_entry seconds[] = {{{"", 0}, toft_value_list(&second, 1)}};
+    set(one, "mixed", toft_value_entries(entries, COUNT(entries)));
+    set(two, "mixed", decimal(250, 0x303C000000000000)); // 2.50
+    LIST(one, "mixeds", toft_value_null(), toft_value_bool(false), toft_value_int(INT64_MIN),
+        toft_value_double((double)NAN), word, toft_value_data(bytes, size), toft_value_date(0, 0),
+        decimal(150, 0xB03C000000000000), uuid(0, 17), object_id(1, 20), second,
+        toft_value_list(NULL, 0), toft_value_entries(seconds, 1));
+    LIST(one, "mixedSet", second, text("a", 1), toft_value_data("a", 1), toft_value_int(2),
+        toft_value_double(2.5), toft_value_null(), toft_value_date(0, 0),
+        decimal(1, 0xB040000000000000), toft_value_bool(true));
+    MAP(one, "mixedMap", {{"one", 3}, first}, {{"none", 4}, toft_value_null()},
+        {{"list", 4}, toft_value_list(zeros, 1)});
+}
+
 static void write_objects(void) {
     // NUL, a character of each length in UTF-8, one beyond 16 bits, a joined emoji, a letter with
     // its accent apart.
@@ -388,6 +468,7 @@ static void write_objects(void) {
     MAP(one, "dateMap", {{"then", 4}, toft_value_date(-62135596800, 0)});
     MAP(one, "linkMap", {{"one", 3}, link_to(one)}, {{"none", 4}, toft_value_null()});
 
+    add_mixed(one, two, word, bytes, sizeof bytes);
     set(two, "link", link_to(one));
     set(two, "date", toft_value_date(0, 0));
     set(two, "objectId", object_id(0, 0));

@@ -65,6 +65,10 @@ class Every(toft.Object):
     maybeStringMap: dict[str, str | None]
     dateMap: dict[str, datetime]
     linkMap: dict[str, Every | None]
+    mixed: toft.Mixed = toft.field(default=None, indexed=True)
+    mixeds: list[toft.Mixed]
+    mixedSet: set[toft.Mixed]
+    mixedMap: dict[str, toft.Mixed]
     linked = toft.linking_objects("Every", "link")
 
 
@@ -107,19 +111,18 @@ def printed(value: Any, kind: Any) -> str:
         return "u" + value.bytes.hex()
     if isinstance(value, toft.ObjectId):
         return "o" + str(value)
+    if isinstance(value, toft.Dict):
+        entries = (f"{key.encode().hex()}:{printed(value[key], kind)};" for key in value)
+        return f"[{''.join(entries)}]"
+    if isinstance(value, (toft.List, toft.Set, toft.Results)):
+        return f"[{''.join(printed(each, kind) + ';' for each in value)}]"
     if isinstance(value, Part):
         return "{" + printed_object(value, ",") + "}"
     return "l" + value.writer.encode().hex()
 
 
 def printed_property(object: toft.Object, info: toft.PropertyInfo) -> str:
-    value = getattr(object, info.name)
-    if info.container is dict:
-        entries = (f"{key.encode().hex()}:{printed(value[key], info.type)};" for key in value)
-        return f"[{''.join(entries)}]"
-    if info.container or info.origin_property:
-        return f"[{''.join(printed(each, info.type) + ';' for each in value)}]"
-    return printed(value, info.type)
+    return printed(getattr(object, info.name), info.type)
 
 
 def printed_object(object: toft.Object, end: str) -> str:
@@ -196,6 +199,12 @@ def write_objects(realm: toft.Realm) -> None:
     one.link = two.link = one
     one.links = [two, one, two]
     one.linkMap = {"one": one, "none": None}
+    one.mixed = {"list": [1, 2.5, [None, True, {}]], "text": word, "one": one}
+    two.mixed = Decimal("2.50")
+    one.mixeds = [None, False, -(2**63), math.nan, word, data, EPOCH, one.decimal]
+    one.mixeds += [uuid(0, 17), object_id(1, 20), two, [], {"": [two]}]
+    one.mixedSet = {two, "a", b"a", 2, 2.5, None, EPOCH, Decimal(-1), True}
+    one.mixedMap = {"one": one, "none": None, "list": [{"k": -0.0}]}
     one.part = Part(name="outside", owner=one)
     inside = Part(name="inside", inners=[Part(name="first"), Part(name="")])
     one.part.inner = inside

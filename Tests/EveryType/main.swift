@@ -53,6 +53,10 @@ final class Every: Object {
     @Persisted var maybeStringMap: Map<String, String?>
     @Persisted var dateMap: Map<String, Date>
     @Persisted var linkMap: Map<String, Every?>
+    @Persisted(indexed: true) var mixed: AnyRealmValue
+    @Persisted var mixeds: List<AnyRealmValue>
+    @Persisted var mixedSet: MutableSet<AnyRealmValue>
+    @Persisted var mixedMap: Map<String, AnyRealmValue>
     @Persisted(originProperty: "link") var linked: LinkingObjects<Every>
 }
 
@@ -120,6 +124,27 @@ extension Decimal128: Printed {
 
 extension Optional: Printed where Wrapped: Printed {
     var printed: String { map(\.printed) ?? "null" }
+}
+
+extension AnyRealmValue: Printed {
+    var printed: String {
+        switch self {
+        case .none: "null"
+        case .int(let value): value.printed
+        case .bool(let value): value.printed
+        case .float(let value): value.printed
+        case .double(let value): value.printed
+        case .string(let value): value.printed
+        case .data(let value): value.printed
+        case .date(let value): value.printed
+        case .object(let value): (value as? Every)?.printed ?? "?"
+        case .objectId(let value): value.printed
+        case .decimal128(let value): value.printed
+        case .uuid(let value): value.printed
+        case .dictionary(let value): value.printed
+        case .list(let value): value.printed
+        }
+    }
 }
 
 extension Every: Printed { var printed: String { "l" + hex(writer.utf8) } }
@@ -227,6 +252,22 @@ func writeObjects(_ realm: Realm) throws {
     one.maybeStringMap.updateValue(nil, forKey: "null")
     one.maybeStringMap["empty"] = ""
     one.dateMap["then"] = date(-62_135_596_800, 0)
+    one.mixed = [
+        "list": [1, 2.5, [.none, true, [:]]], "text": .string(word), "one": .object(one),
+    ]
+    two.mixed = .decimal128("2.50")
+    one.mixeds.append(objectsIn: [
+        .none, false, .int(.min), .double(.nan), .string(word), .data(data), .date(date(0, 0)),
+        .decimal128(one.decimal), .uuid(uuid(0, 17)), .objectId(try objectId(1, 20)),
+        .object(two), [], ["": [.object(two)]],
+    ])
+    one.mixedSet.insert(objectsIn: [
+        .object(two), "a", .data(Data("a".utf8)), 2, 2.5, .none, .date(date(0, 0)),
+        .decimal128(-1), true,
+    ])
+    one.mixedMap["one"] = .object(one)
+    one.mixedMap["none"] = AnyRealmValue.none
+    one.mixedMap["list"] = [["k": -0.0]]
     one.linkMap["one"] = one
     one.linkMap.updateValue(nil, forKey: "none")
 }

@@ -407,6 +407,8 @@ def _python_type(declared: PropertySchema) -> Any:
         return None
     if declared.type == values.FLOAT:
         return Float32
+    if declared.type == values.MIXED:
+        return Mixed
     return next(known for known, type in _SCALARS.items() if type == declared.type)
 
 
