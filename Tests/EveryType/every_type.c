@@ -77,7 +77,7 @@ static const toft_property_schema part_properties[] = {
 };
 static const toft_class_schema classes[] = {TOFT_CLASS("Every", every_properties),
     {sizeof(toft_class_schema), TOFT_TEXT("Part"), part_properties, COUNT(part_properties),
-        TOFT_CLASS_EMBEDDED, 0}};
+        TOFT_CLASS_EMBEDDED, 0, NULL, 0}};
 
 static toft_realm *realm;
 static toft_class_key every, part;
