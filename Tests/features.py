@@ -22,6 +22,7 @@ GROUPS = {
     "L": "Collections",
     "Q": "Query language",
     "S": "Order and parts of results",
+    "G": "Migrations",
 }
 # What is later belongs to one of these.
 LATER = (

@@ -506,8 +506,9 @@ typedef struct toft_set toft_set;               /* a live set of an object */
 typedef struct toft_dictionary toft_dictionary; /* a live dictionary of an object */
 /* live results of a query, a class, a collection or an inverse link */
 typedef struct toft_results toft_results;
-typedef struct toft_token toft_token; /* a running observation */
-typedef struct toft_query toft_query; /* a query that has been parsed; any thread */
+typedef struct toft_token toft_token;         /* a running observation */
+typedef struct toft_migration toft_migration; /* the opening of a file of an older schema version */
+typedef struct toft_query toft_query;         /* a query that has been parsed; any thread */
 
 /* How many handles of all kinds are alive in this process; a program that released everything
    reads 0. A forked child counts its parent's too. Any thread. */
@@ -696,6 +697,11 @@ TOFT_ENUM(toft_open_flags, uint32_t) {
    all else is TOFT_ERROR_INSIDE_CALLBACK there. */
 typedef void (*toft_progress_callback)(void *user_data, uint64_t done, uint64_t total);
 
+/* Called by toft_realm_open where the file has a lower schema version than the configuration, see
+   "Migrations" below. TOFT_OK: the migration is committed. Any other status: the file stays as it
+   was, and toft_realm_open returns it. `migration` is valid until the callback returns. */
+typedef toft_status (*toft_migration_callback)(void *user_data, toft_migration *migration);
+
 /* What toft_realm_open needs. Start with TOFT_INITIALIZE. */
 typedef struct toft_configuration {
     size_t size;
@@ -718,7 +724,7 @@ typedef struct toft_configuration {
     /* of the schema, counted by the program; 0: that of the file. A file with a higher one is
        TOFT_ERROR_SCHEMA_VERSION_TOO_LOW. A higher one than the file's is written to the file, and
        classes and properties that the schema lacks are then hidden from programs that name no
-       classes. Nothing else depends on it */
+       classes. With a `migration`, a file with a lower one is migrated */
     uint64_t schema_version;
     /* NULL, or a word that any thread or signal handler may change during the call: within 50 ms of
        its being not 0, a wait of toft_realm_open for other processes and writers ends with
@@ -728,6 +734,10 @@ typedef struct toft_configuration {
        need entries have some */
     toft_progress_callback progress;
     void *progress_user_data; /* for `progress` */
+    /* NULL, or called on the opening thread where the file has classes and a lower schema version:
+       needs a schema and a schema_version */
+    toft_migration_callback migration;
+    void *migration_user_data; /* for `migration` */
 } toft_configuration;
 
 /* Opens a database on the calling thread. New classes, properties and indexes of the schema are
@@ -849,6 +859,52 @@ TOFT_API toft_status toft_realm_class_unique(toft_realm *realm, toft_class_key c
 /* How many objects of a class there are. Errors: TOFT_ERROR_NO_SUCH_CLASS. */
 TOFT_API toft_status toft_realm_object_count(
     toft_realm *realm, toft_class_key class_key, uint64_t *out_count);
+
+/* =================================================================================== Migrations */
+
+/* A file with a lower schema version than the configuration's is migrated by toft_realm_open where
+   that has a `migration`, in one write transaction. The callback gets two realms: the database as
+   it was, and the database as it is to be, in which
+   - a property of another type, or one that was nullable and is not any more, is a new one without
+     values, and a property that the schema lacks is hidden;
+   - a primary key that changes is an ordinary property. After the callback its values must differ:
+     TOFT_ERROR_DUPLICATE_PRIMARY_KEY.
+   The callback copies what is to stay. An object has the same keys in both realms: see
+   toft_object_link and toft_realm_follow. Afterwards a property that the schema lacks is gone; a
+   class that it lacks stays in the file, hidden.
+
+   The functions below belong to the callback's thread, until it returns: then the migration is
+   TOFT_ERROR_INVALID_HANDLE, and its realms are TOFT_ERROR_CLOSED. Names are those of the file, or
+   of the schema. */
+
+/* The schema version of the file, and that of the configuration. Each may be NULL. */
+TOFT_API toft_status toft_migration_versions(
+    toft_migration *migration, uint64_t *out_old, uint64_t *out_new);
+
+/* The database as it was, frozen, with all classes of the file. `out_realm`: release it. */
+TOFT_API toft_status toft_migration_old_realm(toft_migration *migration, toft_realm **out_realm);
+
+/* The database as it is to be, in a write transaction, which the callback can neither commit nor
+   cancel (TOFT_ERROR_INSIDE_CALLBACK). Rename classes before. `out_realm`: release it. */
+TOFT_API toft_status toft_migration_new_realm(toft_migration *migration, toft_realm **out_realm);
+
+/* Gives a class another name; its objects and all links to them stay. Before anything else but
+   toft_migration_versions and toft_migration_old_realm. Errors: TOFT_ERROR_INVALID_ARGUMENT when
+   the file has no class `old_name`, or has one `new_name`, or the schema still has `old_name`. */
+TOFT_API toft_status toft_migration_rename_class(
+    toft_migration *migration, toft_string old_name, toft_string new_name);
+
+/* Gives a property another name, with its values. A `new_name` that the schema lacks is one for the
+   meantime: rename it again. Property keys that were asked for before may name others now. Errors:
+   TOFT_ERROR_INVALID_ARGUMENT when there is no class or property of the name, the schema still has
+   `old_name`, the types differ, or a nullable property would not be nullable any more. */
+TOFT_API toft_status toft_migration_rename_property(
+    toft_migration *migration, toft_string class_name, toft_string old_name, toft_string new_name);
+
+/* Deletes all objects of a class; a class that the schema lacks is then gone.
+   `out_was_there` (may be NULL): whether the file has it. Cost: the objects and links to them. */
+TOFT_API toft_status toft_migration_delete_data(
+    toft_migration *migration, toft_string class_name, bool *out_was_there);
 
 /* ================================================================================= Transactions */
 

@@ -13,13 +13,20 @@ public func toft_realm_open(
         let out = try Argument.out(out_realm, "out_realm")
         let configuration = try Configuration(
             try Argument.structure(configuration, "configuration"))
-        let session = try Session.open(configuration)
+        out.pointee = try RealmBox.handle(of: try Session.open(configuration))
+    }
+}
+
+extension RealmBox {
+    /// The first handle of a session that the calling thread has opened, with an owner of its own.
+    static func handle(of session: Session) throws(EngineError) -> OpaquePointer? {
         let thread = CallingThread.current
-        let isConfinedToThread = configuration.confinement == .thread
+        let isConfinedToThread = session.configuration.confinement == .thread
         let owner = HandleOwner(
             thread: isConfinedToThread ? thread : nil, session.interruption)
-        out.pointee = try HandleTable.shared.make(.realm, RealmBox(session), owner: owner)
+        let handle = try HandleTable.shared.make(.realm, RealmBox(session), owner: owner)
         if isConfinedToThread { thread.adopt(owner) }
+        return handle
     }
 }
 
@@ -131,6 +138,15 @@ extension Configuration {
         if let callback = given.progress {
             let target = ProgressTarget(callback: callback, userData: given.progress_user_data)
             progress = { target.call($0, $1) }
+        }
+        if let callback = given.migration {
+            guard schema != nil, schemaVersion != nil else {
+                throw .invalidArgument(
+                    "A migration needs the schema and the schema_version that it leads to.")
+            }
+            let target = MigrationTarget(
+                callback: callback, userData: given.migration_user_data)
+            migration = { migration throws(EngineError) in try target.call(migration) }
         }
     }
 }

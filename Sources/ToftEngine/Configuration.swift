@@ -41,6 +41,8 @@ package struct Configuration: Sendable {
     package var interruption: Interruption?
     /// Called while an index is filled by opening.
     package var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
+    /// Called by opening where the file has an older version than `schemaVersion`.
+    package var migration: Migration.Handler?
 
     package init(
         location: StoreConfiguration.Location, mode: Mode = .readWrite, schema: Schema? = nil,
@@ -66,6 +68,16 @@ package struct InterruptWord: @unchecked Sendable {
 }
 
 extension Configuration {
+    /// What a session keeps: the rest is the caller's for the time of the opening.
+    var kept: Configuration {
+        var kept = self
+        kept.interruptWord = nil
+        kept.interruption = nil
+        kept.progress = nil
+        kept.migration = nil
+        return kept
+    }
+
     /// What opening asks whether it is to end.
     var probe: InterruptProbe? {
         interruptWord.map { InterruptProbe($0.address) } ?? interruption?.sinceMade

@@ -5,7 +5,7 @@ package import ToftStorage
 extension Session {
     /// Opens a database on the calling thread. The session stands at the newest version. What the
     /// schema has and the file lacks is added to the file, in a transaction of its own; what only
-    /// the file has stays there, unseen.
+    /// the file has stays there, unseen. A file of an older version is migrated before.
     package static func open(_ configuration: Configuration) throws(EngineError) -> Session {
         guard let probe = configuration.probe else {
             return try open(in: try Database.open(configuration), configuration)
@@ -50,13 +50,8 @@ extension Session {
         in database: Database, _ configuration: Configuration, _ probe: InterruptProbe? = nil
     ) throws(EngineError) -> Session {
         do throws(EngineError) {
-            // These are the caller's for the time of the call.
-            var kept = configuration
-            kept.interruptWord = nil
-            kept.interruption = nil
-            kept.progress = nil
             return Session(
-                database: database, configuration: kept,
+                database: database, configuration: configuration.kept,
                 at: try newest(of: database, configuration, probe))
         } catch  where error.code == .lockTimeout && mustNotWait(for: database, configuration) {
             try? database.leave()
@@ -79,6 +74,7 @@ extension Session {
         let timeout =
             mustNotWait(for: database, configuration)
             ? 0 : configuration.writeTimeoutMilliseconds ?? -1
+        try Migration.runIfDue(in: database, configuration, timeout, probe)
         guard let probe else { return try newest(of: database, configuration, timeout) }
         return try Interruption.waiting(timeout, probe) { slice throws(EngineError) in
             try newest(of: database, configuration, slice)

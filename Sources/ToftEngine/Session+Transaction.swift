@@ -131,8 +131,8 @@ extension Session {
         guard !isBeginning else {
             throw EngineError(
                 .insideCallback,
-                "Can't \(verb) in a callback of beginWrite: the transaction belongs to who is "
-                    + "beginning it."
+                "Can't \(verb) in a callback of beginWrite or in a migration: the transaction ends "
+                    + "after it."
             )
         }
         leaveTransaction()

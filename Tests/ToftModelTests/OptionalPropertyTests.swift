@@ -317,7 +317,7 @@ import ToftStorage
         #expect(
             message { try database.reopen(Self.dog(keyIsOptional: true)) } == """
                 The schema differs from the file's in ways that opening does not change. Declare \
-                what the file has, or use other names and copy the values.
+                what the file has, or open it with a higher schema version and a migration.
                 - property 'Dog.age' is optional int in the file and int in the declared schema; \
                 the file may hold null there. Declare it optional, or add a required property \
                 under another name and copy the values

@@ -95,7 +95,7 @@ import ToftStorage
         #expect(
             message { try database.reopen(other, ClassSchema("New"), version: 9) } == """
                 The schema differs from the file's in ways that opening does not change. Declare \
-                what the file has, or use other names and copy the values.
+                what the file has, or open it with a higher schema version and a migration.
                 - property 'Dog.age' is int in the file and string in the declared schema
                 - class 'Dog' has the primary key 'name' in the file and no primary key in the \
                 declared schema

@@ -7,8 +7,8 @@ internal import ToftStorage
 extension Realm {
     /// Which database a realm opens, and how.
     ///
-    /// Spelled as in Realm; there are no encryption keys, migrations, compaction or sync yet, and
-    /// what is not there is not accepted in silence: it does not compile.
+    /// Spelled as in Realm; there are no encryption keys, compaction or sync yet, and what is not
+    /// there is not accepted in silence: it does not compile.
     public struct Configuration: Sendable {
         /// What `Realm()` opens. Any thread may set it.
         public static var defaultConfiguration: Configuration {
@@ -35,6 +35,11 @@ extension Realm {
         /// The version that the app counts for its classes; a file with a higher one can't be
         /// opened.
         public var schemaVersion: UInt64
+
+        /// Called by the opening where the file has classes and a lower schema version: see
+        /// `Migration`. Without one, the opening throws `.schemaMismatch` where values would be
+        /// lost, such as those of a property of another type; Realm drops them then.
+        public var migrationBlock: MigrationBlock?
 
         /// Whether a file whose classes can't be brought together with the app's is deleted and
         /// made anew.
@@ -76,6 +81,7 @@ extension Realm {
         public init(
             fileURL: URL? = Self.defaultFileURL, inMemoryIdentifier: String? = nil,
             readOnly: Bool = false, schemaVersion: UInt64 = 0,
+            migrationBlock: MigrationBlock? = nil,
             deleteRealmIfMigrationNeeded: Bool = false, objectTypes: [ObjectBase.Type]? = nil,
             seedFilePath: URL? = nil,
             writeTimeout: Duration? = nil
@@ -84,6 +90,7 @@ extension Realm {
             self.inMemoryIdentifier = inMemoryIdentifier
             self.readOnly = readOnly
             self.schemaVersion = schemaVersion
+            self.migrationBlock = migrationBlock
             self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
             self.objectTypes = objectTypes
             self.seedFilePath = seedFilePath

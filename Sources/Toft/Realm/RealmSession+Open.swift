@@ -52,15 +52,17 @@ extension RealmSession {
                 configuration.opened, confinement)
         }
         if case .file(let path) = location { try prepareFolder(of: path, configuration) }
+        var engine = configuration.engine(at: location, confinement)
+        let migration = MigrationCall(configuration)
+        engine.migration = migration?.handler
         do throws(EngineError) {
             return RealmSession(
-                try Session.open(configuration.engine(at: location, confinement)),
-                configuration.opened, confinement)
+                try Session.open(engine), configuration.opened, confinement)
         } catch {
             guard configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly,
                 error.code == .schemaMismatch
             else {
-                throw Realm.Error(telling: error)
+                throw migration?.cause(of: error) ?? Realm.Error(telling: error)
             }
             _ = try Realm.deleteFiles(for: configuration)
             return RealmSession(

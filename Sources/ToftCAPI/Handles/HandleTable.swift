@@ -14,6 +14,7 @@ enum HandleKind: UInt64 {
     case query = 38
     case set = 39
     case dictionary = 40
+    case migration = 41
 
     /// Whether other threads than the realm's look at handles of this kind.
     fileprivate var isShared: Bool {

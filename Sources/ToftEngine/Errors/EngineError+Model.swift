@@ -8,7 +8,8 @@ extension EngineError {
         case .storage(let storage): self.init(storage)
         case .schemaVersionTooLow(let stored, _):
             self.init(error.code, error.message, number: Int64(clamping: stored))
-        case .invalidSchema(let problems), .schemaMismatch(let problems):
+        case .invalidSchema(let problems), .schemaMismatch(let problems),
+            .schemaOutdated(_, let problems):
             self.init(
                 error.code, error.summary,
                 detail: problems.map(\.description).joined(separator: "\n"),
@@ -30,7 +31,8 @@ extension ModelError {
         switch self {
         case .storage: .internalError
         case .invalidSchema: .invalidSchema
-        case .schemaMismatch: .schemaMismatch
+        case .schemaMismatch, .schemaOutdated: .schemaMismatch
+        case .invalidRenaming: .invalidArgument
         case .schemaVersionTooLow: .schemaVersionTooLow
         case .damagedSchema, .inconsistent: .corrupt
         case .unsupportedSchema: .unsupportedFormat
@@ -40,7 +42,7 @@ extension ModelError {
         case .typeMismatch, .wrongLinkTarget, .notACollection, .isACollection: .typeMismatch
         case .nullNotAllowed, .nothingToAddTo: .nullNotAllowed
         case .primaryKeyImmutable: .primaryKeyChange
-        case .duplicatePrimaryKey: .duplicatePrimaryKey
+        case .duplicatePrimaryKey, .primaryKeysNotUnique: .duplicatePrimaryKey
         case .duplicateValues: .duplicateValue
         case .primaryKeyMissing, .noPrimaryKey: .missingPrimaryKey
         case .valueTooLong, .collectionTooLong, .nestedTooDeep: .valueTooLong

@@ -53,7 +53,11 @@ extension ModelSchema {
         if let previous, try SchemaTree.generation(in: snapshot) == previous.stored.generation {
             return previous
         }
-        return ModelSchema(try SchemaTree.read(snapshot), declared: declared ?? previous?.declared)
+        let stored = try SchemaTree.read(snapshot)
+        if let previous, previous.declared != nil {
+            try previous.stored.requireStillThere(in: stored)
+        }
+        return ModelSchema(stored, declared: declared ?? previous?.declared)
     }
 
     /// The visible class with exactly this name.

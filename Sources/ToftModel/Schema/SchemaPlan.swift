@@ -1,7 +1,8 @@
 package import ToftStorage
 
 /// What must be done to a file so that a declared schema can be used with it: additions, properties
-/// that become optional, and indexes dropped. No value changes.
+/// that become optional, and indexes dropped. No value changes; in a migration, properties are
+/// replaced and primary keys change too.
 package struct SchemaPlan: Sendable, Equatable {
     /// The schema afterwards. New classes and properties have no trees until the plan is carried
     /// out.
@@ -21,6 +22,10 @@ package enum SchemaChange: Sendable, Equatable {
     case makeOptional(ClassID, PropertyID)
     /// The primary key became optional, which its entries show.
     case remakePrimaryKey(ClassID)
+    /// In a migration: the class has no primary key any more.
+    case dropPrimaryKey(ClassID, tree: TreeID)
+    /// In a migration: the class gets a primary key, whose values must differ.
+    case createPrimaryKey(ClassID)
     /// The primary key is counted from its greatest value on.
     case startCounter(ClassID)
     case createBacklinks(ClassID, PropertyID)
@@ -34,18 +39,37 @@ package enum SchemaChange: Sendable, Equatable {
     case setVersion(UInt64)
 }
 
+/// When a plan is for.
+package enum SchemaMoment: Sendable {
+    /// An opening without a migration.
+    case opening
+    /// Before the values change: a property of another type is replaced by a new one, and a primary
+    /// key that is another one afterwards is none meanwhile.
+    case beforeMigration
+    /// After the values have changed: primary keys are made, and what the declared classes lack is
+    /// retired.
+    case afterMigration
+}
+
 extension StoredSchema {
     /// Compares a valid declared schema with the file's. Classes, properties and indexes that the
     /// file lacks are added, and required properties become optional, whatever the version; what
-    /// the declared schema lacks stays in the file. Any other difference throws, with every one.
-    package func plan(for schema: Schema, version: UInt64) throws(ModelError) -> SchemaPlan {
+    /// the declared schema lacks stays in the file. Any other difference throws, with every one;
+    /// see `SchemaMoment` for what a migration does instead.
+    package func plan(
+        for schema: Schema, version: UInt64, at moment: SchemaMoment = .opening
+    ) throws(ModelError) -> SchemaPlan {
         guard version >= self.version else {
             throw .schemaVersionTooLow(stored: self.version, given: version)
         }
-        var comparison = SchemaComparison(stored: self, schema: schema)
+        let schema =
+            moment == .beforeMigration ? schema.withoutPrimaryKeys(thatChangeIn: self) : schema
+        var comparison = SchemaComparison(
+            stored: self, schema: schema, isMigrating: moment != .opening)
         comparison.run()
         if !comparison.differences.isEmpty { throw .schemaMismatch(comparison.differences) }
-        if version > self.version {
+        if moment == .afterMigration { comparison.retireWhatIsNotDeclared() }
+        if version > self.version, moment != .beforeMigration {
             comparison.hideWhatIsNotDeclared()
             comparison.plan.target.version = version
             comparison.plan.changes.append(.setVersion(version))
@@ -57,13 +81,15 @@ extension StoredSchema {
 /// Walks a declared schema along the file's and collects differences and changes.
 private struct SchemaComparison {
     let schema: Schema
+    let isMigrating: Bool
     var plan: SchemaPlan
     var differences: [SchemaProblem] = []
     /// The id of each declared class, in the order of `schema.classes`.
     private var ids: [ClassID] = []
 
-    init(stored: StoredSchema, schema: Schema) {
+    init(stored: StoredSchema, schema: Schema, isMigrating: Bool) {
         self.schema = schema
+        self.isMigrating = isMigrating
         plan = SchemaPlan(target: stored, changes: [])
     }
 
@@ -100,6 +126,7 @@ private struct SchemaComparison {
                 "is \(kind(!declared.isEmbedded)) in the file and \(kind(declared.isEmbedded)) in "
                     + "the declared schema; declare another class and copy the objects")
         }
+        if isMigrating, !isNew { changePrimaryKey(declared, classAt: index) }
         for property in declared.properties where property.type != .linkingObjects {
             compareProperty(property, declared: declared, classAt: index, isNewClass: isNew)
         }
@@ -109,7 +136,7 @@ private struct SchemaComparison {
                 plan.target.classes[index].stored(as: key.persistedName)
             }
             plan.target.classes[index].primaryKeyID = key?.id
-        } else {
+        } else if !isMigrating {
             comparePrimaryKey(declared, classAt: index)
         }
         if plan.target.classes[index].properties.count > Limits.propertiesPerClass {
@@ -148,6 +175,20 @@ private struct SchemaComparison {
             "has \(text(stored)) in the file and \(text(given)) in the declared schema")
     }
 
+    private mutating func changePrimaryKey(_ declared: ClassSchema, classAt index: Int) {
+        let owner = plan.target.classes[index], key = declared.primaryKey
+        guard !(owner.primaryKey?.persistedName ?? "").isSameName(as: key?.persistedName ?? "")
+        else { return }
+        if let tree = owner.primaryKeyTree {
+            plan.changes.append(.dropPrimaryKey(owner.id, tree: tree))
+        }
+        plan.target.classes[index].setPrimaryKey(
+            key.flatMap { owner.stored(as: $0.persistedName) }?.id)
+        if plan.target.classes[index].primaryKeyID != nil {
+            plan.changes.append(.createPrimaryKey(owner.id))
+        }
+    }
+
     private mutating func show(classAt index: Int) {
         guard plan.target.classes[index].isHidden else { return }
         plan.target.classes[index].isHidden = false
@@ -174,6 +215,10 @@ private struct SchemaComparison {
         let property = plan.target.classes[index].properties[position]
         let was = typeName(of: property), now = typeName(of: declared)
         guard was == now else {
+            if isMigrating {
+                plan.retire(propertyAt: position, classAt: index)
+                return addProperty(declared, classAt: index, isNewClass: isNewClass)
+            }
             return add(
                 owner, declared,
                 "is \(was) in the file and \(now) in the declared schema"
@@ -298,9 +343,13 @@ private struct SchemaComparison {
         let stored = plan.target.classes[index]
         let target = declared.target.flatMap { classID(named: $0) }
         let origin = originID(of: declared, in: target)
-        if let position = stored.properties.firstIndex(where: {
+        let position = stored.properties.firstIndex {
             $0.persistedName.isSameName(as: declared.persistedName)
-        }) {
+        }
+        if isMigrating, let position, stored.properties[position].type != .linkingObjects {
+            plan.retire(propertyAt: position, classAt: index)
+            addInverse(declared, target, origin, classAt: index)
+        } else if let position {
             let was = stored.properties[position]
             guard was.type == .linkingObjects else {
                 return add(
@@ -313,14 +362,21 @@ private struct SchemaComparison {
             plan.target.classes[index].properties[position].targetClassID = target
             plan.target.classes[index].properties[position].originPropertyID = origin
         } else {
-            var property = StoredProperty(
-                id: stored.nextPropertyID, name: declared.persistedName, type: .linkingObjects)
-            property.targetClassID = target
-            property.originPropertyID = origin
-            plan.target.classes[index].nextPropertyID += 1
-            plan.target.classes[index].properties.append(property)
+            addInverse(declared, target, origin, classAt: index)
         }
         plan.changes.append(.updateClass(stored.id))
+    }
+
+    private mutating func addInverse(
+        _ declared: PropertySchema, _ target: ClassID?, _ origin: PropertyID?, classAt index: Int
+    ) {
+        var property = StoredProperty(
+            id: plan.target.classes[index].nextPropertyID, name: declared.persistedName,
+            type: .linkingObjects)
+        property.targetClassID = target
+        property.originPropertyID = origin
+        plan.target.classes[index].nextPropertyID += 1
+        plan.target.classes[index].properties.append(property)
     }
 
     private func originID(of declared: PropertySchema, in target: ClassID?) -> PropertyID? {
@@ -345,6 +401,21 @@ private struct SchemaComparison {
                 plan.target.classes[index].properties[position].isHidden = hide
             }
             if changed { plan.changes.append(.updateClass(seen.classes[index].id)) }
+        }
+    }
+
+    /// After a migration, what the declared classes lack is gone: a property of the same name that
+    /// comes later is a new one.
+    mutating func retireWhatIsNotDeclared() {
+        for (id, declared) in zip(ids, schema.classes) {
+            guard let index = plan.target.classIndex(id: id) else { continue }
+            for position in plan.target.classes[index].properties.indices {
+                let property = plan.target.classes[index].properties[position]
+                guard property.isStored, !property.isRetired,
+                    !declared.declares(property.persistedName)
+                else { continue }
+                plan.retire(propertyAt: position, classAt: index)
+            }
         }
     }
 
@@ -373,9 +444,85 @@ private struct SchemaComparison {
     }
 }
 
+extension SchemaPlan {
+    /// Takes a property out of sight for ever: it keeps its column and its links, which are those
+    /// of a name that no schema can declare.
+    mutating func retire(propertyAt position: Int, classAt index: Int) {
+        let id = target.classes[index].id, property = target.classes[index].properties[position]
+        target.classes[index].properties[position].retire()
+        changes.append(.updateClass(id))
+        if let tree = property.indexTree {
+            changes.append(.dropIndex(id, property.id, tree: tree))
+        }
+        for unique in target.classes[index].uniques where unique.properties.contains(property.id) {
+            target.classes[index].uniques.removeAll { $0.tree == unique.tree }
+            changes.append(.dropUnique(id, tree: unique.tree))
+        }
+    }
+}
+
+extension Schema {
+    /// The schema while values are migrated: a class whose primary key is another one in the file
+    /// has none, and no class that the file has is held to its unique constraints.
+    fileprivate func withoutPrimaryKeys(thatChangeIn stored: StoredSchema) -> Schema {
+        var schema = self
+        for index in classes.indices {
+            let declared = classes[index]
+            guard
+                let owner = stored.classes.first(where: {
+                    $0.persistedName.isSameName(as: declared.persistedName)
+                })
+            else { continue }
+            schema.classes[index].uniques = []
+            if let was = owner.primaryKey, let now = declared.primaryKey,
+                was.persistedName.isSameName(as: now.persistedName), was.type == now.type,
+                now.collection == .none, now.isOptional || !was.isOptional
+            {
+                continue
+            }
+            for position in declared.properties.indices {
+                schema.classes[index].properties[position].isPrimaryKey = false
+                schema.classes[index].properties[position].isAutoIncremented = false
+            }
+        }
+        return schema
+    }
+}
+
+extension ClassSchema {
+    /// Whether it has a property that the file knows by this name.
+    func declares(_ persistedName: String) -> Bool {
+        properties.contains { $0.persistedName.isSameName(as: persistedName) }
+    }
+}
+
+extension StoredProperty {
+    /// What the name of a retired property or class begins with, and no declared one does.
+    static let retiredPrefix = "__"
+
+    var isRetired: Bool { persistedName.utf8.starts(with: Self.retiredPrefix.utf8) }
+
+    fileprivate mutating func retire() {
+        persistedName = Self.retiredPrefix + String(id)
+        name = persistedName
+        isHidden = true
+        deleteRule = .nullify
+        indexTree = nil
+    }
+}
+
 extension StoredClass {
+    fileprivate mutating func setPrimaryKey(_ property: PropertyID?) {
+        primaryKeyID = property
+        primaryKeyTree = nil
+        for position in properties.indices {
+            properties[position].isPrimaryKey = properties[position].id == property
+            properties[position].isAutoIncremented = false
+        }
+    }
+
     /// The property with this name in the file.
-    fileprivate func stored(as persistedName: String) -> StoredProperty? {
+    func stored(as persistedName: String) -> StoredProperty? {
         properties.first { $0.persistedName.isSameName(as: persistedName) }
     }
 }

@@ -3,8 +3,8 @@ extension ModelError {
     package var message: String {
         switch self {
         case .storage(let error): "\(error)"
-        case .invalidSchema, .schemaMismatch, .schemaVersionTooLow, .damagedSchema,
-            .unsupportedSchema:
+        case .invalidSchema, .schemaMismatch, .schemaVersionTooLow, .schemaOutdated,
+            .invalidRenaming, .primaryKeysNotUnique, .damagedSchema, .unsupportedSchema:
             schemaMessage
         case .noSuchClass, .noSuchProperty, .noSuchObject, .primaryKeyImmutable,
             .duplicatePrimaryKey, .duplicateValues, .primaryKeyMissing,
@@ -21,7 +21,11 @@ extension ModelError {
         case .invalidSchema: "The schema is invalid."
         case .schemaMismatch:
             "The schema differs from the file's in ways that opening does not change. Declare what "
-                + "the file has, or use other names and copy the values."
+                + "the file has, or open it with a higher schema version and a migration."
+        case .schemaOutdated(let stored, _):
+            "The file was migrated to schema version \(stored), and the schema that this realm was "
+                + "opened with does not fit it any more. Open it again with the schema of that "
+                + "version."
         default: message
         }
     }
@@ -30,6 +34,10 @@ extension ModelError {
         switch self {
         case .invalidSchema(let problems), .schemaMismatch(let problems):
             summary + ModelError.lines(problems)
+        case .schemaOutdated(_, let problems): summary + ModelError.lines(problems)
+        case .invalidRenaming(let reason): reason
+        case .primaryKeysNotUnique(let className, let property):
+            "Primary key property '\(className).\(property)' has duplicate values after migration."
         case .schemaVersionTooLow(let stored, let given):
             "Schema version \(given) is lower than the file's, which is \(stored). Open the file "
                 + "with version \(stored) or higher."

@@ -10,6 +10,13 @@ package enum ModelError: Error, Sendable, Equatable {
     case schemaMismatch([SchemaProblem])
     /// The declared schema version is lower than the file's.
     case schemaVersionTooLow(stored: UInt64, given: UInt64)
+    /// Another session has migrated the file to a schema that the declared one does not fit: every
+    /// difference.
+    case schemaOutdated(stored: UInt64, [SchemaProblem])
+    /// A class or property can't be renamed so, and why.
+    case invalidRenaming(String)
+    /// After a migration several objects have the same primary key.
+    case primaryKeysNotUnique(className: String, property: String)
     /// What the file holds as schema cannot be read.
     case damagedSchema(String)
     /// The file's schema has something that this build does not know ("type mixed of Dog.id").

@@ -77,6 +77,14 @@ package final class ModelTransaction {
         writing.rollback()
     }
 
+    /// Writes what waits and gives the write transaction up without ending it: another of another
+    /// schema goes on with it. This one has ended.
+    func handOver() throws(ModelError) {
+        try buffer.flush()
+        hasEnded = true
+        buffer.end()
+    }
+
     /// The buffer, after the end, for the next transaction; nil where a large transaction has grown
     /// it.
     package var reusableBuffer: WriteBuffer? { hasEnded && writing.isSmall ? buffer : nil }

@@ -34,7 +34,8 @@ struct SchemaBuilder {
     private mutating func count(_ plan: SchemaPlan) throws(ModelError) {
         for change in plan.changes {
             switch change {
-            case .createIndex(let id, _), .remakePrimaryKey(let id), .createUnique(let id, _):
+            case .createIndex(let id, _), .remakePrimaryKey(let id), .createPrimaryKey(let id),
+                .createUnique(let id, _):
                 let table = schema.classes[try classIndex(id)].table
                 // A class that is new has no table yet, and no objects.
                 guard table != 0 else { continue }
@@ -55,6 +56,10 @@ struct SchemaBuilder {
             try stored { () throws(StorageError) in try writing.makeNullable(table, property) }
             changedClasses.insert(id)
         case .remakePrimaryKey(let id): try remakePrimaryKey(id)
+        case .dropPrimaryKey(let id, let tree):
+            try stored { () throws(StorageError) in try writing.dropTree(tree) }
+            changedClasses.insert(id)
+        case .createPrimaryKey(let id): try createPrimaryKey(id)
         case .startCounter(let id): try startCounter(id)
         case .createBacklinks(let id, let property):
             let tree = try createTree()
@@ -109,6 +114,24 @@ struct SchemaBuilder {
         changedClasses.insert(id)
     }
 
+    /// Fills the tree of a primary key that was an ordinary property, whose values must differ.
+    private mutating func createPrimaryKey(_ id: ClassID) throws(ModelError) {
+        let index = try classIndex(id), owner = schema.classes[index]
+        guard let key = owner.primaryKey else {
+            throw .inconsistent("a plan makes a primary key of class \(id)")
+        }
+        let tree = try createTree()
+        try fillIndex(id, key.id, tree, isUnique: true)
+        let counts = try stored { () throws(StorageError) in
+            (try writing.view.orderedTree(tree).count, try writing.view.table(owner.table).rowCount)
+        }
+        guard counts.0 == counts.1 else {
+            throw .primaryKeysNotUnique(className: owner.name, property: key.name)
+        }
+        schema.classes[index].primaryKeyTree = tree
+        changedClasses.insert(id)
+    }
+
     /// Keeps the greatest primary key of a class, or a greater one from when it was counted before.
     private mutating func startCounter(_ id: ClassID) throws(ModelError) {
         let owner = schema.classes[try classIndex(id)]
@@ -150,16 +173,22 @@ struct SchemaBuilder {
     private static let batchBytes = 24 << 20
 
     /// Adds an entry for each row that exists, to an index or to the tree of the primary key.
-    private mutating func fillIndex(_ id: ClassID, _ property: PropertyID, _ tree: TreeID)
-        throws(ModelError)
-    {
+    /// - Parameter isUnique: equal keys become one entry, for the caller to count; those of long
+    ///   strings throw.
+    private mutating func fillIndex(
+        _ id: ClassID, _ property: PropertyID, _ tree: TreeID, isUnique: Bool = false
+    ) throws(ModelError) {
         let owner = schema.classes[try classIndex(id)]
         guard let indexed = owner.property(id: property) else { return }
+        var longKeys: Set<[UInt8]>? = isUnique ? [] : nil
         try fill(tree, from: owner.table) { cluster, row, batch throws(ModelError) in
             let cell = try stored { () throws(StorageError) in try cluster.cell(row, indexed.id) }
             try KeyBytes.with { bytes throws(ModelError) in
                 guard bytes.put(cell, of: indexed.type, optional: indexed.isOptional) else {
                     throw .inconsistent("'\(owner.name).\(indexed.name)' can't be indexed")
+                }
+                if !bytes.isExact, longKeys?.insert(Array(bytes.bytes)).inserted == false {
+                    throw .primaryKeysNotUnique(className: owner.name, property: indexed.name)
                 }
                 let key = cluster.keys[row]
                 if !indexed.isPrimaryKey || !bytes.isExact { bytes.put(objectKey: key) }
@@ -167,7 +196,7 @@ struct SchemaBuilder {
                 batch.add(
                     bytes.bytes, value,
                     length: indexed.isPrimaryKey ? PrimaryKeyEntry.size(key) : 0,
-                    isNew: true)
+                    isNew: longKeys == nil)
             }
         }
     }

@@ -15,6 +15,9 @@ HEADER = Header()
 LIBRARY = HEADER.load(os.environ.get("TOFT_LIBRARY", "libtoft.so.2"))
 S = collections.namedtuple("Structures", HEADER.structures)(**HEADER.structures)
 E = collections.namedtuple("Enumerators", HEADER.enumerators)(**HEADER.enumerators)
+#: A migration lives in a callback alone, and so do its functions: see test_functions.py.
+HEADER.handles.discard("toft_migration")
+ANYWHERE = [each for each in HEADER.functions.values() if "_migration_" not in each.name]
 
 #: The functions that were called and returned TOFT_OK (or return nothing that could fail).
 succeeded = collections.Counter()

@@ -2139,6 +2139,143 @@ class FunctionTests(unittest.TestCase):
             check("toft_realm_close", realm)
             check("toft_realm_release", realm)
 
+    def test_a_file_of_an_older_schema_version_is_migrated(self):
+        with tempfile.TemporaryDirectory() as directory:
+            self.path = str(pathlib.Path(directory) / "migrated.toft")
+            self.fill_old()
+
+            def fail(migration):
+                self.rename(migration)
+                return E.TOFT_ERROR_OVERFLOW
+
+            self.assertEqual(self.migrate(fail)[0], "TOFT_ERROR_OVERFLOW")
+            self.assertEqual(
+                self.migrate(lambda _: status("toft_realm_close", None))[0],
+                "TOFT_ERROR_INVALID_HANDLE",
+            )
+            self.assertEqual(self.migrate(lambda _: -77)[0], "TOFT_ERROR_INTERRUPTED")
+            self.assertEqual(self.ages(), ["36"])
+            result, kept = self.migrate(self.rename)
+            self.assertEqual(result, "TOFT_OK")
+            for function in ("toft_migration_old_realm", "toft_migration_new_realm"):
+                self.assertEqual(
+                    status(function, kept, ctypes.byref(ctypes.c_void_p())),
+                    E.TOFT_ERROR_INVALID_HANDLE,
+                )
+            self.assertEqual(self.ages(), [36])
+
+    NEW = {
+        "Human": [
+            property_schema("full_name", E.TOFT_TYPE_STRING),
+            property_schema("age", E.TOFT_TYPE_INT),
+        ],
+    }
+
+    def fill_old(self):
+        """A person who is called Ada and is "36", and a dog."""
+        classes = {
+            "Person": [
+                property_schema("name", E.TOFT_TYPE_STRING),
+                property_schema("age", E.TOFT_TYPE_STRING),
+            ],
+            "Dog": [property_schema("name", E.TOFT_TYPE_STRING)],
+        }
+        realm = open_realm(classes, path=self.path, schema_version=1)
+        check("toft_realm_begin_write", realm, None)
+        for name in classes:
+            self.create(realm, name, {"name": "Ada"} | ({"age": "36"} if name == "Person" else {}))
+        check("toft_realm_commit", realm, None, None)
+        check("toft_realm_close", realm)
+        check("toft_realm_release", realm)
+
+    @staticmethod
+    def create(realm, name, given):
+        owner = get("toft_realm_find_class", realm, text(name))
+        keys = [get("toft_realm_find_property", realm, owner, text(each)) for each in given]
+        check(
+            "toft_realm_create_object",
+            realm,
+            owner,
+            E.TOFT_UPDATE_ERROR,
+            (ctypes.c_uint32 * len(keys))(*keys),
+            values(list(given.values())),
+            len(keys),
+            None,
+            None,
+            None,
+        )
+
+    def migrate(self, body):
+        """What opening gives with a migration, and the migration."""
+        kept = []
+
+        def call(user_data, migration):
+            kept.append(migration)
+            self.assertEqual(user_data, 7)
+            return body(migration) or 0
+
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+        callback, schema, out = kind(call), new_schema(self.NEW), ctypes.c_void_p()
+        given = configuration(path=self.path, schema=schema, schema_version=2)
+        given.migration = ctypes.cast(callback, ctypes.c_void_p)
+        given.migration_user_data = 7
+        result = status_name(status("toft_realm_open", ctypes.byref(given), ctypes.byref(out)))
+        check("toft_realm_release", out)
+        check("toft_schema_release", schema)
+        return result, kept[0] if kept else None
+
+    def rename(self, migration):
+        versions = ctypes.c_uint64(), ctypes.c_uint64()
+        check("toft_migration_versions", migration, *map(ctypes.byref, versions))
+        self.assertEqual([each.value for each in versions], [1, 2])
+        check("toft_migration_rename_class", migration, text("Person"), text("Human"))
+        check(
+            "toft_migration_rename_property", migration, text("Human"), text("name"),
+            text("full_name"),
+        )  # fmt: skip
+        for name, expected in (("Dog", True), ("Cat", False)):
+            was_there = get("toft_migration_delete_data", migration, text(name))
+            self.assertEqual(was_there, expected)
+        old = get("toft_migration_old_realm", migration)
+        new = get("toft_migration_new_realm", migration)
+        self.assertEqual(status("toft_realm_commit", new, None, None), E.TOFT_ERROR_INSIDE_CALLBACK)
+        was = get("toft_realm_find_class", old, text("Person"))
+        owner = get("toft_realm_find_class", new, text("Human"))
+        self.assertEqual(was, owner)
+        people = get("toft_realm_objects", old, was)
+        before = get("toft_results_object", people, 0)
+        after = get("toft_realm_follow", new, S.toft_link(*get("toft_object_link", before)))
+        age = get("toft_realm_find_property", old, was, text("age"))
+        number = int(get("toft_object_get", before, age))
+        key = get("toft_realm_find_property", new, owner, text("age"))
+        check("toft_object_set", after, key, value(number))
+        for kind, handle in (
+            ("object", after), ("object", before), ("results", people), ("realm", new),
+            ("realm", old),
+        ):  # fmt: skip
+            check(f"toft_{kind}_release", handle)
+
+    def ages(self):
+        """The ages of the file's people, whatever their class is called."""
+        realm = open_realm(path=self.path)
+        found = []
+        for name in ("Person", "Human"):
+            owner = ctypes.c_uint32()
+            if status("toft_realm_find_class", realm, text(name), ctypes.byref(owner)):
+                continue
+            key = get("toft_realm_find_property", realm, owner, text("age"))
+            results = get("toft_realm_objects", realm, owner)
+            one = get("toft_results_object", results, 0)
+            found.append(get("toft_object_get", one, key))
+            check("toft_object_release", one)
+            check("toft_results_release", results)
+        report, size = sized(S.toft_check_report), ctypes.c_size_t()
+        check("toft_realm_check", realm, ctypes.byref(report), None, 0, ctypes.byref(size))
+        self.assertEqual(report.problem_count, 0)
+        check("toft_realm_close", realm)
+        check("toft_realm_release", realm)
+        return found
+
     def write(self, body):
         check("toft_realm_begin_write", self.world.realm, None)
         body()

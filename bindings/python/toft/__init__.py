@@ -34,6 +34,7 @@ from .grouping import Groups
 from .identifiers import ObjectId
 from .lists import List
 from .log import set_log_level
+from .migration import Migration
 from .objects import EmbeddedObject, Object, Property
 from .observe import Changes, Observation
 from .opening import open as open
@@ -57,6 +58,7 @@ __all__ = [
     "Increment",
     "Info",
     "List",
+    "Migration",
     "Mixed",
     "Object",
     "ObjectId",

@@ -229,6 +229,9 @@ toft_destructor = CFUNCTYPE(None, c_void_p)
 toft_progress_callback = CFUNCTYPE(None, c_void_p, c_uint64, c_uint64)
 
 
+toft_migration_callback = CFUNCTYPE(c_int, c_void_p, c_void_p)
+
+
 toft_group_callback = CFUNCTYPE(None, c_void_p, c_void_p)
 
 
@@ -456,6 +459,8 @@ class toft_configuration(Structure):
         ("interrupt", c_void_p),
         ("progress", toft_progress_callback),
         ("progress_user_data", c_void_p),
+        ("migration", toft_migration_callback),
+        ("migration_user_data", c_void_p),
     ]
     size: int
     path: toft_string
@@ -471,6 +476,8 @@ class toft_configuration(Structure):
     interrupt: int | None
     progress: Any
     progress_user_data: int | None
+    migration: Any
+    migration_user_data: int | None
 
 
 class toft_class_info(Structure):
@@ -854,6 +861,30 @@ class Library:
         self.toft_realm_object_count = _prototype(
             library, "toft_realm_object_count", c_int,
             [c_void_p, c_uint32, c_void_p], check
+        )
+        self.toft_migration_versions = _prototype(
+            library, "toft_migration_versions", c_int,
+            [c_void_p, c_void_p, c_void_p], check
+        )
+        self.toft_migration_old_realm = _prototype(
+            library, "toft_migration_old_realm", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_migration_new_realm = _prototype(
+            library, "toft_migration_new_realm", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_migration_rename_class = _prototype(
+            library, "toft_migration_rename_class", c_int,
+            [c_void_p, toft_string, toft_string], check
+        )
+        self.toft_migration_rename_property = _prototype(
+            library, "toft_migration_rename_property", c_int,
+            [c_void_p, toft_string, toft_string, toft_string], check
+        )
+        self.toft_migration_delete_data = _prototype(
+            library, "toft_migration_delete_data", c_int,
+            [c_void_p, toft_string, c_void_p], check
         )
         self.toft_realm_begin_write = _prototype(
             library, "toft_realm_begin_write", c_int,
@@ -1346,6 +1377,12 @@ FUNCTIONS = (
     "toft_realm_property_info",
     "toft_realm_class_unique",
     "toft_realm_object_count",
+    "toft_migration_versions",
+    "toft_migration_old_realm",
+    "toft_migration_new_realm",
+    "toft_migration_rename_class",
+    "toft_migration_rename_property",
+    "toft_migration_delete_data",
     "toft_realm_begin_write",
     "toft_realm_interrupt",
     "toft_realm_commit",

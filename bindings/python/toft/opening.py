@@ -18,6 +18,7 @@ from ._ffi import (
 from ._lib import Handle, borrowed, library
 from .database import Realm
 from .errors import Error, FileError, InvalidArgumentError
+from .migration import Migration, callback_of
 from .objects import Object
 from .schema import schema_handle
 from .transactions import wait_in_moments
@@ -46,6 +47,7 @@ def open(
     autorefresh: bool = True,
     confinement: Confinement = "thread",
     schema_version: int | None = None,
+    migration: Callable[[Migration], object] | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
@@ -69,6 +71,10 @@ def open(
     SchemaVersionTooLowError, so that an old program leaves the files of a new one alone. None: that
     of the file. `realm.info.schema_version` tells it.
 
+    `migration`: called where the file has classes and a lower version than `schema_version`, to
+    rename, delete and copy: see `toft.Migration`. Without one, a property of another type is a
+    SchemaMismatchError. What it raises leaves the file as it was and comes out of this call.
+
     `confinement`: with "thread", a use by another thread is a WrongThreadError. With "caller", any
     thread may use the realm, one at a time, and you see to that.
 
@@ -88,6 +94,7 @@ def open(
         autorefresh,
         confinement,
         schema_version,
+        migration,
         progress,
     )
 
@@ -105,7 +112,7 @@ def open_in_memory(
     """
     name = name or f"toft-{uuid.uuid4()}"
     return _open(
-        "", name, classes, "create", write_timeout, True, autorefresh, confinement, None, None
+        "", name, classes, "create", write_timeout, True, autorefresh, confinement, None, None, None
     )
 
 
@@ -119,6 +126,7 @@ def _open(
     autorefresh: bool,
     confinement: Confinement,
     schema_version: int | None,
+    migration: Callable[[Migration], object] | None,
     progress: Callable[[int, int], object] | None,
 ) -> Realm:
     declared = _declared(classes)
@@ -150,6 +158,15 @@ def _open(
     told = toft_progress_callback(tell)
     configuration.progress = told
     configuration.interrupt = ctypes.addressof(stop)
+    is_confined = confinement == "thread"
+    migrating: list[BaseException] = []
+    if migration is not None:
+        if declared is None or not schema_version:
+            raise InvalidArgumentError(
+                "A migration needs the classes and the schema_version that it leads to."
+            )
+        migrate = callback_of(migration, path or f":{name}", declared, is_confined, migrating)
+        configuration.migration = migrate
 
     def attempt(wait: int) -> None:
         configuration.write_timeout = wait
@@ -158,13 +175,14 @@ def _open(
     try:
         wait_in_moments(attempt, write_timeout)
     except Error as error:
+        if migrating:
+            raise migrating.pop() from None
         if raised:
             raise raised.pop().with_traceback(None) from None
         if isinstance(error, FileError):
             error.filename = path
         raise error.with_traceback(None) from None  # the inner frames tell a caller nothing
     handle = Handle(address.value, library().toft_realm_release)
-    is_confined = confinement == "thread"
     return Realm(handle, path or f":{name}", declared, write_timeout, autorefresh, is_confined)
 
 

@@ -1,0 +1,154 @@
+public import Foundation
+internal import Synchronization
+internal import ToftEngine
+internal import ToftModel
+internal import ToftStorage
+
+/// Moves a file from an older schema version to the app's: see
+/// `Realm.Configuration.migrationBlock`. What it throws leaves the file as it was and comes out of
+/// the opening; Realm's can't throw.
+public typealias MigrationBlock =
+    @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64)
+    throws -> Void
+
+/// An object in a migration, whose properties are known by their names.
+public typealias MigrationObject = DynamicObject
+
+/// What `Migration.enumerateObjects` calls.
+public typealias MigrationObjectEnumerateBlock = (
+    _ oldObject: MigrationObject?, _ newObject: MigrationObject?
+) -> Void
+
+/// A file on its way from one schema version to the next, while a `MigrationBlock` runs: with the
+/// objects as they were and as they are to be.
+///
+/// A property whose type has changed is a new one, and so is one that was optional and is required:
+/// copy what is to stay. Misuse in the block, such as a name that does not exist, is thrown by the
+/// opening. Belongs to the thread of the block.
+public struct Migration {
+    let engine: ToftEngine.Migration
+    let old: Realm
+    let new: Realm
+
+    /// The classes as the file had them.
+    public var oldSchema: Schema { old.schema }
+
+    /// The classes as they are to be.
+    public var newSchema: Schema { new.schema }
+
+    /// Calls the block with each object of a class, as it was and as it is to be. One of the two is
+    /// nil for a class that only the other schema has; objects that were deleted in the migration
+    /// are left out.
+    public func enumerateObjects(
+        ofType typeName: String, _ block: MigrationObjectEnumerateBlock
+    ) {
+        Misuse.reporting {
+            try engine.enumerate(typeName) { before, after throws(EngineError) in
+                block(old.migrating(before), new.migrating(after))
+            }
+        }
+    }
+
+    /// Creates an object of a class of the new schema.
+    @discardableResult
+    public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
+        new.dynamicCreate(typeName, value: value)
+    }
+
+    /// Deletes an object that `enumerateObjects` gave as the new one, or that was created.
+    public func delete(_ object: MigrationObject) {
+        new.delete(object)
+    }
+
+    /// Deletes all objects of a class, and the class if the new schema lacks it. Whether the file
+    /// has it.
+    @discardableResult
+    public func deleteData(forType typeName: String) -> Bool {
+        Misuse.reporting { try engine.deleteData(typeName) } ?? false
+    }
+
+    /// Gives a property its new name, with its values. Not inside `enumerateObjects`. A new name
+    /// that the schema lacks is one for the meantime: rename it again.
+    public func renameProperty(
+        onType typeName: String, from oldName: String, to newName: String
+    ) {
+        Misuse.reporting { try engine.renameProperty(typeName, oldName, to: newName) }
+    }
+}
+
+extension Realm {
+    /// Migrates the file of a configuration without opening it for use. Throws `.alreadyOpen` while
+    /// a realm of this process has it open.
+    public static func performMigration(
+        for configuration: Configuration = .defaultConfiguration
+    ) throws {
+        if case .file(let path)? = configuration.location, Database.isOpen(path: path) {
+            throw Realm.Error(
+                .alreadyOpen,
+                "'\(path)' can't be migrated: a realm of this process has it open.")
+        }
+        try Realm(configuration: configuration).session.close()
+    }
+
+    fileprivate func migrating(_ handle: ObjectHandle?) -> MigrationObject? {
+        guard let handle else { return nil }
+        return Misuse.reporting {
+            try session.dynamicHome(id: handle.ref.classID).object(handle.ref.key)
+                as? DynamicObject
+        } ?? nil
+    }
+}
+
+/// The schema version of a file. Throws if it is missing or no database.
+public func schemaVersionAtURL(_ fileURL: URL) throws -> UInt64 {
+    let configuration = Realm.Configuration(fileURL: fileURL, readOnly: true, objectTypes: [])
+    guard let location = configuration.location else {
+        throw Realm.Error(.invalidArgument, "There is no file at \(fileURL).")
+    }
+    do throws(EngineError) {
+        let session = try Session.open(configuration.engine(at: location, .thread))
+        let version = try session.schemaVersion
+        try session.close()
+        return version
+    } catch {
+        throw Realm.Error(error)
+    }
+}
+
+/// Calls a migration block for the engine, and keeps what it throws.
+final class MigrationCall: Sendable {
+    private let block: MigrationBlock
+    private let configuration: Realm.Configuration
+    private let thrown = Mutex<(any Swift.Error)?>(nil)
+
+    init?(_ configuration: Realm.Configuration) {
+        guard let block = configuration.migrationBlock else { return nil }
+        self.block = block
+        self.configuration = configuration.opened
+    }
+
+    /// The engine's handler.
+    var handler: ToftEngine.Migration.Handler {
+        { migration throws(EngineError) in try self.run(migration) }
+    }
+
+    /// What the block has thrown, if that is why an opening has failed.
+    func cause(of error: EngineError) -> any Swift.Error {
+        thrown.withLock { $0 } ?? Realm.Error(telling: error)
+    }
+
+    private func run(_ engine: ToftEngine.Migration) throws(EngineError) {
+        var (was, now) = (configuration, configuration)
+        was.objectTypes = []
+        now.readOnly = false
+        let migration = Migration(
+            engine: engine, old: Realm(RealmSession(engine.old, was, .thread)),
+            new: Realm(RealmSession(try engine.new(), now, .thread)))
+        do {
+            try Realm.attempt { try block(migration, engine.oldVersion) }
+        } catch {
+            thrown.withLock { $0 = error }
+            throw EngineError(.interrupted, "The migration block has thrown \(error).")
+        }
+    }
+}

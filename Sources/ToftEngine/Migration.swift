@@ -1,0 +1,193 @@
+internal import ToftPlatform
+package import ToftModel
+internal import ToftStorage
+
+/// The move of a file from an older schema version to that of a configuration, in one transaction,
+/// before the session of the configuration is opened.
+///
+/// 1. It belongs to the thread that opens, for the time of the handler: afterwards `old` and what
+///    `new` gave are closed.
+/// 2. What the handler throws leaves the file as it was.
+/// 3. Objects have the same keys in `old` and in `new`.
+package final class Migration {
+    /// Changes values, or says why not.
+    package typealias Handler = @Sendable (Migration) throws(EngineError) -> Void
+
+    /// The database as it was, with all classes that it has; frozen.
+    package let old: Session
+    package var oldVersion: UInt64 { schema.oldVersion }
+    package let newVersion: UInt64
+    private let configuration: Configuration
+    private var schema: SchemaMigration
+    private let writing: WriteTransaction
+    /// The database as it is to be; nil until it is first asked for.
+    private var session: Session?
+
+    /// Migrates the file if its version is lower than the configuration's.
+    static func runIfDue(
+        in database: Database, _ configuration: Configuration, _ timeout: Int,
+        _ probe: InterruptProbe?
+    ) throws(EngineError) {
+        guard let handler = configuration.migration, let declared = configuration.schema,
+            let version = configuration.schemaVersion, configuration.mode != .readOnly,
+            !database.store.isReadOnly, try isDue(in: database, version)
+        else { return }
+        let begin = { (slice: Int) throws(EngineError) in
+            try storage { () throws(StorageError) in
+                try database.store.beginWrite(timeoutMilliseconds: slice)
+            }
+        }
+        let writing =
+            if let probe { try Interruption.waiting(timeout, probe, begin) } else {
+                try begin(timeout)
+            }
+        defer { writing.rollback() }
+        // With the lock, nobody else migrates: somebody may have.
+        guard
+            try model({ () throws(ModelError) in
+                try SchemaMigration.isDue(in: writing.view, to: version)
+            })
+        else { return }
+        let migration = try Migration(
+            database, writing, configuration, declared: declared, version: version)
+        defer { migration.end() }
+        try handler(migration)
+        try migration.finish()
+    }
+
+    private static func isDue(in database: Database, _ version: UInt64) throws(EngineError) -> Bool
+    {
+        let snapshot = try storage { () throws(StorageError) in try database.store.beginRead() }
+        defer { snapshot.release() }
+        return try model { () throws(ModelError) in
+            try SchemaMigration.isDue(in: snapshot, to: version)
+        }
+    }
+
+    private init(
+        _ database: Database, _ writing: WriteTransaction, _ given: Configuration,
+        declared: Schema, version: UInt64
+    ) throws(EngineError) {
+        var configuration = given.kept
+        self.configuration = configuration
+        self.writing = writing
+        newVersion = version
+        schema = try model { () throws(ModelError) in
+            try SchemaMigration(
+                writing, to: declared, version: version, progress: given.progress)
+        }
+        configuration.schema = nil
+        configuration.confinement = .caller
+        try storage { () throws(StorageError) in try writing.waitForBase() }
+        let snapshot = try storage { () throws(StorageError) in try database.store.beginRead() }
+        let view = try model { () throws(ModelError) in try ModelView(snapshot) }
+        database.join()
+        old = Session(database: database, configuration: configuration, at: view, isFrozen: true)
+    }
+
+    // MARK: The handler's side
+
+    /// The database as it is to be, in a write transaction that the migration ends. A primary key
+    /// that changes is none here.
+    package func new() throws(EngineError) -> Session {
+        if let session { return session }
+        let buffer = old.database.takeWriteBuffer()
+        let transaction = try model { () throws(ModelError) in try schema.begin(buffer) }
+        old.database.join()
+        let made = Session(
+            database: old.database, configuration: configuration, at: old.base)
+        made.enterTransaction(transaction)
+        made.isBeginning = true
+        session = made
+        return made
+    }
+
+    /// Gives a class of the file the name that it is to have. Before anything else.
+    package func renameClass(_ oldName: String, to newName: String) throws(EngineError) {
+        guard session == nil else {
+            throw EngineError(
+                .invalidArgument,
+                "Cannot rename class '\(oldName)' to '\(newName)' here: rename classes before the "
+                    + "new realm is used.")
+        }
+        try model { () throws(ModelError) in try schema.renameClass(oldName, to: newName) }
+    }
+
+    /// Gives a property of the file the name that it is to have.
+    package func renameProperty(_ className: String, _ oldName: String, to newName: String)
+        throws(EngineError)
+    {
+        try change { transaction throws(ModelError) in
+            try schema.renameProperty(className, oldName, to: newName, transaction)
+        }
+    }
+
+    /// Deletes all objects of a class, and the class where it is not declared any more. False if
+    /// the file has none of this name.
+    @discardableResult
+    package func deleteData(_ className: String) throws(EngineError) -> Bool {
+        var wasThere = false
+        try change { transaction throws(ModelError) in
+            let deleted = try schema.deleteData(className, transaction)
+            wasThere = deleted.wasThere
+            return deleted.next
+        }
+        return wasThere
+    }
+
+    private func change(
+        _ body: (ModelTransaction) throws(ModelError) -> ModelTransaction
+    ) throws(EngineError) {
+        let session = try new()
+        let transaction = try session.writing()
+        let next = try model { () throws(ModelError) in try body(transaction) }
+        if next !== transaction { session.enterTransaction(next) }
+        session.noteEverything()
+    }
+
+    /// Calls `body` with each object of a class: as it was, and as it is unless it has been deleted
+    /// meanwhile. Of a class that was not there, with those that the migration has created.
+    package func enumerate(
+        _ className: String, _ body: (ObjectHandle?, ObjectHandle?) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        let session = try new()
+        let now = try? session.classHandle(named: className)
+        guard let was = oldClass(className, now) else {
+            guard let now else { throw EngineError(ModelError.noSuchClass(className)) }
+            let results = try session.results(of: now.id)
+            for index in 0..<(try results.count) { try body(nil, try results.object(at: index)) }
+            return
+        }
+        let results = try old.results(of: was.id)
+        for index in 0..<(try results.count) {
+            let before = try results.object(at: index)
+            guard now != nil else {
+                try body(before, nil)
+                continue
+            }
+            if let after = try session.object(before.ref) { try body(before, after) }
+        }
+    }
+
+    /// The class as it was, of the name that it has now or had.
+    private func oldClass(_ name: String, _ now: ClassHandle?) -> ClassHandle? {
+        if let now { return old.schema.visibleClasses.first { $0.id == now.id } }
+        return try? old.classHandle(named: name)
+    }
+
+    // MARK: The end
+
+    private func finish() throws(EngineError) {
+        let session = try new()
+        let transaction = try session.writing()
+        try model { () throws(ModelError) in try schema.finish(transaction) }
+        session.leaveTransaction()
+        _ = try storage { () throws(StorageError) in try writing.commit() }
+    }
+
+    /// Closes what the handler was given.
+    private func end() {
+        try? session?.close()
+        try? old.close()
+    }
+}

@@ -1,0 +1,40 @@
+extension StoredSchema {
+    /// Throws unless a session that sees this schema can go on with a newer one of the file: all
+    /// that it sees is there under the same ids, and at most takes null besides.
+    func requireStillThere(in newer: StoredSchema) throws(ModelError) {
+        var problems: [SchemaProblem] = []
+        for owner in visibleClasses {
+            guard let now = newer.storedClass(id: owner.id), owner.isSameClass(as: now) else {
+                problems.append(
+                    SchemaProblem(className: owner.name, text: "is not in the file any more"))
+                continue
+            }
+            if owner.primaryKeyID != now.primaryKeyID {
+                problems.append(
+                    SchemaProblem(className: owner.name, text: "has another primary key now"))
+            }
+            for property in owner.visibleProperties where property.isStored {
+                if let other = now.property(id: property.id), property.isSameProperty(as: other) {
+                    continue
+                }
+                problems.append(
+                    SchemaProblem(
+                        className: owner.name, property: property.name,
+                        text: "is not in the file any more, or is of another type"))
+            }
+        }
+        if !problems.isEmpty { throw .schemaOutdated(stored: newer.version, problems) }
+    }
+}
+
+extension StoredClass {
+    fileprivate func isSameClass(as other: StoredClass) -> Bool {
+        persistedName.isSameName(as: other.persistedName)
+    }
+}
+
+extension StoredProperty {
+    fileprivate func isSameProperty(as other: StoredProperty) -> Bool {
+        persistedName.isSameName(as: other.persistedName) && (other.isOptional || !isOptional)
+    }
+}

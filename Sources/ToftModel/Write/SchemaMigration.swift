@@ -1,0 +1,200 @@
+package import ToftStorage
+
+/// How the schema of a file changes in a migration, within a write transaction that the caller
+/// ends.
+///
+/// 1. `renameClass`, as often as needed.
+/// 2. `begin`: all that the declared schema has is there; a property that has changed its type is a
+///    new one, and a primary key that changes is none.
+/// 3. Values change, through the transactions that `begin` and `renameProperty` give.
+/// 4. `finish`: primary keys are made, what the declared classes lack is retired, the version is
+///    set.
+package struct SchemaMigration {
+    private let writing: WriteTransaction
+    private let declared: Schema
+    private let version: UInt64
+    private let progress: ProgressHandler?
+    private var stored: StoredSchema
+    /// Classes that were renamed, whose records wait for the next plan.
+    private var changed: [SchemaChange] = []
+    /// The schema version that the file had.
+    package let oldVersion: UInt64
+
+    /// Whether a file with this schema is migrated when it is opened with a version: an older one
+    /// is, a new one has nothing to migrate.
+    package static func isDue(in snapshot: Snapshot, to version: UInt64) throws(ModelError) -> Bool
+    {
+        let stored = try SchemaTree.read(snapshot)
+        return stored.version < version && !stored.classes.isEmpty
+    }
+
+    package init(
+        _ writing: WriteTransaction, to declared: Schema, version: UInt64,
+        progress: ProgressHandler?
+    ) throws(ModelError) {
+        try declared.validate()
+        self.writing = writing
+        self.declared = declared
+        self.version = version
+        self.progress = progress
+        stored = try SchemaTree.read(writing.view)
+        oldVersion = stored.version
+    }
+
+    // MARK: The schema
+
+    /// Prepares the file for the declared schema, and begins to change values.
+    package mutating func begin(_ buffer: WriteBuffer) throws(ModelError) -> ModelTransaction {
+        try carryOut(.beforeMigration)
+        return transaction(buffer)
+    }
+
+    /// Ends the change of values, and makes the schema what is declared. The write transaction is
+    /// to be committed.
+    /// - Throws: `primaryKeysNotUnique`.
+    package mutating func finish(_ transaction: ModelTransaction) throws(ModelError) {
+        try transaction.handOver()
+        try carryOut(.afterMigration)
+    }
+
+    private mutating func carryOut(_ moment: SchemaMoment) throws(ModelError) {
+        var plan = try stored.plan(for: declared, version: version, at: moment)
+        plan.changes = changed + plan.changes
+        changed = []
+        if !plan.isEmpty { stored = try SchemaBuilder.carryOut(plan, in: writing, progress) }
+    }
+
+    private func transaction(_ buffer: WriteBuffer) -> ModelTransaction {
+        ModelTransaction(
+            writing, schema: ModelSchema(stored, declared: declared), buffer: buffer)
+    }
+
+    // MARK: Names
+
+    /// Gives a class another name, with its objects and all links to them. Before `begin`.
+    package mutating func renameClass(_ old: String, to new: String) throws(ModelError) {
+        let new = declared.classSchema(named: new)?.persistedName ?? new
+        let what = "Cannot rename class '\(old)' to '\(new)'"
+        guard let index = stored.classIndex(persistedName: old) else {
+            throw .invalidRenaming("\(what) because it does not exist.")
+        }
+        if stored.classIndex(persistedName: new) != nil {
+            throw .invalidRenaming("\(what) because the file has a class of that name.")
+        }
+        if declared.classes.contains(where: { $0.persistedName.isSameName(as: old) }) {
+            throw .invalidRenaming("\(what) because the schema still has the class '\(old)'.")
+        }
+        try Self.check(new, limit: Limits.classNameBytes, what)
+        stored.classes[index].persistedName = new
+        stored.classes[index].name = new
+        changed.append(.updateClass(stored.classes[index].id))
+    }
+
+    /// Gives a property another name, with its values. A new name that is not declared is one for
+    /// the meantime, to be renamed once more.
+    /// - Returns: a transaction that goes on for `transaction`, which has ended.
+    package mutating func renameProperty(
+        _ className: String, _ old: String, to new: String, _ transaction: ModelTransaction
+    ) throws(ModelError) -> ModelTransaction {
+        let declared = declared.classSchema(named: className)
+        let name = declared?.persistedName ?? className
+        guard let index = stored.classIndex(persistedName: name) else {
+            throw .invalidRenaming(
+                "Cannot rename properties for type '\(className)' because it does not exist.")
+        }
+        let target = declared?.property(named: new)
+        let newName = target?.persistedName ?? new
+        let what = "Cannot rename property '\(className).\(old)'"
+        guard let position = stored.classes[index].position(persistedName: old),
+            !stored.classes[index].properties[position].isRetired
+        else { throw .invalidRenaming("\(what) because it does not exist.") }
+        let property = stored.classes[index].properties[position]
+        if declared?.declares(old) == true {
+            throw .invalidRenaming(
+                "\(what) to '\(new)' because the source property still exists.")
+        }
+        try Self.check(newName, limit: Limits.propertyNameBytes, "\(what) to '\(new)'")
+        var plan = SchemaPlan(
+            target: stored, changes: [.updateClass(stored.classes[index].id)])
+        if let taken = stored.classes[index].position(persistedName: newName) {
+            try check(property, as: stored.classes[index].properties[taken], "\(what) to '\(new)'")
+            plan.retire(propertyAt: taken, classAt: index)
+        }
+        try transaction.handOver()
+        plan.target.classes[index].properties[position].persistedName = newName
+        plan.target.classes[index].properties[position].name = newName
+        stored = try SchemaBuilder.carryOut(plan, in: writing, nil)
+        try carryOut(.beforeMigration)
+        return self.transaction(transaction.buffer)
+    }
+
+    private func check(_ old: StoredProperty, as new: StoredProperty, _ what: String)
+        throws(ModelError)
+    {
+        let name = { (property: StoredProperty) in
+            property.typeName(
+                target: property.targetClassID.flatMap {
+                    stored.storedClass(id: $0)?.persistedName
+                })
+        }
+        var widened = old
+        widened.isOptional = old.isOptional || (new.isOptional && !old.type.canLink)
+        guard name(widened) != name(new) else { return }
+        var narrowed = old
+        narrowed.isOptional = false
+        if name(narrowed) == name(new) {
+            throw .invalidRenaming(
+                "\(what) because it would change from optional to required.")
+        }
+        throw .invalidRenaming(
+            "\(what) because it would change from type '\(name(old))' to '\(name(new))'.")
+    }
+
+    private static func check(_ name: String, limit: Int, _ what: String) throws(ModelError) {
+        if name.isEmpty { throw .invalidRenaming("\(what): a name can't be empty.") }
+        if name.utf8.count > limit {
+            throw .invalidRenaming("\(what): a name has at most \(limit) bytes.")
+        }
+        if let problem = NameRules.problem(of: name) {
+            throw .invalidRenaming("\(what): the name \(problem).")
+        }
+    }
+
+    // MARK: Data
+
+    /// Deletes all objects of a class. One that is not declared is then gone, as if it had never
+    /// been.
+    /// - Returns: false where the file has no such class, and a transaction that goes on for
+    ///   `transaction`, which may have ended.
+    package mutating func deleteData(_ className: String, _ transaction: ModelTransaction)
+        throws(ModelError) -> (wasThere: Bool, next: ModelTransaction)
+    {
+        let declared = declared.classSchema(named: className)
+        guard let index = stored.classIndex(persistedName: declared?.persistedName ?? className),
+            let owner = transaction.view.schema.anyClass(id: stored.classes[index].id)
+        else { return (false, transaction) }
+        try transaction.eraseAll([owner])
+        guard declared == nil else { return (true, transaction) }
+        try transaction.handOver()
+        var plan = SchemaPlan(
+            target: stored, changes: [.updateClass(stored.classes[index].id)])
+        let retired = StoredProperty.retiredPrefix + String(stored.classes[index].id)
+        plan.target.classes[index].persistedName = retired
+        plan.target.classes[index].name = retired
+        plan.target.classes[index].isHidden = true
+        stored = try SchemaBuilder.carryOut(plan, in: writing, nil)
+        return (true, self.transaction(transaction.buffer))
+    }
+}
+
+extension StoredSchema {
+    fileprivate func classIndex(persistedName: String) -> Int? {
+        classes.firstIndex { $0.persistedName.isSameName(as: persistedName) }
+    }
+}
+
+extension StoredClass {
+    fileprivate func position(persistedName: String) -> Int? {
+        properties.firstIndex { $0.persistedName.isSameName(as: persistedName) }
+    }
+}

@@ -1,0 +1,439 @@
+"""Migrations: from the classes of one version of a program to those of the next."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toft
+
+
+def classes(version: int) -> list[type[toft.Object]]:
+    """A program in six versions. 1: ages are texts. 2: they are numbers. 3: the name is called
+    full_name. 4: people have a number. 5: a note is required. 6: dogs are hounds, and there are no
+    notes.
+    """
+    person: dict[str, Any] = {}
+    if version >= 4:
+        person["id"] = int
+    person["age"] = str if version == 1 else int
+    person["name" if version < 3 else "full_name"] = str
+    if version < 6:
+        person["note"] = str | None if version < 5 else str
+    namespace: dict[str, Any] = {"__annotations__": person, "__module__": __name__}
+    if version >= 4:
+        namespace["id"] = toft.field(primary_key=True)
+    Person = type("Person", (toft.Object,), namespace)
+    dog = {"name": str, "owner": Person | None}
+    name = "Dog" if version < 6 else "Hound"
+    return [Person, type(name, (toft.Object,), {"__annotations__": dog, "__module__": __name__})]
+
+
+def migrate(migration: toft.Migration) -> None:
+    old, new = migration.old_version, migration.new_version
+    if old < 6 <= new:
+        migration.rename_class("Dog", "Hound")
+    if old < 3 <= new:
+        migration.rename_property("Person", "name", "full_name")
+    for number, (before, after) in enumerate(migration.enumerate("Person")):
+        if old < 2:
+            after.age = int(before.age) if before.age.isdigit() else -1
+        if old < 4 <= new:
+            after.id = 100 + number
+        if old < 5 == new:
+            after.note = before.note or "none"
+
+
+def fill(path: Path) -> None:
+    """Ada (36, with a note, the owner of Rex) and Bob (seven, which is no number)."""
+    Person, Dog = classes(1)
+    with toft.open(path, [Person, Dog], schema_version=1) as realm, realm.write():
+        ada = realm.create(Person, name="Ada", age="36", note="first")
+        realm.create(Person, name="Bob", age="seven")
+        realm.create(Dog, name="Rex", owner=ada)
+
+
+def dump(realm: toft.Realm) -> list[str]:
+    lines = []
+    for name, cls in sorted(realm.classes.items()):
+        for each in realm.objects(cls):
+            values = {key: value for key, value in each.to_dict().items() if key != "owner"}
+            lines.append(f"{name} {dict(sorted(values.items()))}")
+    return lines
+
+
+EXPECTED = {
+    1: [
+        "Dog {'name': 'Rex'}",
+        "Person {'age': '36', 'name': 'Ada', 'note': 'first'}",
+        "Person {'age': 'seven', 'name': 'Bob', 'note': None}",
+    ],
+    2: [
+        "Dog {'name': 'Rex'}",
+        "Person {'age': 36, 'name': 'Ada', 'note': 'first'}",
+        "Person {'age': -1, 'name': 'Bob', 'note': None}",
+    ],
+    3: [
+        "Dog {'name': 'Rex'}",
+        "Person {'age': 36, 'full_name': 'Ada', 'note': 'first'}",
+        "Person {'age': -1, 'full_name': 'Bob', 'note': None}",
+    ],
+    4: [
+        "Dog {'name': 'Rex'}",
+        "Person {'age': 36, 'full_name': 'Ada', 'id': 100, 'note': 'first'}",
+        "Person {'age': -1, 'full_name': 'Bob', 'id': 101, 'note': None}",
+    ],
+    5: [
+        "Dog {'name': 'Rex'}",
+        "Person {'age': 36, 'full_name': 'Ada', 'id': 100, 'note': 'first'}",
+        "Person {'age': -1, 'full_name': 'Bob', 'id': 101, 'note': 'none'}",
+    ],
+    6: [
+        "Hound {'name': 'Rex'}",
+        "Person {'age': 36, 'full_name': 'Ada', 'id': 100}",
+        "Person {'age': -1, 'full_name': 'Bob', 'id': 101}",
+    ],
+}
+
+
+def opened(path: Path, version: int, migration: Any = migrate) -> toft.Realm:
+    return toft.open(path, classes(version), schema_version=version, migration=migration)
+
+
+def test_a_file_goes_through_every_version_one_after_the_other(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    for version in range(1, 7):
+        with opened(tmp_path / "db", version) as realm:
+            assert dump(realm) == EXPECTED[version]
+            assert realm.info.schema_version == version
+            assert realm.check()
+
+
+@pytest.mark.parametrize("version", range(2, 7))
+def test_a_file_of_the_first_version_goes_to_a_later_one_at_once(
+    tmp_path: Path, version: int
+) -> None:
+    fill(tmp_path / "db")
+    with opened(tmp_path / "db", version) as realm:
+        assert dump(realm) == EXPECTED[version]
+        [dog] = realm.objects("Dog" if version < 6 else "Hound")
+        assert dog.owner == realm.objects("Person")[0]
+        if version >= 4:
+            assert realm.object("Person", 101) == realm.objects("Person")[1]
+        assert realm.check()
+
+
+def test_a_migration_is_called_for_older_files_only(tmp_path: Path) -> None:
+    called = []
+    for version, expected in ((1, []), (1, []), (2, [(1, 2)]), (2, [(1, 2)])):
+        opened(
+            tmp_path / "db",
+            version,
+            lambda migration: called.append((migration.old_version, migration.new_version)),
+        ).close()
+        assert called == expected
+    with pytest.raises(toft.SchemaVersionTooLowError):
+        opened(tmp_path / "db", 1)
+
+
+def test_what_a_migration_raises_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+
+    def fail(migration: toft.Migration) -> None:
+        migrate(migration)
+        migration.new.create("Person", age=1, **({"id": 7} if migration.new_version > 3 else {}))
+        raise ZeroDivisionError("enough")
+
+    for version in range(2, 7):
+        with pytest.raises(ZeroDivisionError, match="enough"):
+            opened(tmp_path / "db", version, fail)
+    with opened(tmp_path / "db", 1) as realm:
+        assert dump(realm) == EXPECTED[1]
+        assert realm.check()
+
+
+def test_without_a_migration_no_type_changes(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    with pytest.raises(toft.SchemaMismatchError, match=r"Person\.age"):
+        opened(tmp_path / "db", 2, None)
+    opened(tmp_path / "db", 1, None).close()
+
+
+def test_a_primary_key_needs_values_that_differ(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    with pytest.raises(toft.DuplicatePrimaryKeyError, match=r"'Person\.id' has duplicate values"):
+        opened(tmp_path / "db", 4, lambda migration: None)
+    with opened(tmp_path / "db", 1) as realm:
+        assert dump(realm) == EXPECTED[1]
+
+
+def test_what_cannot_be_renamed_says_why(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    for arguments, reason in (
+        (("Cat", "name", "x"), "because it does not exist"),
+        (("Person", "nom", "full_name"), "because it does not exist"),
+        (("Person", "age", "full_name"), "because the source property still exists"),
+        (("Person", "name", "age"), "because it would change from type 'string' to 'int'"),
+    ):
+        with pytest.raises(toft.InvalidArgumentError, match=reason):
+            opened(tmp_path / "db", 3, lambda m, a=arguments: m.rename_property(*a))
+    with pytest.raises(toft.InvalidArgumentError, match="still has the class 'Dog'"):
+        opened(tmp_path / "db", 3, lambda m: m.rename_class("Dog", "Hound"))
+    with opened(tmp_path / "db", 1) as realm:
+        assert dump(realm) == EXPECTED[1]
+
+
+def test_a_class_is_created_deleted_and_enumerated(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+
+    class Cat(toft.Object):
+        name: str
+
+    def change(migration: toft.Migration) -> None:
+        assert [(old.name, new) for old, new in migration.enumerate("Dog")] == [("Rex", None)]
+        assert migration.delete_data("Dog")
+        assert not migration.delete_data("Dog")
+        migration.new.create(Cat, name="Tom")
+        assert [(old, new.name) for old, new in migration.enumerate(Cat)] == [(None, "Tom")]
+        with pytest.raises(toft.NoSuchClassError):
+            list(migration.enumerate("Cow"))
+
+    with toft.open(tmp_path / "db", Cat, schema_version=2, migration=change) as realm:
+        assert [cat.name for cat in realm.objects(Cat)] == ["Tom"]
+        assert realm.check()
+    with toft.open(tmp_path / "db") as realm:
+        assert list(realm.classes) == ["Cat"]
+
+
+def test_what_a_migration_gave_is_closed_afterwards(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    kept: list[Any] = []
+
+    def keep(migration: toft.Migration) -> None:
+        migrate(migration)
+        kept.extend([migration, *next(migration.enumerate("Person"))])
+        with pytest.raises(toft.InsideCallbackError):
+            migration.new.commit()
+
+    with opened(tmp_path / "db", 2, keep) as realm:
+        assert dump(realm) == EXPECTED[2]
+        migration, old, new = kept
+        for use in (lambda: old.age, lambda: new.age, lambda: migration.delete_data("Dog")):
+            with pytest.raises(toft.ClosedError):
+                use()
+
+
+def test_a_migration_needs_the_classes_and_the_version(tmp_path: Path) -> None:
+    with pytest.raises(toft.InvalidArgumentError, match="schema_version"):
+        toft.open(tmp_path / "db", classes(1), migration=migrate)
+    with pytest.raises(toft.InvalidArgumentError, match="classes"):
+        toft.open(tmp_path / "db", schema_version=1, migration=migrate)
+
+
+PROGRAM = """
+import os, signal, sys
+from pathlib import Path
+from test_migrations import dump, migrate, opened
+
+def kill(migration):
+    migrate(migration)
+    for each in range(2000):
+        migration.new.create("Person", age=each)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+path, version, how = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+opened(path, version, kill if how == "kill" else migrate).close()
+"""
+
+
+def in_another_process(path: Path, version: int, how: str = "") -> int:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
+    }
+    arguments = [sys.executable, "-c", PROGRAM, str(path), str(version), how]
+    return subprocess.run(arguments, env=environment, timeout=120).returncode
+
+
+def test_a_process_that_is_killed_in_a_migration_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    assert in_another_process(tmp_path / "db", 3, "kill") == -signal.SIGKILL
+    with opened(tmp_path / "db", 1) as realm:
+        assert dump(realm) == EXPECTED[1]
+        assert realm.check()
+    with opened(tmp_path / "db", 3) as realm:
+        assert dump(realm) == EXPECTED[3]
+        assert realm.check()
+
+
+def test_a_process_with_the_old_classes_hears_of_a_migration(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    with opened(tmp_path / "db", 1) as realm:
+        people = realm.objects("Person")
+        assert len(people) == 2
+        with realm.read():
+            assert in_another_process(tmp_path / "db", 2) == 0
+            with pytest.raises(toft.SchemaMismatchError, match="migrated to schema version 2"):
+                realm.refresh()
+            with pytest.raises(toft.SchemaMismatchError, match="Open it again"):
+                realm.begin_write()
+            assert [person.age for person in people] == ["36", "seven"]
+    with opened(tmp_path / "db", 2) as realm:
+        assert dump(realm) == EXPECTED[2]
+
+
+KINDS: dict[str, tuple[Any, Any]] = {
+    "int": (int, 0),
+    "int?": (int | None, None),
+    "str": (str, ""),
+    "str?": (str | None, None),
+    "float": (float, 0.0),
+    "ints": (list[int], []),
+    "set": (set[int], set()),
+    "dict": (dict[str, int], {}),
+    "mixed": (toft.Mixed, None),
+    "link": ("Other | None", None),
+    "links": ("list[Other]", []),
+    "part": ("Part | None", None),
+    "parts": ("list[Part]", []),
+}
+
+
+class Other(toft.Object):
+    name: str
+
+
+class Part(toft.EmbeddedObject):
+    name: str
+
+
+def value_of(kind: str, chance: random.Random) -> Any:
+    """What is written, in plain Python: objects are their names."""
+    number = chance.randrange(100)
+    return {
+        "int": number,
+        "int?": chance.choice([None, number]),
+        "str": f"s{number}",
+        "str?": chance.choice([None, "x" * number]),
+        "float": number / 4,
+        "ints": [number] * chance.randrange(3),
+        "set": set(range(chance.randrange(3))),
+        "dict": {f"k{each}": number for each in range(chance.randrange(3))},
+        "mixed": chance.choice([None, number, "text", ["a", number]]),
+        "link": chance.choice([None, "a", "b"]),
+        "links": chance.choices("ab", k=chance.randrange(3)),
+        "part": chance.choice([None, f"p{number}"]),
+        "parts": [f"p{number}"] * chance.randrange(3),
+    }[kind]
+
+
+def write(thing: Any, name: str, kind: str, value: Any, others: dict[str, Other]) -> None:
+    if kind == "link":
+        value = others.get(value)
+    elif kind == "links":
+        value = [others[each] for each in value]
+    elif kind == "part":
+        value = None if value is None else Part(name=value)
+    elif kind == "parts":
+        value = [Part(name=each) for each in value]
+    setattr(thing, name, value)
+
+
+def plain(value: Any, kind: str) -> Any:
+    if kind in ("link", "part"):
+        return value and value.name
+    if kind in ("links", "parts"):
+        return [each.name for each in value]
+    if kind in ("ints", "set", "dict"):
+        return {"ints": list, "set": set, "dict": dict}[kind](value)
+    return list(value) if isinstance(value, toft.List) else value
+
+
+def things(kinds: dict[str, str], indexed: set[str]) -> type[toft.Object]:
+    names = {"Other": Other, "Part": Part}
+    namespace: dict[str, Any] = {"__module__": __name__, "__annotations__": {}}
+    for name, kind in kinds.items():
+        hint = KINDS[kind][0]
+        namespace["__annotations__"][name] = eval(hint, names) if isinstance(hint, str) else hint
+        if name in indexed and kind in ("int", "int?", "str", "str?"):
+            namespace[name] = toft.field(indexed=True)
+    return type("Thing", (toft.Object,), namespace)
+
+
+def test_random_changes_of_a_class_keep_what_they_should(tmp_path: Path) -> None:
+    seed = int(os.environ.get("TOFT_SEED", random.randrange(2**32)))
+    print("seed", seed)
+    chance = random.Random(seed)
+    kinds: dict[str, str] = {f"p{each}": chance.choice(list(KINDS)) for each in range(4)}
+    rows: list[dict[str, Any]] = []
+    renamed: dict[str, str] = {}
+    gone: set[str] = set()
+
+    def change(migration: toft.Migration) -> None:
+        for old, new in renamed.items():
+            migration.rename_property("Thing", old, new)
+        assert len(list(migration.enumerate("Thing"))) == len(rows)
+
+    names = iter(f"p{each}" for each in range(4, 10**6))
+    for version in range(1, 40):
+        renamed, before = {}, kinds
+        gone |= set(before)
+        kinds = {}
+        for name, kind in before.items():
+            step = chance.choice(["keep", "keep", "drop", "change", "rename", "optional"])
+            if step == "rename":
+                renamed[name] = next(names)
+                kinds[renamed[name]] = kind
+                for row in rows:
+                    row[renamed[name]] = row.pop(name)
+            elif step == "optional" and kind in ("int", "str"):
+                kinds[name] = f"{kind}?"
+            elif step == "change":
+                kinds[name] = chance.choice(list(KINDS))
+                widened = kinds[name] == f"{kind}?"
+                for row in rows:
+                    if kinds[name] != kind and not widened:
+                        row[name] = KINDS[kinds[name]][1]
+            elif step == "drop":
+                for row in rows:
+                    del row[name]
+            else:
+                kinds[name] = kind
+        while len(kinds) < 3:
+            name = chance.choice([*sorted(gone - set(before)), next(names)])
+            if name not in kinds:
+                kinds[name] = chance.choice(list(KINDS))
+                for row in rows:
+                    row[name] = KINDS[kinds[name]][1]
+        Thing = things(kinds, set(chance.sample(list(kinds), 2)))
+        with toft.open(
+            tmp_path / "db", [Thing, Other, Part], schema_version=version, migration=change
+        ) as realm:
+            found = [
+                {name: plain(getattr(each, name), kind) for name, kind in kinds.items()}
+                for each in realm.objects(Thing)
+            ]
+            assert found == rows, (seed, version)
+            assert realm.check(), (seed, version)
+            with realm.write():
+                others = {each.name: each for each in realm.objects(Other)}
+                for name in {"a", "b"} - set(others):
+                    others[name] = realm.create(Other, name=name)
+                for each in list(realm.objects(Thing))[: chance.randrange(3)]:
+                    if chance.random() < 0.3:
+                        index = list(realm.objects(Thing)).index(each)
+                        realm.delete(each)
+                        del rows[index]
+                for _ in range(chance.randrange(4)):
+                    thing = realm.create(Thing)
+                    row = {name: value_of(kind, chance) for name, kind in kinds.items()}
+                    for name, kind in kinds.items():
+                        write(thing, name, kind, row[name], others)
+                    rows.append(row)
+            assert realm.check(), (seed, version)

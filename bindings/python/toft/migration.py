@@ -1,0 +1,148 @@
+"""Migrations: from the classes that a file has to those that a program declares."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ._ffi import toft_migration_callback
+from ._ffi import toft_status as Status
+from ._lib import Handle, borrowed, library
+from .database import Realm
+from .errors import ClosedError, NoSuchClassError
+from .objects import Object, live, live_object
+from .rows import Single
+
+
+class Migration:
+    """What the `migration` of `toft.open` is called with: the database as it was and as it is to
+    be, until the call returns.
+    """
+
+    def __init__(self, address: int, path: str, declared: list[type[Object]], confined: bool):
+        self._address: int | None = address
+        self._path = path
+        self._declared = declared
+        self._is_confined = confined
+        self._old: Realm | None = None
+        self._new: Realm | None = None
+        versions = ctypes.c_uint64(), ctypes.c_uint64()
+        library().toft_migration_versions(address, *map(ctypes.byref, versions))
+        self.old_version, self.new_version = (version.value for version in versions)
+
+    @property
+    def old(self) -> Realm:
+        """The database as it was, with the classes of the file. It can't be changed."""
+        if self._old is None:
+            self._old = self._realm("toft_migration_old_realm", None, False)
+        return self._old
+
+    @property
+    def new(self) -> Realm:
+        """The database as it is to be, in a write transaction. Properties of another type are new
+        ones; a primary key that changes is an ordinary property until the end of the migration.
+        """
+        if self._new is None:
+            self._new = self._realm("toft_migration_new_realm", self._declared, self._is_confined)
+        return self._new
+
+    def enumerate(self, cls: type[Object] | str) -> Iterator[tuple[Any, Any]]:
+        """Each object of a class, as it was and as it is to be: `for old, new in
+        migration.enumerate(Dog):`. Objects that were deleted meanwhile are left out. `new` is None
+        for a class that is not declared any more, `old` for one that is new.
+        """
+        name = cls if isinstance(cls, str) else cls.__name__
+        binding = self.new._bindings.get(name)
+        was = self.old._bindings.get(binding.key if binding else name)
+        if was is None:
+            if binding is None:
+                raise NoSuchClassError(f"Neither the file nor the migration has a class {name!r}.")
+            for after in list(self.new.objects(binding.cls)):
+                yield None, after
+            return
+        for before in self.old.objects(was.cls):
+            if binding is None:
+                yield before, None
+                continue
+            rows = live(before)
+            single = Single.following(binding, rows.key(before._row))
+            if single is not None:
+                yield before, live_object(binding.cls, single)
+
+    def rename_class(self, old: str, new: type[Object] | str) -> None:
+        """Gives a class of the file its new name: its objects and the links to them stay. To be
+        called before `new` is used. An InvalidArgumentError says why it can't be.
+        """
+        names = borrowed(old), borrowed(_name(new))
+        library().toft_migration_rename_class(self._open(), names[0][0], names[1][0])
+
+    def rename_property(self, cls: type[Object] | str, old: str, new: str) -> None:
+        """Gives a property of the file its new name: its values stay. To be called before objects
+        are taken from `new`. An InvalidArgumentError says why it can't be.
+        """
+        names = borrowed(_name(cls)), borrowed(old), borrowed(new)
+        library().toft_migration_rename_property(self._open(), *(name for name, _ in names))
+        self._again()
+
+    def delete_data(self, cls: type[Object] | str) -> bool:
+        """Deletes all objects of a class, and the class itself if it is not declared any more.
+        Returns whether the file has it.
+        """
+        name, memory = borrowed(_name(cls))
+        was_there = ctypes.c_bool()
+        library().toft_migration_delete_data(self._open(), name, ctypes.byref(was_there))
+        self._again()
+        return was_there.value
+
+    def _realm(self, function: str, classes: list[type[Object]] | None, confined: bool) -> Realm:
+        address = ctypes.c_void_p()
+        getattr(library(), function)(self._open(), ctypes.byref(address))
+        handle = Handle(address.value, library().toft_realm_release)
+        return Realm(handle, self._path, classes, None, False, confined)
+
+    def _again(self) -> None:
+        """Properties have other keys now."""
+        if self._new is not None:
+            self._new._changing()
+            self._new._bind(self._declared)
+
+    def _open(self) -> int:
+        if self._address is None:
+            raise ClosedError("The migration is over.")
+        return self._address
+
+    def _end(self) -> None:
+        self._address = None
+        for realm in (self._old, self._new):
+            if realm is not None and realm.is_open:
+                realm._forget()
+
+
+def _name(cls: type[Object] | str) -> str:
+    return cls if isinstance(cls, str) else cls.__name__
+
+
+def callback_of(
+    migrate: Callable[[Migration], object],
+    path: str,
+    declared: list[type[Object]],
+    confined: bool,
+    raised: list[BaseException],
+) -> Any:
+    """What the library calls. What `migrate` raises is put into `raised`, and ends the opening."""
+
+    def call(_: int | None, address: int) -> int:
+        migration = None
+        try:
+            migration = Migration(address, path, declared, confined)
+            migrate(migration)
+        except BaseException as error:  # also Ctrl-C
+            raised.append(error)
+            return Status.ERROR_INTERRUPTED
+        finally:
+            if migration is not None:
+                migration._end()
+        return Status.OK
+
+    return toft_migration_callback(call)
