@@ -11,7 +11,7 @@ extension ModelView {
     /// Calls `body` with the key of each object whose indexed property holds `cell`, in ascending
     /// order, until it returns false.
     ///
-    /// O(log objects + those found). Where `isExact(cell)` is false, the keys are candidates whose
+    /// O(log objects + those found). Where `isExactInIndex` is false, the keys are candidates whose
     /// values are still to be compared.
     package func forEachIndexed(
         _ property: PropertyHandle, equalTo cell: Cell, _ body: (Int64) throws(ModelError) -> Bool
@@ -77,11 +77,8 @@ extension ModelView {
         }
     }
 
-    /// Whether an index tells this value from every other: not so for strings longer than 200
-    /// bytes.
-    func isExact(_ cell: Cell) -> Bool {
-        if case .bytes(let text) = cell { text.count <= KeyBytes.textLimit } else { true }
-    }
+    /// Whether an index tells a string of `size` bytes from every other: not so beyond 200.
+    package static func isExactInIndex(size: Int) -> Bool { size <= KeyBytes.textLimit }
 }
 
 extension KeyBytes {

@@ -1,17 +1,22 @@
 /// The order of items by 64-bit numbers: sorted digit by digit, so that each item is visited eight
 /// times at most, however many there are.
-struct RadixSort: ~Copyable {
-    struct Item {
+package struct RadixSort: ~Copyable {
+    package struct Item {
         /// The number to sort by: the key, or its first eight bytes.
-        var head: UInt64
+        package var head: UInt64
         /// Which item it is.
-        var index: UInt32
+        package var index: UInt32
+
+        package init(head: UInt64, index: UInt32) {
+            self.head = head
+            self.index = index
+        }
     }
 
-    private(set) var items: UnsafeMutableBufferPointer<Item>
+    package private(set) var items: UnsafeMutableBufferPointer<Item>
 
     /// Makes `count` items in the order of their numbers; `sort` sorts them.
-    init(count: Int, _ item: (Int) -> Item) {
+    package init(count: Int, _ item: (Int) -> Item) {
         items = .allocate(capacity: count)
         for index in 0..<count { items.initializeElement(at: index, to: item(index)) }
     }
@@ -20,10 +25,10 @@ struct RadixSort: ~Copyable {
 
     /// The head of a number: sorts unsigned as the number does signed.
     @inline(__always)
-    static func head(_ number: Int64) -> UInt64 { UInt64(bitPattern: number) ^ (1 << 63) }
+    package static func head(_ number: Int64) -> UInt64 { UInt64(bitPattern: number) ^ (1 << 63) }
 
     /// Sorts by heads; items with equal heads keep their order. O(items).
-    mutating func sort() {
+    package mutating func sort() {
         guard items.count > 256 else {
             return items.sort { $0.head != $1.head ? $0.head < $1.head : $0.index < $1.index }
         }

@@ -12,6 +12,8 @@ indirect enum BoundPredicate: Sendable {
     case wholeList(BoundExpression, [ColumnPredicate])
     /// Two values against each other.
     case pair(BoundExpression, Comparator, StringOptions, BoundExpression, Quantifier, Quantifier)
+
+    var isTest: Bool { if case .test = self { true } else { false } }
 }
 
 /// A value bound to a schema: constants are folded, so at least one path is in it, or it is a

@@ -31,9 +31,9 @@ final class Execution {
 
     /// The keys of the results, in order.
     func keys() throws(ModelError) -> [Int64] {
-        var rows = try firstRows()
+        var (rows, steps) = try firstRows()
         var keys: [Int64] = []
-        for (index, step) in plan.steps.enumerated() {
+        for (index, step) in steps.enumerated() {
             keys = try run(step, rows, thenLimitedTo: plan.needed(from: index + 1))
             rows = .keys(keys)
         }
@@ -66,27 +66,30 @@ final class Execution {
 
     /// Runs all steps but the last. Returns the objects that the last step gets, and its filter.
     private func lastRows() throws(ModelError) -> (rows: QueryBase, filter: [BoundPredicate]) {
-        var rows = try firstRows()
-        for (index, step) in plan.steps.dropLast().enumerated() {
+        var (rows, steps) = try firstRows()
+        for (index, step) in steps.dropLast().enumerated() {
             rows = .keys(try run(step, rows, thenLimitedTo: plan.needed(from: index + 1)))
         }
-        return (rows, plan.steps.last?.filter ?? [])
+        return (rows, steps.last?.filter ?? [])
     }
 
-    /// The objects that the first step gets: those that an index gives, where the plan has one.
-    private func firstRows() throws(ModelError) -> QueryBase {
+    /// The objects that the first step gets, those that an index gives where the plan has one, and
+    /// what is still to be done with them.
+    private func firstRows() throws(ModelError) -> (rows: QueryBase, steps: [QueryPlan.Step]) {
         var rows = base
+        var steps = plan.steps
         if case .index(let index) = plan.access {
             let most = max(64, reader.table.rowCount / 8)
             if let found = try index.candidates(in: source.view, atMost: most) {
                 rows = .keys(found)
+                if plan.isDecidedByIndex { steps[0].filter = [] }
             }
         }
         switch rows {
         case .all: source.baseCount = reader.table.rowCount
         case .keys(let keys): source.baseCount = keys.count
         }
-        return rows
+        return (rows, steps)
     }
 
     /// - Parameter limit: how many of what the step finds are looked at; nil where all may be.
@@ -130,18 +133,18 @@ final class Execution {
     private func sorted(
         _ rows: QueryBase, _ filter: [BoundPredicate], _ keys: [BoundSortKey], limit: Int?
     ) throws(ModelError) -> [Int64] {
-        let table = SortTable(try columns(keys), isAscending: keys.map(\.isAscending))
+        let table = SortTable(try columns(keys), limit: limit ?? .max)
         try forEachBatch(rows, filter) { batch, passing throws(ModelError) in
             try table.append(batch, passing)
             return true
         }
-        return table.sortedKeys(limit: limit ?? .max)
+        return table.sortedKeys()
     }
 
     private func distinct(_ rows: QueryBase, _ filter: [BoundPredicate], _ keys: [BoundSortKey])
         throws(ModelError) -> [Int64]
     {
-        let table = SortTable(try columns(keys), isAscending: keys.map(\.isAscending))
+        let table = SortTable(try columns(keys))
         try forEachBatch(rows, filter) { batch, passing throws(ModelError) in
             try table.appendDistinct(batch, passing)
             return true
@@ -155,7 +158,8 @@ final class Execution {
             let property = PropertyNode(key.column)
             columns.append(
                 SortColumn(
-                    key.steps.isEmpty ? property : try LinkedNode(key.steps, property, source)))
+                    key.steps.isEmpty ? property : try LinkedNode(key.steps, property, source),
+                    isAscending: key.isAscending))
         }
         return columns
     }

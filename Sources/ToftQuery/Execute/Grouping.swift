@@ -57,9 +57,8 @@ extension BoundQuery {
     package func groups(_ grouping: Grouping, in view: ModelView, of base: QueryBase = .all)
         throws(ModelError) -> [ResultGroup]
     {
-        let execution = try execution(in: view, of: base)
-        let table = SortTable(
-            try execution.columns(grouping.keys), isAscending: grouping.keys.map { _ in true })
+        let execution = try execution(in: view, of: base, for: .unordered)
+        let table = SortTable(try execution.columns(grouping.keys))
         let columns = try execution.columns(grouping.values)
         var counts: [Int] = []
         var aggregations: [Aggregation] = []
@@ -89,7 +88,7 @@ extension BoundQuery {
             }
         }
         var groups: [ResultGroup] = []
-        for group in table.sortedRows() {
+        for group in table.sortedRows().map({ Int($0) }) {
             var values: [Value] = []
             for (index, value) in grouping.values.enumerated() {
                 guard let result = aggregations[group * columns.count + index].result else {

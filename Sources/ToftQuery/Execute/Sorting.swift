@@ -1,137 +1,313 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// The values of one sort key, taken out once for all objects.
+/// The values of one sort key, taken out once for all objects, as numbers that sort and compare as
+/// the values do.
 final class SortColumn {
     private let node: ValueNode
-    let layout: Vector.Layout
-    private(set) var nulls: [Bool] = []
-    private(set) var ints: [Int64] = []
-    private(set) var doubles: [Double] = []
-    private(set) var nanoseconds: [Int32] = []
-    private(set) var lows: [UInt64] = []
-    private(set) var texts: [UnsafeRawBufferPointer] = []
+    private let layout: Vector.Layout
+    private let isAscending: Bool
+    private var capacity = 0
+    private(set) var count = 0
+    private var hasNulls = false
+    private var nulls: UnsafeMutablePointer<Bool>
+    /// The value, or its first part.
+    private var heads: UnsafeMutablePointer<UInt64>
+    /// The second part, of all that does not fit into one.
+    private var tails: UnsafeMutablePointer<UInt64>
+    /// Text and mixed values, where they lie in the file.
+    private var texts: UnsafeMutablePointer<UnsafeRawBufferPointer>
 
-    init(_ node: ValueNode) {
+    init(_ node: ValueNode, isAscending: Bool) {
         self.node = node
+        self.isAscending = isAscending
         layout = node.layout
+        nulls = .allocate(capacity: 0)
+        heads = .allocate(capacity: 0)
+        tails = .allocate(capacity: 0)
+        texts = .allocate(capacity: 0)
+    }
+
+    deinit {
+        nulls.deallocate()
+        heads.deallocate()
+        tails.deallocate()
+        texts.deallocate()
     }
 
     func evaluate(_ batch: RowBatch, _ wanted: Selection) throws(ModelError) -> Vector {
         try node.evaluate(batch, wanted: wanted)
     }
 
-    /// Adds a row of a vector that this column computed.
-    func append(_ vector: Vector, _ row: Int) {
-        let isNull = vector.nulls[row]
-        nulls.append(isNull)
+    private var hasTexts: Bool { layout == .text || layout == .mixed }
+
+    private var hasTails: Bool {
         switch layout {
-        case .bool: ints.append(!isNull && vector.bits[row] ? 1 : 0)
-        case .int: ints.append(isNull ? 0 : vector.ints[row])
-        case .double: doubles.append(isNull ? 0 : vector.doubles[row])
-        case .date:
-            ints.append(isNull ? 0 : vector.ints[row])
-            nanoseconds.append(isNull ? 0 : vector.nanoseconds[row])
-        case .fixed:
-            ints.append(isNull ? 0 : vector.ints[row])
-            lows.append(isNull ? 0 : vector.fixed(row).low)
-        case .decimal:
-            let key = isNull ? .zero : vector.decimal(row).orderKey
-            ints.append(key.leading)
-            lows.append(key.low)
-        case .text, .mixed:
-            texts.append(isNull ? UnsafeRawBufferPointer(start: nil, count: 0) : vector.texts[row])
+        case .bool, .int, .double, .mixed: false
+        case .date, .fixed, .decimal, .text: true
         }
+    }
+
+    // MARK: Filling
+
+    /// Adds the selected rows of a vector that this column computed.
+    func append(_ vector: Vector, _ selection: Selection) {
+        reserve(count + selection.count)
+        hasNulls = hasNulls || !(selection & vector.nulls).isEmpty
+        var index = count
+        var rows = selection.rows
+        while let row = rows.next() {
+            let isNull = vector.nulls[row]
+            nulls[index] = isNull
+            // What lies in the vector for a null row is no value.
+            heads[index] = isNull ? 0 : Self.head(vector, row)
+            if hasTails { tails[index] = isNull ? 0 : Self.tail(vector, row) }
+            if hasTexts {
+                texts[index] =
+                    isNull ? UnsafeRawBufferPointer(start: nil, count: 0) : vector.texts[row]
+            }
+            index &+= 1
+        }
+        count = index
     }
 
     /// Takes the last row away again.
-    func removeLast() {
-        nulls.removeLast()
-        switch layout {
-        case .bool, .int: ints.removeLast()
-        case .double: doubles.removeLast()
-        case .date:
-            ints.removeLast()
-            nanoseconds.removeLast()
-        case .fixed, .decimal:
-            ints.removeLast()
-            lows.removeLast()
-        case .text, .mixed: texts.removeLast()
+    func removeLast() { count -= 1 }
+
+    /// Leaves these rows, in this order.
+    func keep(_ rows: ArraySlice<UInt32>) {
+        nulls = Self.taken(nulls, rows)
+        heads = Self.taken(heads, rows)
+        if hasTails { tails = Self.taken(tails, rows) }
+        if hasTexts { texts = Self.taken(texts, rows) }
+        capacity = rows.count
+        count = rows.count
+    }
+
+    private static func taken<Element>(
+        _ values: UnsafeMutablePointer<Element>, _ rows: ArraySlice<UInt32>
+    ) -> UnsafeMutablePointer<Element> {
+        defer { values.deallocate() }
+        let kept = UnsafeMutablePointer<Element>.allocate(capacity: rows.count)
+        for (index, row) in rows.enumerated() { kept[index] = values[Int(row)] }
+        return kept
+    }
+
+    private func reserve(_ needed: Int) {
+        guard needed > capacity else { return }
+        capacity = max(needed, capacity * 2, Selection.capacity)
+        nulls = Self.grown(nulls, count, capacity)
+        heads = Self.grown(heads, count, capacity)
+        if hasTails { tails = Self.grown(tails, count, capacity) }
+        if hasTexts { texts = Self.grown(texts, count, capacity) }
+    }
+
+    private static func grown<Element>(
+        _ values: UnsafeMutablePointer<Element>, _ count: Int, _ capacity: Int
+    ) -> UnsafeMutablePointer<Element> {
+        let grown = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
+        grown.moveInitialize(from: values, count: count)
+        values.deallocate()
+        return grown
+    }
+
+    // MARK: Numbers that sort as values do
+
+    /// The first part of a value.
+    @inline(__always)
+    private static func head(_ vector: Vector, _ row: Int) -> UInt64 {
+        switch vector.layout {
+        case .bool: vector.bits[row] ? 1 : 0
+        case .int, .date, .fixed: RadixSort.head(vector.ints[row])
+        case .double: head(vector.doubles[row])
+        case .decimal: RadixSort.head(vector.decimal(row).orderKey.leading)
+        case .text: part(0, of: vector.texts[row])
+        case .mixed: MixedRow(vector.texts[row]).rank
         }
     }
 
-    /// A number that orders rows as their values do, except that different values may have the
-    /// same.
-    func prefix(_ row: Int) -> UInt64 {
-        switch layout {
-        case .bool, .int, .date, .fixed, .decimal: UInt64(bitPattern: ints[row]) ^ (1 << 63)
-        case .double: Self.prefix(doubles[row])
-        case .text: Self.prefix(texts[row])
-        case .mixed: MixedRow(texts[row]).rank
-        }
-    }
-
-    /// Whether rows with the same prefix have the same value.
-    var isPrefixExact: Bool {
-        switch layout {
-        case .bool, .int, .double: true
-        case .date, .fixed, .decimal, .text, .mixed: false
+    @inline(__always)
+    private static func tail(_ vector: Vector, _ row: Int) -> UInt64 {
+        switch vector.layout {
+        case .date: RadixSort.head(Int64(vector.nanoseconds[row]))
+        case .fixed: vector.fixed(row).low
+        case .decimal: vector.decimal(row).orderKey.low
+        case .text: part(1, of: vector.texts[row])
+        case .bool, .int, .double, .mixed: 0
         }
     }
 
     /// NaN before all numbers; both zeros are one.
-    private static func prefix(_ value: Double) -> UInt64 {
+    private static func head(_ value: Double) -> UInt64 {
         if value.isNaN { return 0 }
         let bits = (value == 0 ? 0 : value).bitPattern
         return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
     }
 
-    private static func prefix(_ text: UnsafeRawBufferPointer) -> UInt64 {
-        guard let base = text.baseAddress else { return 0 }
-        if text.count >= 8 { return UInt64(bigEndian: base.loadUnaligned(as: UInt64.self)) }
-        var prefix: UInt64 = 0
-        for index in 0..<text.count { prefix |= UInt64(text[index]) << UInt64(56 - index * 8) }
-        return prefix
+    /// The number that has this head.
+    private static func double(_ head: UInt64) -> Double {
+        if head == 0 { return .nan }
+        return Double(bitPattern: head >> 63 == 1 ? head ^ 1 << 63 : ~head)
     }
 
-    /// Less than, equal to or greater than 0 as the value of `left` sorts before, with or after
-    /// that of `right`; null first.
-    func order(_ left: Int, _ right: Int) -> Int {
-        if nulls[left] || nulls[right] {
-            return nulls[left] == nulls[right] ? 0 : nulls[left] ? -1 : 1
+    /// Seven bytes of a text, and how many there are from there on, 8 for more than seven: the
+    /// texts "a" and "a\0" differ in that.
+    @inline(__always)
+    private static func part(_ part: Int, of text: UnsafeRawBufferPointer) -> UInt64 {
+        let offset = part &* 7
+        let rest = text.count &- offset
+        guard let base = text.baseAddress, rest > 0 else { return 0 }
+        if rest >= 8 {
+            let word = base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            return UInt64(bigEndian: word) & ~0xFF | 8
         }
-        let leftPrefix = prefix(left)
-        let rightPrefix = prefix(right)
-        if leftPrefix != rightPrefix { return leftPrefix < rightPrefix ? -1 : 1 }
+        var head = UInt64(rest)
+        for index in 0..<rest { head |= UInt64(text[offset &+ index]) << UInt64(56 - index * 8) }
+        return head
+    }
+
+    /// Whether a part of a text is its last.
+    @inline(__always)
+    private static func isLast(_ part: UInt64) -> Bool { part & 0xFF < 8 }
+
+    /// The first of what a row of a vector sorts by: rows that sort before another have a smaller
+    /// one or the same. Nulls first or last.
+    @inline(__always)
+    private func leading(_ vector: Vector, _ row: Int) -> Leading {
+        if vector.nulls[row] { return Leading(rank: isAscending ? 0 : 2, head: 0) }
+        let head = Self.head(vector, row)
+        return Leading(rank: 1, head: isAscending ? head : ~head)
+    }
+
+    struct Leading {
+        var rank: UInt8
+        var head: UInt64
+    }
+
+    /// Those of the selected rows that can sort before or with a row that begins like `last`.
+    func notBehind(_ last: Leading, _ vector: Vector, _ selection: Selection) -> Selection {
+        var kept = Selection.empty
+        var rows = selection.rows
+        while let row = rows.next() {
+            let leading = leading(vector, row)
+            if leading.rank < last.rank || leading.rank == last.rank && leading.head <= last.head {
+                kept.insert(row)
+            }
+        }
+        return kept
+    }
+
+    /// The same of a row of this column.
+    func leading(_ row: Int) -> Leading {
+        if nulls[row] { return Leading(rank: isAscending ? 0 : 2, head: 0) }
+        return Leading(rank: 1, head: isAscending ? heads[row] : ~heads[row])
+    }
+
+    // MARK: Sorting
+
+    /// Parts of a text that are looked at one by one; rows that are still equal then are compared.
+    private static let mostTextParts = 8
+
+    /// How many parts the values have.
+    var partCount: Int {
         switch layout {
-        case .bool, .int, .double: return 0
-        case .date: return Int(nanoseconds[left]) - Int(nanoseconds[right])
-        case .fixed, .decimal:
-            return lows[left] < lows[right] ? -1 : lows[left] == lows[right] ? 0 : 1
-        case .text: return ByteSearch.order(texts[left], texts[right])
-        case .mixed: return MixedRow(texts[left]).order(MixedRow(texts[right]))
+        case .bool, .int, .double, .mixed: 1
+        case .date, .fixed, .decimal: 2
+        case .text: Self.mostTextParts
+        }
+    }
+
+    @inline(__always)
+    private func part(_ part: Int, of row: Int) -> UInt64 {
+        switch part {
+        case 0: heads[row]
+        case 1: tails[row]
+        default: Self.part(part, of: texts[row])
+        }
+    }
+
+    /// Sorts rows without nulls by one part; those with the same stay as they are.
+    func radixSort(_ rows: UnsafeMutableBufferPointer<UInt32>, by part: Int) -> RadixSort {
+        let flip: UInt64 = isAscending ? 0 : .max
+        var sort = RadixSort(count: rows.count) { index in
+            RadixSort.Item(head: self.part(part, of: Int(rows[index])) ^ flip, index: rows[index])
+        }
+        sort.sort()
+        return sort
+    }
+
+    /// Whether rows whose part is this one have the same value, if they had the same parts before.
+    func isLast(_ part: Int, _ head: UInt64) -> Bool {
+        switch layout {
+        case .text: Self.isLast(isAscending ? head : ~head)
+        case .mixed: false
+        case .bool, .int, .double, .date, .fixed, .decimal: part + 1 == partCount
+        }
+    }
+
+    /// Moves the nulls to one end, all else unchanged. Returns the rows that are null and the
+    /// others.
+    func partition(_ rows: UnsafeMutableBufferPointer<UInt32>) -> (
+        nulls: UnsafeMutableBufferPointer<UInt32>, values: UnsafeMutableBufferPointer<UInt32>
+    ) {
+        let none = UnsafeMutableBufferPointer(rebasing: rows[..<0])
+        guard hasNulls else { return (none, rows) }
+        let empty = rows.filter { nulls[Int($0)] }
+        let full = rows.filter { !nulls[Int($0)] }
+        let split = isAscending ? empty.count : full.count
+        _ = rows.update(fromContentsOf: isAscending ? empty + full : full + empty)
+        let front = UnsafeMutableBufferPointer(rebasing: rows[..<split])
+        let back = UnsafeMutableBufferPointer(rebasing: rows[split...])
+        return isAscending ? (front, back) : (back, front)
+    }
+
+    /// Less than, equal to or greater than 0 as `left` comes before, with or after `right`.
+    func order(_ left: Int, _ right: Int) -> Int {
+        let order =
+            if nulls[left] || nulls[right] {
+                nulls[left] == nulls[right] ? 0 : nulls[left] ? -1 : 1
+            } else if heads[left] != heads[right] {
+                heads[left] < heads[right] ? -1 : 1
+            } else if hasTails, tails[left] != tails[right] {
+                tails[left] < tails[right] ? -1 : 1
+            } else {
+                orderOfRest(left, right)
+            }
+        return isAscending ? order : -order
+    }
+
+    /// The order of values whose first two parts are the same.
+    private func orderOfRest(_ left: Int, _ right: Int) -> Int {
+        switch layout {
+        case .text: Self.isLast(tails[left]) ? 0 : ByteSearch.order(texts[left], texts[right])
+        case .mixed: MixedRow(texts[left]).order(MixedRow(texts[right]))
+        case .bool, .int, .double, .date, .fixed, .decimal: 0
         }
     }
 
     /// The value of a row, whose type the column does not know.
     func value(_ row: Int, _ type: ValueType) -> Value {
         if nulls[row] { return .null }
+        let int = Int64(bitPattern: heads[row] ^ (1 << 63))
         switch layout {
-        case .bool: return .bool(ints[row] != 0)
+        case .bool: return .bool(heads[row] != 0)
         case .int:
             if case .link(let classID) = type {
-                return .link(ObjectRef(classID: classID, key: ints[row]))
+                return .link(ObjectRef(classID: classID, key: int))
             }
-            return .int(ints[row])
-        case .double: return type == .float ? .float(Float(doubles[row])) : .double(doubles[row])
+            return .int(int)
+        case .double:
+            let double = Self.double(heads[row])
+            return type == .float ? .float(Float(double)) : .double(double)
         case .date:
-            return .date(Timestamp(seconds: ints[row], nanoseconds: nanoseconds[row]))
+            let nanoseconds = Int64(bitPattern: tails[row] ^ (1 << 63))
+            return .date(
+                Timestamp(seconds: int, nanoseconds: Int32(truncatingIfNeeded: nanoseconds)))
         case .fixed:
-            let bytes = FixedBytes(leading: ints[row], low: lows[row])
+            let bytes = FixedBytes(leading: int, low: tails[row])
             return type == .uuid ? .uuid(bytes) : .objectId(bytes)
         case .decimal:
-            return .decimal(
-                Decimal128(orderKey: FixedBytes(leading: ints[row], low: lows[row])))
+            return .decimal(Decimal128(orderKey: FixedBytes(leading: int, low: tails[row])))
         case .text:
             return type == .data
                 ? .data(Array(texts[row])) : .string(String(decoding: texts[row], as: UTF8.self))
@@ -144,13 +320,10 @@ final class SortColumn {
         hasher.combine(nulls[row])
         if nulls[row] { return }
         switch layout {
-        case .bool, .int, .double: hasher.combine(prefix(row))
-        case .date:
-            hasher.combine(ints[row])
-            hasher.combine(nanoseconds[row])
-        case .fixed, .decimal:
-            hasher.combine(ints[row])
-            hasher.combine(lows[row])
+        case .bool, .int, .double: hasher.combine(heads[row])
+        case .date, .fixed, .decimal:
+            hasher.combine(heads[row])
+            hasher.combine(tails[row])
         case .text: hasher.combine(bytes: texts[row])
         case .mixed: MixedRow(texts[row]).hash(into: &hasher)
         }
@@ -158,27 +331,44 @@ final class SortColumn {
 }
 
 /// Objects with the values that they are sorted or told apart by.
+///
+/// Sorting goes column by column, and within one part by part of eight bytes: each value is visited
+/// once for each part, and rows that differ early are never compared.
 final class SortTable {
     private let columns: [SortColumn]
-    private let isAscending: [Bool]
+    /// How many of the sorted objects are wanted.
+    private let limit: Int
     private(set) var keys: [Int64] = []
+    /// What the last of the wanted rows that have been found so far begins with.
+    private var last: SortColumn.Leading?
     /// For DISTINCT: the rows with a hash.
     private var rowsByHash: [Int: [Int]] = [:]
 
-    init(_ columns: [SortColumn], isAscending: [Bool]) {
+    init(_ columns: [SortColumn], limit: Int = .max) {
         self.columns = columns
-        self.isAscending = isAscending
+        self.limit = limit
     }
 
-    /// Adds the objects of the rows of `passing`.
+    /// Adds the objects of the rows of `passing`, but for those that come too late to be wanted.
     func append(_ batch: RowBatch, _ passing: Selection) throws(ModelError) {
-        for column in columns {
+        var passing = passing
+        for (index, column) in columns.enumerated() {
             let vector = try column.evaluate(batch, passing)
-            var rows = passing.rows
-            while let row = rows.next() { column.append(vector, row) }
+            if index == 0, let last { passing = column.notBehind(last, vector, passing) }
+            if passing.isEmpty { return }
+            column.append(vector, passing)
         }
         var rows = passing.rows
         while let row = rows.next() { keys.append(batch.keys[row]) }
+        if keys.count / 4 >= max(limit, 512) { prune() }
+    }
+
+    /// Leaves no more rows than are wanted.
+    private func prune() {
+        let rows = sortedRows()[..<limit]
+        keys = rows.map { keys[Int($0)] }
+        for column in columns { column.keep(rows) }
+        last = limit > 0 ? columns.first?.leading(limit - 1) : nil
     }
 
     /// Adds those objects whose values no object has had before. Calls `body` with each row and the
@@ -190,7 +380,9 @@ final class SortTable {
         for column in columns { vectors.append(try column.evaluate(batch, passing)) }
         var rows = passing.rows
         while let row = rows.next() {
-            for (column, vector) in zip(columns, vectors) { column.append(vector, row) }
+            var selected = Selection.empty
+            selected.insert(row)
+            for (column, vector) in zip(columns, vectors) { column.append(vector, selected) }
             var hasher = Hasher()
             for column in columns { column.hash(keys.count, into: &hasher) }
             let hash = hasher.finalize()
@@ -205,17 +397,6 @@ final class SortTable {
         }
     }
 
-    /// The indices of the objects, sorted by their values, ascending.
-    func sortedRows() -> [Int] {
-        keys.indices.sorted { left, right in
-            for column in columns {
-                let order = column.order(left, right)
-                if order != 0 { return order < 0 }
-            }
-            return left < right
-        }
-    }
-
     /// The values of an object.
     func values(_ row: Int, _ types: [ValueType]) -> [Value] {
         zip(columns, types).map { $0.value(row, $1) }
@@ -225,80 +406,61 @@ final class SortTable {
         columns.allSatisfy { $0.order(left, right) == 0 }
     }
 
-    /// A row as the sort moves it: most comparisons need no more than the first value's prefix.
-    private struct Record {
-        var prefix: UInt64
-        /// 0 sorts before 1: null is apart from all values.
-        var rank: UInt32
-        var row: UInt32
+    /// The first keys in sorted order, no more than the limit; equal ones stay in theirs.
+    func sortedKeys() -> [Int64] { sortedRows().prefix(limit).map { keys[Int($0)] } }
+
+    /// The rows in sorted order.
+    func sortedRows() -> [UInt32] {
+        var rows = (0..<keys.count).map { UInt32($0) }
+        rows.withUnsafeMutableBufferPointer { sort($0, by: 0, part: 0) }
+        return rows
     }
 
-    /// The first keys in sorted order; equal ones stay in theirs.
-    func sortedKeys(limit: Int) -> [Int64] {
-        guard let first = columns.first else {
-            return limit < keys.count ? Array(keys[..<limit]) : keys
+    /// Fewer rows are compared, not sorted by numbers.
+    private static let fewRows = 48
+
+    /// Sorts ascending rows that are equal in the columns before `column` and in its parts before
+    /// `part`; equal ones stay ascending.
+    private func sort(_ rows: UnsafeMutableBufferPointer<UInt32>, by column: Int, part: Int) {
+        guard rows.count > 1, column < columns.count else { return }
+        guard rows.count > Self.fewRows, part < columns[column].partCount else {
+            var rows = rows
+            return rows.sort { isBefore(Int($0), Int($1), from: column) }
         }
-        let flip: UInt64 = isAscending[0] ? 0 : .max
-        var records = (0..<keys.count).map { row in
-            let isNull = first.nulls[row]
-            return Record(
-                prefix: isNull ? 0 : first.prefix(row) ^ flip,
-                rank: isNull == isAscending[0] ? 0 : 1, row: UInt32(row))
+        guard part > 0 else {
+            let (nulls, values) = columns[column].partition(rows)
+            sort(nulls, by: column + 1, part: 0)
+            return sortByPart(values, column, part)
         }
-        if limit < records.count / 4 { records = least(limit, of: records) }
-        records.sort { isBefore($0, $1) }
-        return records.prefix(limit).map { keys[Int($0.row)] }
+        sortByPart(rows, column, part)
     }
 
-    /// The `count` records that come first, in no order: a heap with the last of them on top.
-    private func least(_ count: Int, of records: [Record]) -> [Record] {
-        guard count > 0 else { return [] }
-        var heap: [Record] = []
-        heap.reserveCapacity(count)
-        for record in records {
-            if heap.count < count {
-                heap.append(record)
-                siftUp(&heap)
-            } else if isBefore(record, heap[0]) {
-                heap[0] = record
-                siftDown(&heap)
+    private func sortByPart(
+        _ rows: UnsafeMutableBufferPointer<UInt32>, _ column: Int, _ part: Int
+    ) {
+        let sorted = columns[column].radixSort(rows, by: part)
+        var start = 0
+        while start < rows.count {
+            let head = sorted.items[start].head
+            var end = start
+            while end < rows.count, sorted.items[end].head == head {
+                rows[end] = sorted.items[end].index
+                end &+= 1
             }
-        }
-        return heap
-    }
-
-    private func siftUp(_ heap: inout [Record]) {
-        var child = heap.count - 1
-        while child > 0, isBefore(heap[(child - 1) / 2], heap[child]) {
-            heap.swapAt(child, (child - 1) / 2)
-            child = (child - 1) / 2
+            if end - start > 1 {
+                let isLast = columns[column].isLast(part, head)
+                sort(
+                    UnsafeMutableBufferPointer(rebasing: rows[start..<end]),
+                    by: isLast ? column + 1 : column, part: isLast ? 0 : part + 1)
+            }
+            start = end
         }
     }
 
-    private func siftDown(_ heap: inout [Record]) {
-        var parent = 0
-        while true {
-            var child = parent * 2 + 1
-            guard child < heap.count else { return }
-            if child + 1 < heap.count, isBefore(heap[child], heap[child + 1]) { child += 1 }
-            guard isBefore(heap[parent], heap[child]) else { return }
-            heap.swapAt(parent, child)
-            parent = child
-        }
-    }
-
-    @inline(__always)
-    private func isBefore(_ left: Record, _ right: Record) -> Bool {
-        if left.rank != right.rank { return left.rank < right.rank }
-        if left.prefix != right.prefix { return left.prefix < right.prefix }
-        return isBefore(Int(left.row), Int(right.row))
-    }
-
-    /// Decides between rows whose first values have the same prefix.
-    private func isBefore(_ left: Int, _ right: Int) -> Bool {
-        for (index, column) in columns.enumerated() where index > 0 || !column.isPrefixExact {
-            let order = column.order(left, right)
-            if order != 0 { return (order < 0) == isAscending[index] }
+    private func isBefore(_ left: Int, _ right: Int, from first: Int) -> Bool {
+        for index in first..<columns.count {
+            let order = columns[index].order(left, right)
+            if order != 0 { return order < 0 }
         }
         return left < right
     }

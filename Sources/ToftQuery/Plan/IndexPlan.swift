@@ -83,6 +83,20 @@ struct IndexPlan {
         }
     }
 
+    /// Whether what it finds is what passes: not so where the index has only the first bytes of a
+    /// string.
+    var isExact: Bool {
+        guard case .equal(let tests) = lookUp, property.type != .mixed else { return false }
+        return tests.allSatisfy { test in
+            switch test {
+            case .int, .date, .fixed, .null: true
+            case .text(let text):
+                property.isPrimaryKey || ModelView.isExactInIndex(size: text.needle.count)
+            default: false
+            }
+        }
+    }
+
     /// How it is shown.
     var description: String {
         let index = property.isPrimaryKey ? "primary key" : "index"

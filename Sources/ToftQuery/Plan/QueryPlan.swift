@@ -14,6 +14,16 @@ struct QueryPlan {
         case index(IndexPlan)
     }
 
+    /// What a run is to give.
+    enum Answer {
+        /// The results in their order.
+        case results
+        /// The results in any order.
+        case unordered
+        /// Only how many there are.
+        case count
+    }
+
     /// A filter and what is then done with the objects that pass.
     struct Step {
         /// All must hold. In the order in which they are tested, the cheapest first.
@@ -23,23 +33,26 @@ struct QueryPlan {
 
     let classID: ClassID
     let access: Access
+    /// Whether every object that the index gives passes the first filter.
+    let isDecidedByIndex: Bool
     /// What a scan skips clusters by.
     let zones: [ZoneMapFilter]
     /// At least one.
     let steps: [Step]
 
-    /// - Parameter orderMatters: false where the results are only counted or added up: a sort at
-    ///   the end is left out.
-    init(_ query: BoundQuery, over base: QueryBase, in schema: ModelSchema, orderMatters: Bool) {
+    /// Sorts that the answer does not depend on are left out.
+    init(_ query: BoundQuery, over base: QueryBase, in schema: ModelSchema, for answer: Answer) {
         classID = query.classID
-        steps = Self.steps(query.stages, orderMatters: orderMatters)
+        steps = Self.steps(query.stages, for: answer)
         let filter = steps[0].filter
         if case .keys = base {
             access = .given
+            isDecidedByIndex = false
             zones = []
         } else {
             let index = IndexPlan.best(for: filter) { schema.property($0) }
             access = index.map(Access.index) ?? .scan
+            isDecidedByIndex = filter.count == 1 && filter[0].isTest && index?.isExact == true
             zones = ZoneMapFilter.conjuncts(of: filter)
         }
     }
@@ -62,7 +75,7 @@ struct QueryPlan {
     }
 
     /// Filters move before sorts, which they do not disturb.
-    private static func steps(_ stages: [BoundQuery.Stage], orderMatters: Bool) -> [Step] {
+    private static func steps(_ stages: [BoundQuery.Stage], for answer: Answer) -> [Step] {
         var steps = [Step()]
         for stage in stages {
             switch stage {
@@ -72,14 +85,27 @@ struct QueryPlan {
                 steps.append(Step())
             }
         }
-        if !orderMatters {
-            while steps.count > 1, case .sort? = steps[steps.count - 2].ordering {
-                steps[steps.count - 2].ordering = nil
-                steps[steps.count - 2].filter += steps.removeLast().filter
-            }
-        }
+        removeSorts(from: &steps, for: answer)
         for index in steps.indices { steps[index].filter = steps[index].filter.cheapestFirst }
         return steps
+    }
+
+    /// The last sort matters to the order alone, unless a limit or offset follows; which objects that leaves
+    /// does not matter to their number. A filter or DISTINCT that follows may tell objects apart.
+    private static func removeSorts(from steps: inout [Step], for answer: Answer) {
+        guard answer != .results else { return }
+        for index in steps.indices.dropLast().reversed() {
+            switch steps[index].ordering {
+            case .sort:
+                steps[index].ordering = nil
+                let next = steps.remove(at: index + 1)
+                steps[index].filter += next.filter
+                steps[index].ordering = next.ordering
+            case .limit, .offset:
+                guard answer == .count && steps[index + 1].filter.isEmpty else { return }
+            case .distinct, nil: return
+            }
+        }
     }
 
     private static func add(_ predicate: BoundPredicate, to steps: inout [Step]) {

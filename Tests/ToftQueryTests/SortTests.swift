@@ -1,0 +1,170 @@
+import Testing
+import ToftEngine
+import ToftModel
+import ToftStorage
+import ToftTestKit
+
+@testable import ToftQuery
+
+/// Sorts of a few thousand objects beside a stable sort written out here: many ties, nulls, NaN,
+/// texts that share their beginnings, and limits below and above what is sorted at a time.
+@Suite struct SortTests {
+    private static let rows = 5000
+    private static let names = [
+        "text", "number", "ratio", "moment", "mark", "price", "flag", "any",
+    ]
+    private let session: Session
+    private let thing: ClassID
+    private let seed: Seed
+    /// The values of each row, in the order of `names`.
+    private let values: [[Value]]
+
+    init() throws {
+        var seed = Seed.random()
+        self.seed = Seed(seed.value)
+        let types: [PropertyType] = [
+            .string, .int, .double, .date, .uuid, .decimal128, .bool, .mixed,
+        ]
+        session = try Session.open(
+            Configuration(
+                location: .memory(name: "sorts \(UInt64.random(in: 0 ... .max))"),
+                schema: Schema([
+                    ClassSchema(
+                        "Thing",
+                        zip(Self.names, types).map {
+                            PropertySchema($0, $1, isOptional: $1 != .mixed)
+                        })
+                ])))
+        let owner = try session.classHandle(named: "Thing")
+        thing = owner.id
+        var ids: [PropertyID] = []
+        for name in Self.names { ids.append(try owner.property(named: name).id) }
+        try session.beginWrite()
+        values = try (0..<Self.rows).map { _ in
+            let row = types.map { Self.value($0, &seed) }
+            _ = try session.create(thing, zip(ids, row).map { ($0, $1) })
+            return row
+        }
+        try session.commit()
+    }
+
+    private static func value(_ type: PropertyType, _ seed: inout Seed) -> Value {
+        if seed.chance(10) { return .null }
+        switch type {
+        case .string: return .string(text(&seed))
+        case .int:
+            return .int(seed.pick([.min, -1, 0, 1, .max]) ?? 0)
+        case .double:
+            return .double(seed.pick([-.infinity, -1.5, -0.0, 0, 1e-300, 2, .infinity, .nan]) ?? 0)
+        case .date:
+            let seconds = Int64(seed.below(3) - 1)
+            let nanoseconds = Int32(seed.below(3)) * (seconds < 0 ? -1 : 1)
+            return .date(Timestamp(seconds: seconds, nanoseconds: nanoseconds))
+        case .uuid:
+            let (first, last) = (seed.pick(["00", "7f", "80", "ff"]) ?? "00", seed.below(4))
+            let text = "\(first)000000-0000-0000-0000-00000000000\(last)"
+            return FixedBytes(uuidText: text).map { .uuid($0) } ?? .null
+        case .decimal128:
+            let texts = ["-Infinity", "-2.5", "-0", "1E-30", "1.00", "1.01", "9E40", "NaN"]
+            return .decimal(Decimal128(seed.pick(texts) ?? "0") ?? .zero)
+        case .bool: return .bool(seed.chance(50))
+        default: return value([.string, .int, .double, .bool][seed.below(4)], &seed)
+        }
+    }
+
+    /// Few beginnings, of lengths around the parts that are sorted at once.
+    private static func text(_ seed: inout Seed) -> String {
+        let length = seed.pick([0, 1, 6, 7, 8, 13, 14, 15, 55, 56, 57, 70]) ?? 0
+        let beginning = String(repeating: seed.chance(50) ? "é" : "a", count: length)
+        return beginning + (seed.pick(["", "\0", "\0\0", "b", "\u{10FFFF}"]) ?? "")
+    }
+
+    /// Null, then NaN, then the rest.
+    private static func order(_ left: Value, _ right: Value) -> Int {
+        switch (left, right) {
+        case (.null, .null): 0
+        case (.null, _): -1
+        case (_, .null): 1
+        case (.string(let left), .string(let right)):
+            left.utf8.elementsEqual(right.utf8)
+                ? 0 : left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1
+        case (.int(let left), .int(let right)): left == right ? 0 : left < right ? -1 : 1
+        case (.double(let left), .double(let right)):
+            left.isNaN || right.isNaN
+                ? (left.isNaN ? 0 : 1) - (right.isNaN ? 0 : 1)
+                : left == right ? 0 : left < right ? -1 : 1
+        case (.date(let left), .date(let right)):
+            left.seconds == right.seconds
+                ? Int(left.nanoseconds - right.nanoseconds) : left.seconds < right.seconds ? -1 : 1
+        case (.uuid(let left), .uuid(let right)):
+            left == right ? 0 : left.uuidText < right.uuidText ? -1 : 1
+        case (.bool(let left), .bool(let right)): (left ? 1 : 0) - (right ? 1 : 0)
+        default: left.mixedOrder(right)
+        }
+    }
+
+    /// The rows in the order of a stable sort.
+    private func sorted(_ keys: [(column: Int, isAscending: Bool)]) -> [Int64] {
+        let rows = (0..<Self.rows).sorted { left, right in
+            for key in keys {
+                let order = Self.order(values[left][key.column], values[right][key.column])
+                if order != 0 { return (order < 0) == key.isAscending }
+            }
+            return left < right
+        }
+        return rows.map { Int64($0) }
+    }
+
+    @Test func `Sorts and their limits agree with a stable sort`() throws {
+        var seed = seed
+        let least = try session.results(of: thing).key(at: 0)
+        for turn in 0..<60 {
+            let keys = (0...seed.below(3)).map { index in
+                (
+                    column: index == 0 ? turn % Self.names.count : seed.below(Self.names.count),
+                    isAscending: seed.chance(50)
+                )
+            }
+            let text = keys.map { "\(Self.names[$0.column]) \($0.isAscending ? "ASC" : "DESC")" }
+                .joined(separator: ", ")
+            let expected = sorted(keys)
+            let all = try session.results(of: thing).filter("TRUEPREDICATE SORT(\(text))")
+            #expect(try all.keys().map { $0 - least } == expected, "\(text), seed \(seed.value)")
+            for limit in [0, 1, 48, 49, 511, 512, 513, 1249, 1250, 1251, 4999, 5000, 5001] {
+                let some = try session.results(of: thing).filter(
+                    "TRUEPREDICATE SORT(\(text)) LIMIT(\(limit))")
+                #expect(try some.count == min(limit, Self.rows))
+                let found = try some.keys().map { $0 - least }
+                #expect(
+                    found == Array(expected.prefix(limit)),
+                    "\(text), limit \(limit), seed \(seed.value)")
+            }
+        }
+    }
+
+    @Test func `A count leaves out sorts, but not what depends on them`() throws {
+        let queries = [
+            ("flag == true SORT(text ASC)", "flag == true"),
+            ("flag == true SORT(text ASC) LIMIT(10)", "flag == true LIMIT(10)"),
+            ("TRUEPREDICATE SORT(number ASC) SORT(text DESC) LIMIT(7)", "TRUEPREDICATE LIMIT(7)"),
+        ]
+        for (sorted, plain) in queries {
+            let (one, other) = (
+                try session.results(of: thing).filter(sorted),
+                try session.results(of: thing).filter(plain)
+            )
+            #expect(try one.count == other.count, "\(sorted)")
+        }
+        // Which ten are left decides how many texts they have, and how many pass a filter.
+        for query in [
+            "TRUEPREDICATE SORT(text ASC) LIMIT(10) DISTINCT(text)",
+            "TRUEPREDICATE SORT(text DESC) DISTINCT(text) LIMIT(3)",
+        ] {
+            let results = try session.results(of: thing).filter(query)
+            #expect(try results.count == results.keys().count, "\(query), seed \(seed.value)")
+        }
+        let ten = try session.results(of: thing).filter("TRUEPREDICATE SORT(text ASC) LIMIT(10)")
+        #expect(try ten.filter("text != null").count == 0, "nulls come first")
+        #expect(try ten.filter("text == null").count == 10)
+    }
+}
