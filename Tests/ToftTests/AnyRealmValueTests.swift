@@ -31,6 +31,26 @@ struct AnyRealmValueTests {
         }
     }
 
+    @Test
+    func `The least, the greatest, the sum and the mean of mixed values, by key path`() throws {
+        try TestRealm.with { realm in
+            let settings = realm.objects(Setting.self)
+            #expect(settings.min(of: \.value) == nil && settings.average(of: \.value) == nil)
+            #expect(settings.sum(of: \.value) == .decimal128(0))
+            let values: [AnyRealmValue] = [.int(3), .double(0.5), .none, .string("x"), .int(-1)]
+            try realm.write {
+                for (index, value) in values.enumerated() { realm.add(Setting("\(index)", value)) }
+            }
+            #expect(settings.min(of: \.value) == .int(-1))
+            #expect(settings.max(of: \.value) == .string("x"))
+            #expect(settings.sum(of: \.value) == .decimal128("2.5"))
+            let numbers = settings.filter("value < 10")
+            #expect(numbers.max(of: \.value) == .int(3) && numbers.count == 3)
+            let mean = settings.filter("value == 3 OR value == 0.5").average(of: \.value)
+            #expect(mean == .decimal128("1.75"))
+        }
+    }
+
     private let scalars: [AnyRealmValue] = [
         .none, .int(5), .int(.min), .bool(true), .bool(false), .float(1.5), .double(-0.1),
         .double(.infinity), .string(""), .string("caf\u{e9}"), .data(Data()),

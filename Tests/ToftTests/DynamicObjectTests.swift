@@ -149,4 +149,33 @@ struct DynamicObjectTests {
             expectError(.noSuchClass) { _ = realm.dynamicObjects("Person") }
         }
     }
+
+    @Test
+    func `Observers of them are told as of others`() throws {
+        let configuration = TestRealm.inMemory([Person.self, Dog.self])
+        try LoopThread.run { loop in
+            let realm = try Realm(configuration: configuration)
+            try realm.write { realm.add(Person(1, "Ada", age: 60)) }
+            let people = realm.dynamicObjects("Person")
+            let log = ObservationTests.Log()
+            var told: [String] = []
+            let tokens = try loop.inside {
+                [
+                    people.observe { log.add($0) },
+                    people[0].observe { (change: ObjectChange<DynamicObject>) in
+                        guard case .change(let ada, let properties) = change else { return }
+                        let names = properties.map(\.name)
+                        told = names + ["\(properties[0].newValue ?? 0)", "\(ada.age ?? 0)"]
+                    },
+                ]
+            }
+            loop.wait { log.events.count == 1 }
+            try realm.write { people[0].age = 61 }
+            loop.wait { log.events.count == 2 && !told.isEmpty }
+            #expect(
+                log.events.last == .update(deletions: [], insertions: [], modifications: [0]))
+            #expect(told == ["age", "61", "61"])
+            tokens.forEach { $0.invalidate() }
+        }
+    }
 }

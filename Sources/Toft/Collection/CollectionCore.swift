@@ -59,7 +59,8 @@ public final class _CollectionCore {
     func index<Element: RealmCollectionValue>(of element: Element) throws -> Int? {
         if isStale { return nil }
         try session.verify()
-        if let object = element as? ObjectBase {
+        let root = (element as? any ProjectionObservable)?.erasedRoot
+        if let object = root ?? element as? ObjectBase {
             guard let row = object.row else { return nil }
             guard row.isValid else {
                 throw Realm.Error(.objectDeleted, "The object has been deleted or invalidated.")
@@ -77,14 +78,14 @@ public final class _CollectionCore {
 
     /// The property that an aggregate is asked of; nil stands for the values themselves ("self").
     func property(named name: String) throws -> PropertyID? {
-        guard let home else {
+        guard let classID = results.classID else {
             guard name == "self" else {
                 throw Realm.Error(
                     .noSuchProperty, "Values have no property '\(name)': only 'self'.")
             }
             return nil
         }
-        return try session.engine.classHandle(home.binding.classID).property(named: name).id
+        return try session.engine.classHandle(classID).property(named: name).id
     }
 }
 

@@ -36,9 +36,21 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         switch source {
         case .nothing: nil
         case .unmanaged(let elements): advance(to: elements.count).map { elements[$0] }
-        case .values(let core, let values):
-            advance(to: values.count).map { Element._make(_EngineValue(values[$0], core.session)) }
+        case .values(let core, let values): nextValue(of: values, core)
         }
+    }
+
+    private mutating func nextValue(of values: [Value], _ core: _CollectionCore) -> Element? {
+        while let index = advance(to: values.count) {
+            let element = Element._make(_EngineValue(values[index], core.session))
+            if case .link = values[index], let projection = element as? any ProjectionObservable,
+                projection.realm == nil
+            {
+                continue
+            }
+            return element
+        }
+        return nil
     }
 
     private mutating func advance(to count: Int) -> Int? {

@@ -109,15 +109,25 @@ extension RealmCollection {
         matching(isIncluded)
     }
 
-    private func matching(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
+    /// The same for projections: the query asks their objects.
+    public func `where`(_ isIncluded: (Query<Element.Root>) -> Query<Bool>) -> Results<Element>
+    where Element: ProjectionObservable {
+        matching(isIncluded)
+    }
+
+    private func matching<Model>(_ isIncluded: (Query<Model>) -> Query<Bool>) -> Results<Element> {
         derived("where") { core in
-            let query = try isIncluded(Query<Element>()).predicate()
+            let query = try isIncluded(Query<Model>()).predicate()
             return try core.results.filter(query.syntax, arguments: query.arguments)
         }
     }
 
     /// The index of the first element that matches a query in text.
     public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? {
+        index(matching: predicateFormat, all: arguments)
+    }
+
+    func index(matching predicateFormat: String, all arguments: [Any]) -> Int? {
         firstIndex { core in
             let format = try PredicateFormat(predicateFormat, arguments)
             return try core.results.filter(format.text, arguments: format.arguments)
@@ -152,6 +162,14 @@ extension RealmCollection {
         by keyPath: KeyPath<Element, Value>, ascending: Bool = true
     ) -> Results<Element>
     where Element: ObjectBase {
+        sorted(byKeyPath: KeyPathNames.name(of: keyPath), ascending: ascending)
+    }
+
+    /// The same projections sorted by what a property stands for in their objects.
+    public func sorted<Value: _HasPersistedOrder>(
+        by keyPath: KeyPath<Element, Value>, ascending: Bool = true
+    ) -> Results<Element>
+    where Element: ProjectionObservable {
         sorted(byKeyPath: KeyPathNames.name(of: keyPath), ascending: ascending)
     }
 
@@ -254,6 +272,41 @@ extension RealmCollection {
         average(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
+    /// The least of the values of a property, in the order that sorting gives them; nil when there
+    /// is none.
+    public func min(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue?
+    where Element: ObjectBase {
+        mixedAggregate("min", .minimum, keyPath)
+    }
+
+    /// The greatest of the values of a property; nil when there is none.
+    public func max(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue?
+    where Element: ObjectBase {
+        mixedAggregate("max", .maximum, keyPath)
+    }
+
+    /// The sum of the numbers among the values of a property, a decimal.
+    public func sum(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue
+    where Element: ObjectBase {
+        mixedAggregate("sum", .sum, keyPath) ?? .decimal128(0)
+    }
+
+    /// The mean of the numbers among the values of a property, a decimal; nil when there is none.
+    public func average(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue?
+    where Element: ObjectBase {
+        mixedAggregate("average", .average, keyPath)
+    }
+
+    private func mixedAggregate(
+        _ name: String, _ kind: Aggregate, _ keyPath: KeyPath<Element, AnyRealmValue>
+    ) -> AnyRealmValue? where Element: ObjectBase {
+        let property = KeyPathNames.name(of: keyPath)
+        let found = aggregate(name) { core in
+            try core.results.aggregate(kind, of: core.property(named: property))
+        }.map { AnyRealmValue._make($0) }
+        return found == AnyRealmValue.none ? nil : found
+    }
+
     private func aggregate(_ name: String, _ work: (_CollectionCore) throws -> Value)
         -> _EngineValue?
     {
@@ -308,7 +361,8 @@ extension RealmCollection {
             guard let core = try requiredCore("observe") else {
                 throw Realm.Error(.collectionInvalidated, "The collection has been invalidated.")
             }
-            return try Observations.collection(self, core, keyPaths, on: queue, block)
+            let names = try (Element.self as? any ProjectionObservable.Type)?.names(keyPaths)
+            return try Observations.collection(self, core, names ?? keyPaths, on: queue, block)
         } ?? NotificationToken()
     }
 
@@ -320,5 +374,16 @@ extension RealmCollection {
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken where Element: ObjectBase {
         observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: queue, block)
+    }
+
+    /// The same for projections: `\PersonProjection.name`.
+    @_disfavoredOverload
+    public func observe(
+        keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken where Element: ProjectionObservable {
+        let names = keyPaths.map { KeyPathNames.name(of: $0) }
+        let labels = Element.paths.filter { names.contains($0.name) }.map(\.label)
+        return observe(keyPaths: labels, on: queue, block)
     }
 }

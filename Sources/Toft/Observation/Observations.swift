@@ -15,7 +15,7 @@ enum Observations {
             return NotificationToken(
                 try engineToken(collection, core, keyPaths, block), keeping: core.session)
         }
-        try check(keyPaths, from: core.home?.binding.classID, in: core.session)
+        try check(keyPaths, from: core.results.classID, in: core.session)
         return try elsewhere(collection, of: core.session, on: queue) { collection, session in
             guard let core = try collection._core() else { return nil }
             return try engineToken(collection, core, keyPaths, block)
@@ -41,7 +41,7 @@ enum Observations {
             guard let token = try begin(map) else { return NotificationToken() }
             return NotificationToken(token, keeping: core.session)
         }
-        try check(keyPaths, from: core.home?.binding.classID, in: core.session)
+        try check(keyPaths, from: core.results.classID, in: core.session)
         return try elsewhere(map, of: core.session, on: queue) { map, _ in try begin(map) }
     }
 

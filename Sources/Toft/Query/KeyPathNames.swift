@@ -5,17 +5,33 @@ internal import Synchronization
 enum KeyPathNames {
     /// The name of a key path; of one that names no persisted property it is misuse, and "".
     static func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
+        name(of: keyPath, from: Root.self) { _ = $0.instance(of: Root.self)[keyPath: keyPath] }
+    }
+
+    /// What a key path of a projection stands for in the class of its object.
+    static func name<Projected: ProjectionObservable>(of keyPath: PartialKeyPath<Projected>)
+        -> String
+    {
+        name(of: keyPath, from: Projected.Root.self) { recorder in
+            let root = recorder.instance(of: Projected.Root.self)
+            _ = Projected(projecting: root)[keyPath: keyPath]
+        }
+    }
+
+    private static func name(
+        of keyPath: AnyKeyPath, from root: ObjectBase.Type, _ read: (KeyPathRecorder) -> Void
+    ) -> String {
         let key = Key(keyPath: keyPath)
         if let name = known.withLock({ $0[key] }) { return name }
         let recorder = KeyPathRecorder()
-        _ = recorder.instance(of: Root.self)[keyPath: keyPath]
+        read(recorder)
         let name = recorder.names.joined(separator: ".")
         if name.isEmpty {
             Misuse.report(
                 Realm.Error(
                     .noSuchProperty,
                     "The key path \(keyPath) names no persisted property of "
-                        + "'\(ModelClass.name(of: Root.self))'."
+                        + "'\(ModelClass.name(of: root))'."
                 ))
             return name
         }

@@ -77,6 +77,13 @@ extension Realm {
         } ?? Results(nil)
     }
 
+    /// Projections of all objects of a class.
+    public func objects<Element: ProjectionObservable>(_ type: Element.Type) -> Results<Element>
+    where Element.Root: Object {
+        Results(
+            objects(Element.Root.self)._core().map { _CollectionCore(session, $0.results, nil) })
+    }
+
     /// The object with this primary key; nil if there is none.
     public func object<Element: Object, KeyType>(
         ofType type: Element.Type, forPrimaryKey key: KeyType

@@ -1,0 +1,97 @@
+public import Dispatch
+internal import ToftEngine
+
+extension ProjectionObservable {
+    /// Calls the block after every commit of any process that changed a projected property, or
+    /// deleted the object. On the run loop of this thread, or on `queue`, with a projection of the
+    /// object there. There is no first call. Ends when the token is invalidated or let go.
+    /// - Parameters:
+    ///   - keyPaths: names of projected properties, if only those count. `[]`: only the deletion.
+    ///   - queue: a serial queue; nil: this thread's run loop.
+    ///   - block: called with the projection and the projected properties that changed. The old
+    ///     value is the one at the last call; nil for collections.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(on: queue, block) { try Self.paths(keyPaths) }
+    }
+
+    /// The same with key paths that the compiler checks: `\PersonProjection.name`.
+    @_disfavoredOverload
+    public func observe(
+        keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(on: queue, block) {
+            let names = keyPaths.map { KeyPathNames.name(of: $0) }
+            return Self.paths.filter { names.contains($0.name) }
+        }
+    }
+
+    private func observe(
+        on queue: DispatchQueue?, _ block: @escaping (ObjectChange<Self>) -> Void,
+        _ paths: () throws -> [ProjectedPath]
+    ) -> NotificationToken {
+        Misuse.reporting {
+            guard let row = rootObject.row else {
+                throw Realm.Error(
+                    .invalidArgument, "Only the projection of a managed object can be observed.")
+            }
+            try row.session.verify()
+            let values = ProjectedValues(try paths(), of: rootObject)
+            return try Observations.object(
+                rootObject, row, values.paths.map(\.name), on: queue
+            ) { (change: ObjectChange<Root>) in
+                switch change {
+                case .error(let error): block(.error(error))
+                case .deleted: block(.deleted)
+                case .change(let root, let changes):
+                    let found = values.update(changes, root)
+                    if !found.isEmpty { block(.change(Self(projecting: root), found)) }
+                }
+            }
+        } ?? NotificationToken()
+    }
+}
+
+/// The values that an observer was last told. Used on the observer's thread or queue alone.
+private final class ProjectedValues {
+    let paths: [ProjectedPath]
+    private var values: [Any?]
+
+    init(_ paths: [ProjectedPath], of root: ObjectBase) {
+        self.paths = paths
+        values = paths.map { Self.value($0, root) }
+    }
+
+    /// What changed of the projected properties, where `changes` are those of the object. Beyond a
+    /// link only the link is known to have changed, so values and targets are compared.
+    func update(_ changes: [PropertyChange], _ root: ObjectBase) -> [PropertyChange] {
+        var found: [PropertyChange] = []
+        for (index, path) in paths.enumerated() {
+            guard let change = changes.first(where: { $0.name == path.property }) else { continue }
+            let old = values[index], new = Self.value(path, root)
+            values[index] = new
+            if !path.isDirect, let old = old as? AnyHashable, old == new as? AnyHashable {
+                continue
+            }
+            let target = change.newValue as? ObjectBase
+            if path.isLink,
+                (change.oldValue as? ObjectBase)?.isSameObject(as: target) ?? (target == nil)
+            {
+                continue
+            }
+            found.append(
+                PropertyChange(
+                    name: path.label, oldValue: path.isLink ? change.oldValue : old,
+                    newValue: path.isLink ? change.newValue : new))
+        }
+        return found
+    }
+
+    /// A value that stays what it is; nil for objects and collections.
+    private static func value(_ path: ProjectedPath, _ root: ObjectBase) -> Any? {
+        path.isLive ? nil : path.value(of: root).flattened
+    }
+}
