@@ -29,7 +29,8 @@ static const toft_property_schema count_properties[] = {
 };
 static const toft_class_schema classes[] = {TOFT_CLASS("Entry", entry_properties),
     TOFT_CLASS("Count", count_properties),
-    {sizeof(toft_class_schema), TOFT_TEXT("Part"), part_properties, 2, TOFT_CLASS_EMBEDDED, 0}};
+    {sizeof(toft_class_schema), TOFT_TEXT("Part"), part_properties, 2, TOFT_CLASS_EMBEDDED, 0, NULL,
+        0}};
 
 static toft_realm *realm;
 static toft_class_key entry, counter;

@@ -90,8 +90,9 @@ struct QueryPlan {
         return steps
     }
 
-    /// The last sort matters to the order alone, unless a limit or offset follows; which objects that leaves
-    /// does not matter to their number. A filter or DISTINCT that follows may tell objects apart.
+    /// The last sort matters to the order alone, unless a limit or offset follows; which objects
+    /// that leaves does not matter to their number. A filter or DISTINCT that follows may tell
+    /// objects apart.
     private static func removeSorts(from steps: inout [Step], for answer: Answer) {
         guard answer != .results else { return }
         for index in steps.indices.dropLast().reversed() {
