@@ -25,7 +25,7 @@ import ToftTestKit
         let types: [PropertyType] = [
             .string, .int, .double, .date, .uuid, .decimal128, .bool, .mixed,
         ]
-        session = try Session.open(
+        let session = try Session.open(
             Configuration(
                 location: .memory(name: "sorts \(UInt64.random(in: 0 ... .max))"),
                 schema: Schema([
@@ -36,7 +36,7 @@ import ToftTestKit
                         })
                 ])))
         let owner = try session.classHandle(named: "Thing")
-        thing = owner.id
+        let thing = owner.id
         var ids: [PropertyID] = []
         for name in Self.names { ids.append(try owner.property(named: name).id) }
         try session.beginWrite()
@@ -46,6 +46,8 @@ import ToftTestKit
             return row
         }
         try session.commit()
+        self.session = session
+        self.thing = thing
     }
 
     private static func value(_ type: PropertyType, _ seed: inout Seed) -> Value {
