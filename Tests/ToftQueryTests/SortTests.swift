@@ -11,7 +11,7 @@ import ToftTestKit
 @Suite struct SortTests {
     private static let rows = 5000
     private static let names = [
-        "text", "number", "ratio", "moment", "mark", "price", "flag", "any",
+        "text", "number", "ratio", "moment", "mark", "price", "flag", "mixture",
     ]
     private let session: Session
     private let thing: ClassID
