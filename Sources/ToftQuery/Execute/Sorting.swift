@@ -53,22 +53,29 @@ final class SortColumn {
     /// Adds the selected rows of a vector that this column computed.
     func append(_ vector: Vector, _ selection: Selection) {
         reserve(count + selection.count)
-        hasNulls = hasNulls || !(selection & vector.nulls).isEmpty
-        var index = count
         var rows = selection.rows
-        while let row = rows.next() {
-            let isNull = vector.nulls[row]
-            nulls[index] = isNull
-            // What lies in the vector for a null row is no value.
-            heads[index] = isNull ? 0 : Self.head(vector, row)
-            if hasTails { tails[index] = isNull ? 0 : Self.tail(vector, row) }
-            if hasTexts {
-                texts[index] =
-                    isNull ? UnsafeRawBufferPointer(start: nil, count: 0) : vector.texts[row]
-            }
-            index &+= 1
+        while let row = rows.next() { put(vector, row) }
+    }
+
+    /// Adds one row.
+    func append(_ vector: Vector, row: Int) {
+        reserve(count + 1)
+        put(vector, row)
+    }
+
+    /// Adds a row for which there is room.
+    @inline(__always)
+    private func put(_ vector: Vector, _ row: Int) {
+        let isNull = vector.nulls[row]
+        if isNull { hasNulls = true }
+        nulls[count] = isNull
+        // What lies in the vector for a null row is no value.
+        heads[count] = isNull ? 0 : Self.head(vector, row)
+        if hasTails { tails[count] = isNull ? 0 : Self.tail(vector, row) }
+        if hasTexts {
+            texts[count] = isNull ? UnsafeRawBufferPointer(start: nil, count: 0) : vector.texts[row]
         }
-        count = index
+        count &+= 1
     }
 
     /// Takes the last row away again.
@@ -380,9 +387,7 @@ final class SortTable {
         for column in columns { vectors.append(try column.evaluate(batch, passing)) }
         var rows = passing.rows
         while let row = rows.next() {
-            var selected = Selection.empty
-            selected.insert(row)
-            for (column, vector) in zip(columns, vectors) { column.append(vector, selected) }
+            for (column, vector) in zip(columns, vectors) { column.append(vector, row: row) }
             var hasher = Hasher()
             for column in columns { column.hash(keys.count, into: &hasher) }
             let hash = hasher.finalize()
