@@ -52,6 +52,8 @@ TRIALS: dict[str, list[str]] = {
     ],
     "model": [
         "clusterRowsOffByOne",
+        "codeUsedTwice",
+        "gapForgotten",
         "staleElementAfterMove",
         "upsertSkipsIndex",
         "backlinkForgotten",
@@ -91,6 +93,9 @@ TRIALS: dict[str, list[str]] = {
         "lostLogNotSeen",
         "lostMetaNotSeen",
     ],
+    "query": [
+        "parenthesesForgotten",
+    ],
     "damage": [
         "referenceBoundsNotChecked",
         "heightNotChecked",
@@ -115,6 +120,20 @@ EDITS = [
 """,
         """\
         .target(name: "ToftModel", dependencies: ["ToftStorage", "ToftPlatform"]),
+""",
+    ),
+    Edit(
+        "Sources/ToftQuery/Syntax/Description.swift",
+        "internal import ToftStorage\n",
+        "internal import ToftPlatform\ninternal import ToftStorage\n",
+    ),
+    Edit(
+        "Sources/ToftQuery/Syntax/Description.swift",
+        """\
+            let inParentheses = own <= precedence
+""",
+        """\
+            let inParentheses = own <= precedence && !Mutant.isOn(.parenthesesForgotten)
 """,
     ),
     Edit(
@@ -315,6 +334,26 @@ EDITS = [
 """,
         """\
         guard rows <= ClusterLimits.rows || Mutant.isOn(.clusterRowsOffByOne) else { return nil }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Cluster/ClusterEditor.swift",
+        """\
+        let code = slice.textCount &+ 1
+""",
+        """\
+        let isReused = Mutant.isOn(.codeUsedTwice) && slice.textCount > 0
+        let code = slice.textCount &+ (isReused ? 0 : 1)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Cluster/ClusterPage.swift",
+        """\
+        !hasDenseKeys || row == rowCount && key == keys[rowCount &- 1] &+ 1
+""",
+        """\
+        !hasDenseKeys || row == rowCount
+            && (key == keys[rowCount &- 1] &+ 1 || Mutant.isOn(.gapForgotten))
 """,
     ),
     Edit(

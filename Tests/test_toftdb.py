@@ -364,7 +364,7 @@ def test_the_plan_and_the_facts_are_told(tmp_path: Path) -> None:
     assert "Package" in run("schema", database).stdout
     facts = json.loads(run("info", database, "--json").stdout)
     assert (facts["format"], facts["deferredBytes"], facts["checkpointVersion"]) == (
-        4,
+        5,
         0,
         facts["version"],
     )
@@ -869,3 +869,27 @@ def test_embedded_objects_are_objects_inside_their_owner(tmp_path: Path) -> None
     assert run("dump", copy).stdout == dump.read_text()
     for file in (database, again, copy):
         assert json.loads(run("check", file, "--json").stdout)["problems"] == []
+
+
+def test_a_copy_is_written_and_a_file_compacted_when_nobody_has_it_open(tmp_path: Path) -> None:
+    database, copy = loaded(tmp_path), tmp_path / "copy.toft"
+    written = json.loads(run("copy", database, copy, "--json").stdout)
+    assert written["bytes"] == copy.stat().st_size
+    assert run("copy", database, copy, status=1).stderr.startswith("toftdb: There is already")
+    assert run("dump", copy).stdout == run("dump", database).stdout
+    sizes = json.loads(run("compact", copy, "--json").stdout)
+    assert sizes["bytesAfter"] == copy.stat().st_size <= sizes["bytesBefore"]
+    run("check", copy)
+    assert "There is no file" in run("compact", tmp_path / "none", status=1).stderr
+    watching = subprocess.Popen([TOFTDB, "watch", str(copy), "Package"], stdout=subprocess.PIPE)
+    assert watching.stdout is not None
+    watching.stdout.readline()
+    assert "is open" in run("compact", copy, status=1).stderr
+    pins = [json.loads(line) for line in run("pins", copy, "--json").stdout.splitlines()]
+    assert watching.pid in {pin["process"] for pin in pins}
+    info = json.loads(run("info", copy, "--json").stdout)
+    parts = ("liveBytes", "freeBytes", "heldBytes", "logBytes")
+    assert sum(info[part] for part in parts) == info["fileBytes"]
+    watching.kill()
+    watching.wait()
+    watching.stdout.close()

@@ -403,8 +403,11 @@ TOFT_ENUM(toft_status, int32_t) {
     TOFT_ERROR_FILE_TOO_LARGE = 111,          /* beyond what the file system or the format holds */
     TOFT_ERROR_ALREADY_OPEN = 112,            /* the file is open, so this cannot be done to it */
     TOFT_ERROR_CONFIGURATION_MISMATCH = 113,  /* open in this process with another configuration */
-    TOFT_ERROR_FILE_REPLACED = 114,    /* another file was put in the place of the open one */
-    TOFT_ERROR_TOO_MANY_READERS = 115, /* no reader slot is free */
+    TOFT_ERROR_FILE_REPLACED = 114, /* another file was put in the place of the open one */
+    /* no reader slot is free, or more versions are kept than the configuration allows; number:
+       how many then */
+    TOFT_ERROR_TOO_MANY_READERS = 115,
+    TOFT_ERROR_FILE_EXISTS = 116, /* what was to be made is there already: nothing was changed */
 
     /* Transactions */
     TOFT_ERROR_NOT_IN_TRANSACTION = 201,
@@ -702,6 +705,12 @@ typedef void (*toft_progress_callback)(void *user_data, uint64_t done, uint64_t 
    was, and toft_realm_open returns it. `migration` is valid until the callback returns. */
 typedef toft_status (*toft_migration_callback)(void *user_data, toft_migration *migration);
 
+/* Asked by toft_realm_open whether the file is to be compacted before it is used, where no process
+   has it open, not even for reading: `total` bytes of the file, of which `used` hold data. It may
+   call nothing of the library but releases and what never fails: all else is
+   TOFT_ERROR_INSIDE_CALLBACK there. */
+typedef bool (*toft_compact_callback)(void *user_data, uint64_t total, uint64_t used);
+
 /* What toft_realm_open needs. Start with TOFT_INITIALIZE. */
 typedef struct toft_configuration {
     size_t size;
@@ -738,6 +747,17 @@ typedef struct toft_configuration {
        needs a schema and a schema_version */
     toft_migration_callback migration;
     void *migration_user_data; /* for `migration` */
+    /* empty, or a database, which need not be writable: a file that is missing is made a copy of
+       it, in every mode */
+    toft_string seed_path;
+    /* 0, or how many versions there may be at most when a write transaction begins: the newest, and
+       older ones that some process still reads, which let the file grow. With more,
+       toft_realm_begin_write is TOFT_ERROR_TOO_MANY_READERS */
+    uint64_t maximum_versions;
+    /* NULL, or asked whether the file is to be compacted. Has no effect where the file is open
+       already. Where the disk is too full for it, the file stays as it is */
+    toft_compact_callback compact;
+    void *compact_user_data; /* for `compact` */
 } toft_configuration;
 
 /* Opens a database on the calling thread. New classes, properties and indexes of the schema are
@@ -780,6 +800,29 @@ TOFT_API toft_status toft_realm_freeze(toft_realm *realm, toft_realm **out_realm
 /* Gives a further handle of the same realm, to be released by itself: for wrappers that are
    copied. `out_realm`: release it. */
 TOFT_API toft_status toft_realm_clone(toft_realm *realm, toft_realm **out_realm);
+
+/* Writes the version that the realm stands at to a new file, without free space, while others read
+   and write; a program that wants the newest one refreshes before. The copy holds the same: keys,
+   counters, constraints and the schema's version. It has been read back and checked, and is
+   durable, when the function returns; after an error, or a crash, there is no such file. Its
+   directory must exist and be writable. Errors: TOFT_ERROR_FILE_EXISTS when there is something at
+   `path`; TOFT_ERROR_ALREADY_IN_TRANSACTION in a write transaction; TOFT_ERROR_FILE_NOT_FOUND,
+   TOFT_ERROR_PERMISSION_DENIED, TOFT_ERROR_DISK_FULL...; TOFT_ERROR_CORRUPT when the database is
+   damaged. Cost: the whole file. */
+TOFT_API toft_status toft_realm_write_copy(toft_realm *realm, toft_string path);
+
+/* Sizes of a file in bytes; 0: it was not compacted. */
+typedef struct toft_compaction {
+    size_t size;
+    uint64_t size_before;
+    uint64_t size_after;
+} toft_compaction;
+
+/* Gives the free space of a file back to the system, if no process has it open, not even for
+   reading. It is done in steps, each of which leaves a whole file: a crash loses nothing. The file
+   may grow by what it holds meanwhile. Errors: TOFT_ERROR_FILE_NOT_FOUND and the others of the
+   group "Opening"; the file then holds the same as before. Any thread. Cost: the whole file. */
+TOFT_API toft_status toft_compact(toft_string path, toft_compaction *out_compaction);
 
 /* Releases a realm's handle. The realm closes with the last of this and of every object, list and
    results got from it: an open write transaction is cancelled, its version is given up, its
@@ -827,6 +870,14 @@ TOFT_API toft_status toft_realm_classes(
 /* Finds a class by name. Errors: TOFT_ERROR_NO_SUCH_CLASS. */
 TOFT_API toft_status toft_realm_find_class(
     toft_realm *realm, toft_string name, toft_class_key *out_key);
+
+/* Makes `name` stand for a key path, such as "boss.name", in the queries, sorts and groups that are
+   asked of a class in this realm, or in what is frozen of it later. Nothing is stored. Properties
+   come before aliases, a path may hold other aliases, and what it leads to is seen when it is used.
+   An empty path takes the alias away. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_READ_ONLY (of a
+   frozen realm), TOFT_ERROR_INVALID_ARGUMENT (an empty name). */
+TOFT_API toft_status toft_realm_set_alias(
+    toft_realm *realm, toft_class_key class_key, toft_string name, toft_string key_path);
 
 /* Describes a class. Errors: TOFT_ERROR_NO_SUCH_CLASS. */
 TOFT_API toft_status toft_realm_class_info(
@@ -1117,6 +1168,21 @@ TOFT_API toft_status toft_object_set(
    O(log n + count). */
 TOFT_API toft_status toft_object_get_values(toft_object *object,
     const toft_property_key *property_keys, size_t count, toft_value *out_values);
+
+/* Reads `count` properties of the object that a link names, without a handle of it: as
+   toft_realm_follow, toft_object_get_values and toft_object_release together, for less than one of
+   them. Strings and data are borrowed (convention 3). `out_found`: false when the object has been
+   deleted, which is no error; `out_values` are then untouched. Errors: TOFT_ERROR_NO_SUCH_CLASS,
+   TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n + count). */
+TOFT_API toft_status toft_realm_follow_values(toft_realm *realm, toft_link link,
+    const toft_property_key *property_keys, size_t count, toft_value *out_values, bool *out_found);
+
+/* The same for the object with a primary key. `out_found`: false when there is none, which is no
+   error. Errors: those of toft_realm_find_object and toft_object_get_values. Cost: O(log n +
+   count). */
+TOFT_API toft_status toft_realm_find_values(toft_realm *realm, toft_class_key class_key,
+    const toft_value *primary_key, const toft_property_key *property_keys, size_t count,
+    toft_value *out_values, bool *out_found);
 
 /* Writes. Sets `count` properties at once, all or none. Errors: those of toft_object_set. Cost:
    O(log n + count). */
@@ -1479,6 +1545,15 @@ TOFT_API toft_status toft_results_get_values(toft_results *results, uint64_t fir
 TOFT_API toft_status toft_results_object(
     toft_results *results, uint64_t index, toft_object **out_object);
 
+/* Reads `count` properties of one element, without a handle of it: as toft_results_object,
+   toft_object_get_values and toft_object_release together, for less than one of them. The way to
+   walk over results object by object; toft_results_columns is faster still for columns of fixed
+   width. Strings and data are borrowed (convention 3). Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE,
+   TOFT_ERROR_OBJECT_DELETED (in a snapshot), TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH.
+   Cost: O(count) for a neighbour of the element that was read before, else O(log n + count). */
+TOFT_API toft_status toft_results_object_values(toft_results *results, uint64_t index,
+    const toft_property_key *property_keys, size_t count, toft_value *out_values);
+
 /* The index of a value (an object's link, for results of objects), or TOFT_NO_INDEX. Errors:
    TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n) for a class, else the count. */
 TOFT_API toft_status toft_results_find(
@@ -1507,7 +1582,16 @@ TOFT_API toft_status toft_results_set_values(toft_results *results,
 TOFT_API toft_status toft_results_add(
     toft_results *results, toft_property_key property_key, int64_t amount, uint64_t *out_count);
 
-/* How the results are worked out: the plan as text. Writes up to `capacity` bytes (`out_text`
+/* What the objects of the results pass, as the text of one query: filters, sorts, DISTINCT and
+   limits in their order, with the values of the arguments. The text given to toft_results_filter
+   of the same objects and schema gives the same results; "TRUEPREDICATE" where nothing was asked.
+   What the objects are taken from (a class, a list, inverse links) is not in it. Writes it as
+   toft_results_explain does. Errors: TOFT_ERROR_TYPE_MISMATCH (results of values). */
+TOFT_API toft_status toft_results_query(
+    toft_results *results, char *out_text, size_t capacity, size_t *out_size);
+
+/* How the results are worked out: runs the query, and gives the plan as text with what was read and
+   how long it took. Writes up to `capacity` bytes (`out_text`
    may be NULL when it is 0), always ended by NUL, which counts as one of them, and the size of
    the whole text without NUL, which may be more. */
 TOFT_API toft_status toft_results_explain(
@@ -1770,10 +1854,28 @@ typedef struct toft_database_info {
        durable */
     uint64_t deferred_size;
     uint64_t schema_version; /* of the version that the realm stands at; 0: none was ever given */
+    uint64_t live_size;      /* of the file: what the latest version consists of */
+    /* of the file: what only earlier versions need, which some process reads, or the last
+       checkpoint */
+    uint64_t held_size;
 } toft_database_info;
 
 /* Facts about the realm's database. */
 TOFT_API toft_status toft_realm_info(toft_realm *realm, toft_database_info *out_info);
+
+/* A version that a process reads: what it needs is not reused. */
+typedef struct toft_version_pin {
+    uint64_t version;
+    /* 0: unknown, of a process that has the file open for reading only */
+    uint64_t process_id;
+    uint64_t held_size; /* bytes that this version needs and the latest one does not */
+} toft_version_pin;
+
+/* Lists the versions that are read, oldest first, each once for each process: writes up to
+   `capacity` pins (`out_pins` may be NULL when it is 0) and how many there are, which may be more.
+   Cost: the number of pins and of runs of freed pages. */
+TOFT_API toft_status toft_realm_pins(
+    toft_realm *realm, toft_version_pin *out_pins, size_t capacity, size_t *out_count);
 
 /* What a check saw. */
 typedef struct toft_check_report {

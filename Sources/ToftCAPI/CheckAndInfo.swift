@@ -24,7 +24,28 @@ public func toft_realm_info(
         info.checkpoint_version = facts.checkpointVersion.rawValue
         info.deferred_size = facts.deferredSize
         info.schema_version = try session.schemaVersion
+        info.live_size = facts.liveSize
+        info.held_size = facts.heldSize
         Argument.fill(out, info)
+    }
+}
+
+@c @implementation
+public func toft_realm_pins(
+    _ realm: OpaquePointer?, _ out_pins: UnsafeMutablePointer<toft_version_pin>?,
+    _ capacity: Int, _ out_count: UnsafeMutablePointer<Int>?
+) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        let session = try ResolvedHandle(realm: realm).session
+        let room = try Argument.room(out_pins, capacity, "out_pins")
+        let count = try Argument.out(out_count, "out_count")
+        let pins = try session.versionPins().map {
+            toft_version_pin(
+                version: $0.version.rawValue, process_id: $0.processID ?? 0,
+                held_size: $0.heldSize)
+        }
+        Argument.fill(room, pins)
+        count.pointee = pins.count
     }
 }
 

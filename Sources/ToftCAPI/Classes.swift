@@ -32,6 +32,19 @@ public func toft_realm_find_class(
 }
 
 @c @implementation
+public func toft_realm_set_alias(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ name: toft_string,
+    _ key_path: toft_string
+) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        let session = try ResolvedHandle(realm: realm).session
+        let name = try Argument.text(name, "name")
+        let path = try Argument.text(key_path, "key_path")
+        try session.setAlias(name, of: class_key, to: path.isEmpty ? nil : path)
+    }
+}
+
+@c @implementation
 public func toft_realm_class_info(
     _ realm: OpaquePointer?, _ class_key: toft_class_key,
     _ out_info: UnsafeMutablePointer<toft_class_info>?

@@ -127,7 +127,7 @@ let noIndex = UInt64.max
 extension CollectionHandle {
     /// An element as C sees it, borrowed.
     func valueInC(_ cell: Cell) throws(EngineError) -> toft_value {
-        try toft_value(cell, property.type, target: property.targetClassID).sound()
+        try toft_value(cell, property.type, target: property.targetClassID ?? 0).sound()
     }
 }
 

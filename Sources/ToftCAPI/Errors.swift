@@ -63,6 +63,7 @@ extension ErrorCode {
         case .configurationMismatch: "TOFT_ERROR_CONFIGURATION_MISMATCH"
         case .fileReplaced: "TOFT_ERROR_FILE_REPLACED"
         case .tooManyReaders: "TOFT_ERROR_TOO_MANY_READERS"
+        case .fileExists: "TOFT_ERROR_FILE_EXISTS"
         case .notInTransaction: "TOFT_ERROR_NOT_IN_TRANSACTION"
         case .alreadyInTransaction: "TOFT_ERROR_ALREADY_IN_TRANSACTION"
         case .readOnly: "TOFT_ERROR_READ_ONLY"

@@ -9,15 +9,16 @@ public func toft_object_get(
     _ out_value: UnsafeMutablePointer<toft_value>?
 ) -> toft_status {
     entry(object) { () throws(EngineError) in
-        let object = try ResolvedHandle(object: object).object
-        let out = try Argument.out(out_value, "out_value")
-        var value = toft_value()
-        try withUnsafePointer(to: property_key) { key throws(EngineError) in
-            try object.forEachCell(UnsafeBufferPointer(start: key, count: 1)) { property, cell in
-                value = toft_value(cell, property)
+        try HandleTable.shared.look(object, .object) { (named: ObjectBox) throws(EngineError) in
+            let out = try Argument.out(out_value, "out_value")
+            var value = toft_value()
+            try withUnsafePointer(to: property_key) { key throws(EngineError) in
+                try named.object.forEachCell(UnsafeBufferPointer(start: key, count: 1)) {
+                    value = toft_value($2, $0, target: $1)
+                }
             }
+            out.pointee = try value.sound()
         }
-        out.pointee = try value.sound()
     }
 }
 
@@ -39,19 +40,67 @@ public func toft_object_get_values(
     _ out_values: UnsafeMutablePointer<toft_value>?
 ) -> toft_status {
     entry(object) { () throws(EngineError) in
-        let object = try ResolvedHandle(object: object).object
-        let keys = try Argument.properties(property_keys, count)
-        let room = try Argument.room(out_values, count, "out_values")
-        // Into memory of our own first: nothing may be written when the last property fails.
-        try withUnsafeTemporaryAllocation(of: toft_value.self, capacity: count) {
-            values throws(EngineError) in
-            var index = 0
-            try object.forEachCell(keys) { property, cell in
-                values.initializeElement(at: index, to: toft_value(cell, property))
-                index += 1
+        try HandleTable.shared.look(object, .object) { (named: ObjectBox) throws(EngineError) in
+            try ValueRoom.fill(property_keys, count, out_values) { keys, body throws(EngineError) in
+                try named.object.forEachCell(keys, body)
+                return true
             }
-            for index in 0..<count { _ = try values[index].sound() }
-            for index in 0..<count { room[index] = values[index] }
+        }
+    }
+}
+
+@c @implementation
+public func toft_results_object_values(
+    _ results: OpaquePointer?, _ index: UInt64,
+    _ property_keys: UnsafePointer<toft_property_key>?, _ count: Int,
+    _ out_values: UnsafeMutablePointer<toft_value>?
+) -> toft_status {
+    entry(results) { () throws(EngineError) in
+        try HandleTable.shared.look(results, .results) { (named: ResultsBox) throws(EngineError) in
+            try ValueRoom.fill(property_keys, count, out_values) { keys, body throws(EngineError) in
+                try named.results.forEachCell(at: Argument.index(index), keys, body)
+                return true
+            }
+        }
+    }
+}
+
+@c @implementation
+public func toft_realm_follow_values(
+    _ realm: OpaquePointer?, _ link: toft_link,
+    _ property_keys: UnsafePointer<toft_property_key>?, _ count: Int,
+    _ out_values: UnsafeMutablePointer<toft_value>?, _ out_found: UnsafeMutablePointer<Bool>?
+) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        try HandleTable.shared.look(realm, .realm) { (named: RealmBox) throws(EngineError) in
+            let out = try Argument.out(out_found, "out_found")
+            out.pointee = try ValueRoom.fill(property_keys, count, out_values) {
+                keys, body throws(EngineError) in
+                try named.session.forEachCell(of: ObjectRef(link), keys, body)
+            }
+        }
+    }
+}
+
+@c @implementation
+public func toft_realm_find_values(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ primary_key: UnsafePointer<toft_value>?,
+    _ property_keys: UnsafePointer<toft_property_key>?, _ count: Int,
+    _ out_values: UnsafeMutablePointer<toft_value>?, _ out_found: UnsafeMutablePointer<Bool>?
+) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        try HandleTable.shared.look(realm, .realm) { (named: RealmBox) throws(EngineError) in
+            let out = try Argument.out(out_found, "out_found")
+            out.pointee = try ValueRoom.fill(property_keys, count, out_values) {
+                keys, body throws(EngineError) in
+                var found = false
+                try BorrowedArguments.with { loan throws(EngineError) in
+                    found = try named.session.forEachCell(
+                        ofPrimaryKey: try loan.value(primary_key, "primary_key"), in: class_key,
+                        keys, body)
+                }
+                return found
+            }
         }
     }
 }
@@ -90,10 +139,33 @@ public func toft_object_linking_objects(
     }
 }
 
-extension toft_value {
-    /// The value of a property, as long as the cell is valid.
-    fileprivate init(_ cell: Cell, _ property: PropertyHandle) {
-        self.init(cell, property.type, target: property.targetClassID)
+/// Where values of properties go.
+private enum ValueRoom {
+    /// Has an object read, first into memory of our own: nothing may be written when the last
+    /// property fails.
+    /// - Parameter read: calls what it is given with each value; false if there is no object.
+    /// - Returns: what `read` does.
+    @discardableResult
+    @inline(__always)
+    static func fill(
+        _ keys: UnsafePointer<toft_property_key>?, _ count: Int,
+        _ room: UnsafeMutablePointer<toft_value>?,
+        _ read: (UnsafeBufferPointer<toft_property_key>, CellReceiver) throws(EngineError) -> Bool
+    ) throws(EngineError) -> Bool {
+        let keys = try Argument.properties(keys, count)
+        let room = try Argument.room(room, count, "out_values")
+        return try withUnsafeTemporaryAllocation(of: toft_value.self, capacity: count) {
+            values throws(EngineError) in
+            var index = 0
+            let isThere = try read(keys) {
+                values.initializeElement(at: index, to: toft_value($2, $0, target: $1))
+                index += 1
+            }
+            guard isThere else { return false }
+            for index in 0..<count { _ = try values[index].sound() }
+            for index in 0..<count { room[index] = values[index] }
+            return true
+        }
     }
 }
 

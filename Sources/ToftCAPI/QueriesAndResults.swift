@@ -243,6 +243,19 @@ public func toft_results_delete_all(_ results: OpaquePointer?) -> toft_status {
 }
 
 @c @implementation
+public func toft_results_query(
+    _ results: OpaquePointer?, _ out_text: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+    _ out_size: UnsafeMutablePointer<Int>?
+) -> toft_status {
+    entry(results) { () throws(EngineError) in
+        let results = try ResolvedHandle(results: results).results
+        let room = try Argument.room(out_text, capacity, "out_text")
+        let size = try Argument.out(out_size, "out_size")
+        size.pointee = Argument.fill(room, try results.query())
+    }
+}
+
+@c @implementation
 public func toft_results_explain(
     _ results: OpaquePointer?, _ out_text: UnsafeMutablePointer<CChar>?, _ capacity: Int,
     _ out_size: UnsafeMutablePointer<Int>?

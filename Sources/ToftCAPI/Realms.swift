@@ -139,6 +139,17 @@ extension Configuration {
             let target = ProgressTarget(callback: callback, userData: given.progress_user_data)
             progress = { target.call($0, $1) }
         }
+        let seed = try Argument.path(given.seed_path, "seed_path")
+        guard seed.isEmpty || name.isEmpty else {
+            throw .invalidArgument("A database in memory has no seed.")
+        }
+        seedPath = seed.isEmpty ? nil : seed
+        maximumActiveVersions = given.maximum_versions == 0 ? nil : given.maximum_versions
+        if let callback = given.compact {
+            let question = CompactionQuestion(
+                callback: callback, userData: given.compact_user_data)
+            compacts = { question.ask($0, $1) }
+        }
         if let callback = given.migration {
             guard schema != nil, schemaVersion != nil else {
                 throw .invalidArgument(

@@ -24,7 +24,9 @@ struct Info: ParsableCommand {
                     JSONLine.object([
                         ("version", .number(facts.version.rawValue)),
                         ("fileBytes", .number(facts.fileSize)),
+                        ("liveBytes", .number(facts.liveSize)),
                         ("freeBytes", .number(facts.freeSize)),
+                        ("heldBytes", .number(facts.heldSize)),
                         ("oldestPinnedVersion", .number(facts.oldestPinnedVersion.rawValue)),
                         ("logBytes", .number(facts.logSize)),
                         ("checkpointVersion", .number(facts.checkpointVersion.rawValue)),
@@ -35,7 +37,9 @@ struct Info: ParsableCommand {
             } else {
                 print("version       \(facts.version)")
                 print("file          \(ByteCount.text(facts.fileSize))")
+                print("live          \(ByteCount.text(facts.liveSize))")
                 print("free          \(ByteCount.text(facts.freeSize))")
+                print("for readers   \(ByteCount.text(facts.heldSize))")
                 let oldest = facts.oldestPinnedVersion
                 print(
                     "oldest reader \(oldest == facts.version ? "none behind" : "version \(oldest)")"

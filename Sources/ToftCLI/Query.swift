@@ -30,7 +30,7 @@ struct Query: ParsableCommand {
     @Flag(help: "Print only how many there are.")
     var count = false
 
-    @Flag(help: "Print how the query is worked out instead of running it.")
+    @Flag(help: "Print how the query is worked out and what that read, instead of the objects.")
     var explain = false
 
     @Option(help: "Print at most so many objects.")

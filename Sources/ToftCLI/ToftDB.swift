@@ -15,6 +15,8 @@ struct ToftDB: ParsableCommand {
             Move:     toftdb import app.toft people.jsonl --schema schema.json        toftdb \
             export app.toft Person
                       toftdb dump app.toft > app.jsonl        toftdb load copy.toft app.jsonl
+            Keep:     toftdb copy app.toft backup.toft        toftdb compact app.toft        \
+            toftdb pins app.toft
             Verify:   toftdb check app.toft        toftdb pages broken.toft
 
             Every command prints for people; with --json it prints for programs, one JSON value a \
@@ -26,6 +28,8 @@ struct ToftDB: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             Demo.self, Import.self, Export.self, Dump.self, Load.self, Info.self,
-            SchemaCommand.self, Query.self, Watch.self, Check.self, Pages.self,
+            SchemaCommand.self, Query.self, Watch.self, Copy.self, Compact.self, Pins.self,
+            Check.self,
+            Pages.self,
         ])
 }

@@ -37,11 +37,19 @@ struct ChangeCounters {
     }
 }
 
-/// What results hang on.
+/// What results hang on, each thing once. There are few: they are searched one by one.
 struct Dependencies: Sendable {
     /// Whose objects may come.
-    var classes: Set<ClassID> = []
-    var properties: Set<PropertyRef> = []
+    private(set) var classes: [ClassID] = []
+    private(set) var properties: [PropertyRef] = []
+
+    mutating func add(_ classID: ClassID) {
+        if !classes.contains(classID) { classes.append(classID) }
+    }
+
+    mutating func add(_ property: PropertyRef) {
+        if !properties.contains(property) { properties.append(property) }
+    }
 }
 
 /// A property of a class.

@@ -35,6 +35,14 @@ package struct Configuration: Sendable {
     /// Whether the file is mapped, or read into memory of the process, which makes every error of
     /// the device an error. A file that the process has open already stays as it is.
     package var usesMapping = true
+    /// A database that a missing file is made a copy of.
+    package var seedPath: String?
+    /// Asked by opening, where nobody else has the file open, whether it is to be compacted: bytes
+    /// of the file, and those of them that are in use.
+    package var compacts: (@Sendable (_ total: UInt64, _ used: UInt64) -> Bool)?
+    /// Versions at most that may be read or newest when a write transaction begins, over all
+    /// processes; nil: any number.
+    package var maximumActiveVersions: UInt64?
     /// Opening ends with `interrupted` when it finds this not 0 while it waits or fills an index.
     package var interruptWord: InterruptWord?
     /// The same once this has been interrupted, before or meanwhile.
@@ -75,6 +83,7 @@ extension Configuration {
         kept.interruption = nil
         kept.progress = nil
         kept.migration = nil
+        kept.compacts = nil
         return kept
     }
 
@@ -89,6 +98,8 @@ extension Configuration {
         configuration.isReadOnly = mode == .readOnly
         configuration.createsFile = mode == .readWrite
         configuration.usesMapping = usesMapping
+        configuration.seedPath = seedPath
+        configuration.compacts = compacts
         // Who opens or closes holds others up for a moment, which is no writer to be waited for.
         configuration.attachTimeoutMilliseconds = max(
             1_000,

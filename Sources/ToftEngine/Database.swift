@@ -100,7 +100,15 @@ package final class Database: Sendable {
         idleBuffer.withLock { $0 = buffer }
     }
 
-    // MARK: Facts
+    // MARK: Files
+
+    /// Compacts a file that nobody has open, in this process or another. Returns its sizes in bytes
+    /// before and after; nil where somebody has it open, and nothing was done. O(file).
+    package static func compact(_ path: String) throws(EngineError) -> (
+        before: UInt64, after: UInt64
+    )? {
+        try storage { () throws(StorageError) in try Store.compact(path) }
+    }
 
     /// Whether this process has a file open, under whatever path.
     package static func isOpen(path: String) -> Bool {

@@ -1,4 +1,5 @@
 package import ToftModel
+internal import ToftQuery
 package import ToftStorage
 
 /// What a check of a whole version saw.
@@ -10,10 +11,47 @@ package struct CheckFindings: Sendable {
 }
 
 extension Session {
+    /// Makes a name stand for a path in queries that are asked of a class in this session, or in
+    /// what is frozen of it from now on. Nil takes it away. A property of the same name comes
+    /// first. What the path leads to is seen when it is used.
+    package func setAlias(_ name: String, of id: ClassID, to path: String?) throws(EngineError) {
+        try check()
+        guard !isFrozen else {
+            throw EngineError(.readOnly, "A frozen realm is shared by threads: set aliases before.")
+        }
+        let owner = try classHandle(id)
+        guard !name.isEmpty, path?.isEmpty != true else {
+            throw EngineError(.invalidArgument, "An alias needs a name and a path.")
+        }
+        aliases.set(name, of: owner.id, to: path)
+    }
+
     /// Facts about the database: the newest version, the oldest pinned one, sizes in bytes.
     package func facts() throws(EngineError) -> StoreFacts {
         try check()
         return try storage { () throws(StorageError) in try database.store.facts() }
+    }
+
+    /// The versions that are read, by which processes, ascending.
+    package func versionPins() throws(EngineError) -> [VersionPin] {
+        try check()
+        return try storage { () throws(StorageError) in try database.store.versionPins() }
+    }
+
+    /// Writes the version that the session stands at to a new file, compacted, while others write.
+    /// O(file).
+    ///
+    /// - Throws: `fileExists`; `alreadyInTransaction` inside a write transaction...
+    package func writeCopy(to path: String) throws(EngineError) {
+        try check()
+        guard transaction == nil else {
+            throw EngineError(
+                .alreadyInTransaction,
+                "Can't write a copy inside a write transaction. Commit or cancel it first.")
+        }
+        try interruption.watching { () throws(EngineError) in
+            try storage { () throws(StorageError) in try base.snapshot.writeCopy(to: path) }
+        }
     }
 
     /// The schema version that callers count, in the version that the session stands at.

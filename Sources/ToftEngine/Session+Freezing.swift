@@ -12,7 +12,10 @@ extension Session {
         var configuration = configuration
         configuration.confinement = .caller
         database.join()
-        return Session(database: database, configuration: configuration, at: base, isFrozen: true)
+        let frozen = Session(
+            database: database, configuration: configuration, at: base, isFrozen: true)
+        frozen.aliases = aliases
+        return frozen
     }
 
     /// Throws `readOnly` if the session is frozen.

@@ -40,6 +40,7 @@ extension Session {
             try database.store.beginWrite(timeoutMilliseconds: timeout)
         }
         do throws(EngineError) {
+            try checkActiveVersions()
             // Nobody commits while we hold the lock: the newest version is the one that the
             // transaction builds on. With commits in groups it may be on its way to the disk:
             // without observers the session need not wait to see it, the transaction does.
@@ -58,6 +59,18 @@ extension Session {
             writing.rollback()
             throw error
         }
+    }
+
+    /// Refuses to write where earlier versions that are still read would let the file grow.
+    private func checkActiveVersions() throws(EngineError) {
+        guard let limit = configuration.maximumActiveVersions else { return }
+        let count = database.store.activeVersions
+        guard UInt64(count) > limit else { return }
+        throw EngineError(
+            .tooManyReaders,
+            "There are \(count) versions that are still read or newest, and the limit is \(limit). "
+                + "End the sessions that read old ones, refresh them or release what is frozen.",
+            number: Int64(count))
     }
 
     /// Commits: when it returns, the session stands at the transaction, which everyone may see; it

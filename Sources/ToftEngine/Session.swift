@@ -1,5 +1,6 @@
 internal import ToftPlatform
 package import ToftModel
+package import ToftQuery
 package import ToftStorage
 
 /// One thread's view of one version of a database, and what it has open in it.
@@ -28,10 +29,16 @@ package final class Session {
     /// When each thing changed last, for the results that are open.
     private(set) var counters = ChangeCounters()
     @exclusivity(unchecked) package private(set) var isOpen = true
+    /// Not used in a write transaction, nor when frozen. Empty once the session has moved: it holds
+    /// pages of `base`.
+    @exclusivity(unchecked) var lastRead = LastRead()
     /// Whether the database knows that the session has ended.
     private var hasLeft = false
     /// The session's epoch: compare it before you use a kept pointer.
     package let epoch: UnsafeMutablePointer<SessionEpoch>
+
+    /// Names that queries use for paths: see `setAlias`.
+    package internal(set) var aliases = KeyPathAliases()
 
     /// The way to the notifier, from the first observer on.
     var channel: Channel?
@@ -114,6 +121,7 @@ package final class Session {
     /// Stands at a version from now on.
     func move(to view: ModelView) {
         base = view
+        lastRead = LastRead()
         epoch.pointee.number += 1
         counters.noteEverything()
         channel?.sessionMoved(to: view)
@@ -178,6 +186,7 @@ package final class Session {
     private func end() {
         guard isOpen else { return }
         isOpen = false
+        lastRead = LastRead()
         epoch.pointee.number += 1
         // In a forked child the parent's threads are gone, with whatever lock they held.
         guard (try? database.store.checkProcess()) != nil else { return }

@@ -1,14 +1,29 @@
 package import ToftModel
+internal import ToftPlatform
+internal import ToftStorage
 
 extension BoundQuery {
     /// The keys of the results, in order.
     package func keys(in view: ModelView, of base: QueryBase = .all) throws(ModelError) -> [Int64] {
-        try execution(in: view, of: base, for: .results).keys()
+        if let keys = try keysInIndex(of: view, base) { return keys }
+        return try execution(in: view, of: base, for: .results).keys()
     }
 
     /// How many results there are. No list of them is made.
     package func count(in view: ModelView, of base: QueryBase = .all) throws(ModelError) -> Int {
-        try execution(in: view, of: base, for: .count).count()
+        if let keys = try keysInIndex(of: view, base) { return keys.count }
+        return try execution(in: view, of: base, for: .count).count()
+    }
+
+    /// The results where a plan would be nothing but one look-up of one value; nil for all else,
+    /// and where the index gives so many that a scan is cheaper.
+    private func keysInIndex(of view: ModelView, _ base: QueryBase) throws(ModelError) -> [Int64]? {
+        guard case .all = base, stages.count == 1, case .filter(let predicate) = stages[0],
+            let plan = IndexPlan.deciding(predicate, in: view.schema),
+            let owner = view.schema.anyClass(id: classID)
+        else { return nil }
+        let rowCount = try view.table(owner).rowCount
+        return try plan.candidates(in: view, atMost: QueryPlan.mostCandidates(of: rowCount))
     }
 
     /// One value of a property of all results; no list of them is made. Nil where values of the
@@ -44,11 +59,18 @@ extension BoundQuery {
             > 0
     }
 
-    /// How the query is worked out over the objects of its class, as text: a line for each step.
+    /// Runs the query over the objects of its class and says how that went, as text: a line for
+    /// each step, and one for what was read and how long it took.
     package func explain(in view: ModelView, of base: QueryBase = .all) throws(ModelError) -> String
     {
+        let start = MonotonicClock.nanoseconds
         let plan = QueryPlan(self, over: base, in: view.schema, for: .results)
-        return try Explanation(plan, base, view).text
+        let execution = try Execution(plan, over: base, in: view)
+        let count = try execution.keys().count
+        let elapsed = MonotonicClock.nanoseconds - start
+        return try Explanation(
+            plan, base, view, execution.tally, count: count, nanoseconds: elapsed
+        ).text
     }
 
     func execution(

@@ -12,40 +12,60 @@ package struct BoundQuery: Sendable {
         case ordering(BoundOrdering)
     }
 
+    /// A query as it was written, and what was given for its arguments.
+    struct Source: Sendable {
+        var syntax: QuerySyntax
+        var arguments: [QueryArgument]
+    }
+
     /// The class whose objects are asked for.
     package let classID: ClassID
     let stages: [Stage]
+    /// What was bound, one after the other: for `description`.
+    private let sources: [Source]
     /// What the answer hangs on, each thing once: for deciding whether a change can alter it.
     package let dependencies: [QueryDependency]
 
     /// Binds a query that is given as text.
     package static func parse(
-        _ text: String, arguments: [QueryArgument] = [], className: String, schema: StoredSchema
+        _ text: String, arguments: [QueryArgument] = [], className: String, schema: StoredSchema,
+        aliases: KeyPathAliases = KeyPathAliases()
     ) throws(QueryError) -> BoundQuery {
         let syntax = try Parser.parse(
             text,
             hyphenatedNames: text.utf8.contains(UInt8(ascii: "-")) ? schema.hyphenatedNames : [])
-        return try BoundQuery(syntax, arguments: arguments, className: className, schema: schema)
+        return try BoundQuery(
+            syntax, arguments: arguments, className: className, schema: schema, aliases: aliases)
     }
 
     /// Binds a query that was parsed or built from code.
     package init(
         _ syntax: QuerySyntax, arguments: [QueryArgument] = [], className: String,
-        schema: StoredSchema
+        schema: StoredSchema, aliases: KeyPathAliases = KeyPathAliases()
     ) throws(QueryError) {
         guard let target = schema.storedClass(named: className) else {
             throw QueryError(
                 .invalidQuery, "There is no class '\(className)'.", at: -1, in: syntax.source)
         }
-        var binder = Binder(schema, classID: target.id, arguments: arguments, source: syntax.source)
+        var binder = Binder(
+            schema, classID: target.id, arguments: arguments, source: syntax.source,
+            aliases: aliases)
         var stages: [Stage] = [.filter(try binder.bind(syntax.predicate))]
-        for ordering in syntax.orderings { stages.append(.ordering(try binder.bind(ordering))) }
-        self.init(classID: target.id, stages: stages, dependencies: binder.dependencies)
+        for ordering in syntax.orderings {
+            if case .filter(let predicate) = ordering {
+                stages.append(.filter(try binder.bind(predicate)))
+            } else {
+                stages.append(.ordering(try binder.bind(ordering)))
+            }
+        }
+        self.init(
+            classID: target.id, stages: stages, dependencies: binder.dependencies,
+            sources: [Source(syntax: syntax, arguments: arguments)])
     }
 
     /// All objects of a class.
     package init(all classID: ClassID) {
-        self.init(classID: classID, stages: [], dependencies: [])
+        self.init(classID: classID, stages: [], dependencies: [], sources: [])
     }
 
     /// The filters of a query, without its orderings.
@@ -53,10 +73,20 @@ package struct BoundQuery: Sendable {
         self.init(
             classID: query.classID,
             stages: query.stages.filter { if case .filter = $0 { true } else { false } },
-            dependencies: query.dependencies)
+            dependencies: query.dependencies, sources: query.sources)
     }
 
-    private init(classID: ClassID, stages: [Stage], dependencies: [QueryDependency]) {
+    /// A query of one filter, with another one that depends on the same, for other arguments.
+    init(_ query: BoundQuery, with filter: BoundPredicate, arguments: [QueryArgument]) {
+        self.init(
+            classID: query.classID, stages: [.filter(filter)], dependencies: query.dependencies,
+            sources: query.sources.map { Source(syntax: $0.syntax, arguments: arguments) })
+    }
+
+    private init(
+        classID: ClassID, stages: [Stage], dependencies: [QueryDependency], sources: [Source]
+    ) {
+        self.sources = sources
         self.classID = classID
         self.stages = stages
         self.dependencies = dependencies
@@ -66,7 +96,8 @@ package struct BoundQuery: Sendable {
     package func appending(_ next: BoundQuery) -> BoundQuery {
         BoundQuery(
             classID: classID, stages: stages + next.stages,
-            dependencies: dependencies + next.dependencies.filter { !dependencies.contains($0) })
+            dependencies: dependencies + next.dependencies.filter { !dependencies.contains($0) },
+            sources: sources + next.sources)
     }
 
     /// Whether SORT, DISTINCT or LIMIT is in it, so that the results are more than a filtered base.
@@ -74,6 +105,9 @@ package struct BoundQuery: Sendable {
         stages.contains { if case .ordering = $0 { true } else { false } }
     }
 
+    /// The query as text, with the values of its arguments: parsed and bound in the same schema it
+    /// is the same query. Cost: its length.
+    package var description: String { Description(sources).text }
 }
 
 extension StoredSchema {

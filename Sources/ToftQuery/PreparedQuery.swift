@@ -1,4 +1,5 @@
 package import ToftModel
+internal import ToftPlatform
 
 /// A query that is parsed once, to be bound to classes and arguments any number of times. Any
 /// thread.
@@ -6,22 +7,90 @@ package struct PreparedQuery: Sendable {
     package let text: String
     /// Nil where the text has a hyphen: whether that subtracts depends on the names of a schema.
     private let syntax: QuerySyntax?
+    /// Of a query that is one comparison of a path with an argument.
+    private let comparison: PreparedComparison?
 
     package init(_ text: String) throws(QueryError) {
         self.text = text
-        syntax =
+        let syntax =
             text.utf8.contains(UInt8(ascii: "-"))
             ? nil : try Parser.parse(text, hyphenatedNames: [])
+        self.syntax = syntax
+        comparison = syntax.flatMap(PreparedComparison.init)
     }
 
     /// The query of a class of this name.
     package func bound(
-        to className: String, arguments: [QueryArgument], schema: StoredSchema
+        to className: String, arguments: [QueryArgument], schema: StoredSchema,
+        aliases: KeyPathAliases
     ) throws(QueryError) -> BoundQuery {
         guard let syntax else {
             return try BoundQuery.parse(
-                text, arguments: arguments, className: className, schema: schema)
+                text, arguments: arguments, className: className, schema: schema,
+                aliases: aliases)
         }
-        return try BoundQuery(syntax, arguments: arguments, className: className, schema: schema)
+        let comparison = aliases.isEmpty ? comparison : nil
+        if let bound = try comparison?.bound(to: className, arguments, schema, syntax.source) {
+            return bound
+        }
+        let bound = try BoundQuery(
+            syntax, arguments: arguments, className: className, schema: schema, aliases: aliases)
+        comparison?.keep(bound, of: className, schema)
+        return bound
+    }
+}
+
+/// Keeps how a comparison of a path with an argument was bound last: for the same class of the same
+/// schema the path stands for the same.
+private final class PreparedComparison: Sendable {
+    private struct Binding {
+        let className: String
+        /// Those of the schema.
+        let classes: [StoredClass]
+        let query: BoundQuery
+    }
+
+    private let syntax: ComparisonSyntax
+    private let last = FutexMutex<Binding?>(nil)
+
+    init?(_ query: QuerySyntax) {
+        guard query.orderings.isEmpty, case .comparison(let comparison) = query.predicate,
+            case .path = comparison.left, case .literal(.argument, _) = comparison.right
+        else { return nil }
+        syntax = comparison
+    }
+
+    /// Nil where the comparison is to be bound as a whole.
+    func bound(
+        to className: String, _ arguments: [QueryArgument], _ schema: StoredSchema,
+        _ source: QuerySource
+    ) throws(QueryError) -> BoundQuery? {
+        guard let last = last.withLock({ $0 }), last.className == className,
+            last.classes.isSameArray(as: schema.classes),
+            case .filter(.test(let left, _, let quantifier)) = last.query.stages[0]
+        else { return nil }
+        var binder = Binder(
+            schema, classID: last.query.classID, arguments: arguments, source: source,
+            aliases: KeyPathAliases())
+        guard let test = try binder.test(left, syntax) else { return nil }
+        return BoundQuery(last.query, with: .test(left, test, quantifier), arguments: arguments)
+    }
+
+    func keep(_ query: BoundQuery, of className: String, _ schema: StoredSchema) {
+        guard query.stages.count == 1, case .filter(.test) = query.stages[0] else { return }
+        last.withLock {
+            $0 = Binding(className: className, classes: schema.classes, query: query)
+        }
+    }
+}
+
+extension [StoredClass] {
+    /// Whether both lie in the same memory, and so are equal.
+    fileprivate func isSameArray(as other: [StoredClass]) -> Bool {
+        withUnsafeBufferPointer { own in
+            other.withUnsafeBufferPointer {
+                own.baseAddress == $0.baseAddress && own.count == $0.count
+            }
+        }
     }
 }

@@ -209,7 +209,10 @@ private struct RandomRun {
                 })
         case .date:
             return .date(
-                Timestamp(seconds: Int64(seed.below(50)), nanoseconds: Int32(seed.below(5))))
+                Timestamp(
+                    seconds: Int64(seed.below(50)),
+                    // Most clusters have no nanoseconds, until one comes.
+                    nanoseconds: seed.chance(5) ? Int32(seed.below(5)) : 0))
         case .uuid:
             return .uuid(FixedBytes(high: UInt64(seed.below(8)), low: UInt64(seed.below(8))))
         case .decimal128:

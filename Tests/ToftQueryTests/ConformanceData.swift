@@ -134,12 +134,14 @@ final class ConformanceData {
 
     // MARK: Asking
 
+    func results(_ row: Fixtures.Row) throws -> Results {
+        try session.results(of: try session.classHandle(named: row.className).id).filter(
+            row.query, arguments: try row.arguments.map(argument))
+    }
+
     /// The primary keys of the results, as the answers spell them.
     func answer(_ row: Fixtures.Row) throws -> [JSON] {
-        let owner = try session.classHandle(named: row.className)
-        let results = try session.results(of: owner.id).filter(
-            row.query, arguments: try row.arguments.map(argument))
-        return try results.keys().map { names[row.className]?[$0] ?? .null }
+        try results(row).keys().map { names[row.className]?[$0] ?? .null }
     }
 
     private func argument(_ json: JSON) throws -> QueryArgument {

@@ -179,6 +179,21 @@ import ToftStorage
                 "scan 5 objects of Person"))
     }
 
+    @Test func `A plan tells what was read and what an index decided`() throws {
+        let owner = try session.classHandle(named: "Person")
+        let all = try session.results(of: owner.id)
+        let found = try all.filter("id == 3").explain()
+        #expect(found.hasPrefix("look up primary key Person.id, one value: 1 object\n"), "\(found)")
+        #expect(!found.contains("filter"), "\(found)")
+        #expect(found.contains("1 result in 0."), "\(found)")
+        let filtered = try all.filter("id == 3 AND age > 500").explain()
+        #expect(filtered.contains("filter id is 3 and age is in 501"), "\(filtered)")
+        #expect(filtered.contains("read 1 object; 1 result in 0."), "\(filtered)")
+        let scanned = try all.filter("age > 500 OR name == 'x'").explain()
+        #expect(scanned.contains("read 5 objects in 1 cluster; 1 result in 0."), "\(scanned)")
+        #expect(scanned.hasSuffix(" seconds"))
+    }
+
     @Test func `Conditions are explained in the order in which they are tested`() throws {
         let owner = try session.classHandle(named: "Person")
         let plan = try session.results(of: owner.id).filter(

@@ -36,10 +36,12 @@ import ToftTestKit
             found += expected.count
             for (index, world) in worlds.enumerated() {
                 do {
-                    let answer = try world.ids(question.text)
-                    #expect(
-                        answer == expected,
-                        "\(question.text) (seed \(seed), query \(number), world \(index))")
+                    let (answer, text, described) = try world.ids(question.text)
+                    let place = "\(question.text) (seed \(seed), query \(number), world \(index))"
+                    #expect(answer == expected, "\(place)")
+                    let again = try world.ids(text)
+                    #expect(again.ids == expected && again.text == text, "\(text) of \(place)")
+                    #expect(described == text, "\(place)")
                 } catch {
                     Issue.record("\(question.text): \(error) (seed \(seed), query \(number))")
                 }
@@ -295,8 +297,14 @@ struct World {
         }
     }
 
-    func ids(_ query: String) throws -> [Int] {
-        try session.results(of: owner).filter(query).keys().map(Int.init)
+    /// The answer, and the query as text: of the results and of those filtered once more.
+    func ids(_ query: String) throws -> (ids: [Int], text: String, again: String) {
+        let results = try session.results(of: owner).filter(query)
+        let text = try results.query()
+        return (
+            try results.keys().map(Int.init), text,
+            try session.results(of: owner).filter(text).filter("TRUEPREDICATE").query()
+        )
     }
 }
 

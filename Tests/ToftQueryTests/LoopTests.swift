@@ -54,6 +54,39 @@ import ToftTestKit
         }
     }
 
+    @Test func `Ranges and extremes of doubles are found, with NaN and infinities among them`() {
+        let seed = Seed.random()
+        print("loops of doubles, seed \(seed)")
+        var random = seed
+        let odd = [Double.nan, .infinity, -.infinity, 0, -0.0, .greatestFiniteMagnitude]
+        for _ in 0..<3_000 {
+            let count = [1, 7, 8, 9, 63, 64, 65, 127, 255, 256].randomElement(using: &random) ?? 1
+            let isOdd = Int.random(in: 0..<3, using: &random) == 0
+            func number() -> Double {
+                isOdd && Int.random(in: 0..<20, using: &random) == 0
+                    ? odd.randomElement(using: &random) ?? 0
+                    : Double.random(in: -2...2, using: &random).rounded(.down) / 2
+            }
+            let values = (0..<256).map { _ in number() }
+            let (low, high) = (number(), number())
+            var expected = Selection.empty
+            for row in 0..<count where values[row] >= low && values[row] <= high {
+                expected.insert(row)
+            }
+            values.withUnsafeBufferPointer { buffer in
+                guard let base = buffer.baseAddress else { return }
+                #expect(DoubleLoops.range(base, count: count, low, high) == expected)
+                let found = DoubleLoops.extremes(base)
+                let first = values[..<64]
+                if first.contains(where: \.isNaN) {
+                    #expect(found == nil)
+                } else {
+                    #expect(found?.least == first.min() && found?.greatest == first.max())
+                }
+            }
+        }
+    }
+
     @Test(arguments: [IntegerWidth.one, .two, .four, .eight])
     func `Integers of every width are widened and summed up`(width: IntegerWidth) {
         var random = Seed(7)

@@ -1,4 +1,5 @@
 import Testing
+import ToftModel
 import ToftStorage
 
 @testable import ToftQuery
@@ -302,6 +303,7 @@ extension Literal {
         case .date(let date): "T\(date.seconds):\(date.nanoseconds)"
         case .uuid(let bytes): "uuid\(bytes)"
         case .objectId(let bytes): "oid\(bytes)"
+        case .value(let value): value.description
         case .argument(let index): "$\(index)"
         case .object(let className, let key): "obj(\(className), \(key))"
         }

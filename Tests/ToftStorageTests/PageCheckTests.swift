@@ -24,8 +24,9 @@ import Testing
             try with([1, 2, 3]) { try twin.table.listInsert(key, 2, at: 1, .bytes($0)) }
             try twin.set(key, 4, .double(1))
         }
-        // So there is room behind the last row.
+        // So there is room behind the last row, and a gap between the keys.
         try twin.erase(19)
+        try twin.erase(10)
         return twin
     }
 

@@ -61,15 +61,16 @@ import Testing
             "Cluster header",
             [
                 ClusterLayout.rowCount, ClusterLayout.rowCapacity, ClusterLayout.columnCount,
-                ClusterLayout.heapStart, ClusterLayout.heapEnd,
+                ClusterLayout.flags, ClusterLayout.heapStart, ClusterLayout.heapEnd,
                 ClusterLayout.garbage,
             ], end: ClusterLayout.headerSize)
         try FormatPageTests.expect(
             "Column entry",
             [
                 ClusterLayout.entryID, ClusterLayout.entryType, ClusterLayout.entryEncoding,
-                ClusterLayout.entryFlags, ClusterLayout.entryOffset,
-                ClusterLayout.entryNullCount, ClusterLayout.entryLow, ClusterLayout.entryHigh,
+                ClusterLayout.entryFlags, ClusterLayout.entryTextRoom, ClusterLayout.entryOffset,
+                ClusterLayout.entryNullCount, ClusterLayout.entryTextCount, ClusterLayout.entryLow,
+                ClusterLayout.entryHigh,
             ], end: ClusterLayout.entrySize)
         #expect(HeapCell(offset: 5, length: 7, isExternal: true).raw == 5 | 7 << 19 | 1 << 31)
         #expect(

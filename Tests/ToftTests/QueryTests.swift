@@ -322,4 +322,16 @@ struct QueryTests {
             #expect(people.freeze().filter("id == 5").explain().hasPrefix("look up primary key"))
         }
     }
+
+    @Test func `A query is text again`() throws {
+        try withPeople { _, people in
+            #expect(people.query == "TRUEPREDICATE")
+            let found = people.where { $0.name == "Ada" || $0.age > 3 }
+                .sorted(byKeyPath: "age", ascending: false).filter("name != %@", "it's")
+            let text = #"(name == 'Ada' OR age > 3) AND name != 'it\'s' SORT(age DESC)"#
+            #expect(found.query == text)
+            #expect(people.filter(text).query == text)
+            #expect(Array(people.filter(text).map(\.name)) == Array(found.map(\.name)))
+        }
+    }
 }

@@ -39,6 +39,8 @@ enum Trials {
         case "interleavings": return try InterleavingTrials.run()
         case "files": return try FileTrials.run()
         case "model": return try ModelTrial.run(arguments)
+        case "query":
+            return try QueryTrial.run(texts: number(0, 20_000), seed: UInt64(number(1, 1)))
         case "mutants": return try MutantTrials.run(arguments.first)
         case "hunt": return try MutantTrials.hunt(arguments.first ?? "")
         case "soak":
@@ -51,7 +53,7 @@ enum Trials {
         case "all":
             return try [
                 "crash", "faults", "interleavings", "files", "participants", "kills", "soak",
-                "damage",
+                "damage", "query",
             ]
             .allSatisfy { try run($0, []) }
         case "participant" where arguments.count == 3:
@@ -79,7 +81,8 @@ enum Trials {
                     + "faults [stride [pairs]] "
                     + "| model [--seed N | --commands N --sequences N | --minutes N] "
                     + "| interleavings | files | participants [commits] | kills [kills [seed]] | "
-                    + "soak [commits [seed]] | mutants [one] | damage [files [seed]] "
+                    + "soak [commits [seed]] | query [texts [seed]] "
+                    + "| mutants [one] | damage [files [seed]] "
                     + "| damage-again CORPUS CLASS NUMBER | all"
             )
             return false

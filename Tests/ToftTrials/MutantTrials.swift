@@ -66,6 +66,7 @@ enum MutantTrials {
         case "interleavings": return try InterleavingTrials.run()
         case "files": return try FileTrials.run()
         case "model": return ModelTrial.hunt()
+        case "query": return try QueryTrial.run(texts: 20_000, seed: 1, violationLimit: 1)
         case "damage": return try DamageTrial.run(cases: 60_000, seed: 1, violationLimit: 1)
         default: throw Failure("no trial \(name)")
         }

@@ -42,6 +42,14 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 
     public func makeIterator() -> RLMIterator<Element> { RLMIterator(core) }
 
+    /// What the objects pass, as the text of one query with the values of its arguments:
+    /// `people.filter("age > %@", 30).query` is "age > 30". Given to `filter` it finds the same
+    /// again. Of results of values it is empty.
+    public var query: String {
+        guard let core else { return "" }
+        return (try? core.results.query()) ?? ""
+    }
+
     /// How the results are worked out, a line for each step: "look up index..." where an index
     /// serves, "scan..." where all objects are read. For people: the words may change.
     public func explain() -> String {

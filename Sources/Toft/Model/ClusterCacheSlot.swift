@@ -21,7 +21,9 @@ internal import ToftEngine
     @usableFromInline let pointers: UnsafeMutablePointer<ColumnPointer>
     /// No column of the class has a number from here on.
     private let columnEnd: Int
-    private var keys: UnsafePointer<Int64>?
+    /// The keys of the window.
+    private var keyWords: UnsafePointer<Int64>?
+    private var keyWordBits = 0
     private var count = 0
     /// Kept by hand, so that a look at the slot counts nothing.
     private var window: Unmanaged<ClusterWindow>?
@@ -47,7 +49,7 @@ internal import ToftEngine
         self.contentNumber = contentNumber
         self.window = .passRetained(window)
         epoch = window.epoch
-        keys = window.keys
+        (keyWords, keyWordBits) = (window.keyWords, window.keyWordBits)
         count = window.count
     }
 
@@ -73,19 +75,25 @@ internal import ToftEngine
     /// The key of a row; nil where there is no such row. Of a slot that shows something.
     @inline(__always)
     func key(in row: Int) -> Int64? {
-        row >= 0 && row < count ? keys.unsafelyUnwrapped[row] : nil
+        row >= 0 && row < count ? keyOfPresent(row) : nil
     }
 
     /// Whether a row from 0 on is there and has this key. Of a slot that shows something.
     @inline(__always)
     func has(_ key: Int64, in row: Int) -> Bool {
-        row < count && keys.unsafelyUnwrapped[row] == key
+        row < count && keyOfPresent(row) == key
+    }
+
+    @inline(__always)
+    private func keyOfPresent(_ row: Int) -> Int64 {
+        keyWords.unsafelyUnwrapped[row & keyWordBits]
+            &+ Int64(truncatingIfNeeded: row & ~keyWordBits)
     }
 
     /// The row of a key; nil where the cluster has none.
     func row(of key: Int64) -> Int? {
-        guard let keys, contentNumber != 0 else { return nil }
-        let guess = Int(truncatingIfNeeded: key &- keys[0])
+        guard keyWords != nil, contentNumber != 0 else { return nil }
+        let guess = Int(truncatingIfNeeded: key &- keyOfPresent(0))
         return guess >= 0 && has(key, in: guess) ? guess : shown?.row(of: key)
     }
 }

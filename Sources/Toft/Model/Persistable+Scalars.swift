@@ -184,7 +184,13 @@ extension String: _Scalar, _Indexable, _PrimaryKey {
     }
     public var _engineValue: _EngineValue { _EngineValue(.string(self)) }
     public static func _load(_ object: ObjectBase, _ column: Int) -> String? {
-        object.bytes(column).map { String(decoding: $0, as: UTF8.self) }
+        guard let bytes = object.bytes(column) else { return nil }
+        // Up to 15 bytes lie in the string itself, and this is the shortest way there.
+        guard bytes.count <= 15 else { return String(decoding: bytes, as: UTF8.self) }
+        return String(unsafeUninitializedCapacity: bytes.count) { room in
+            UnsafeMutableRawBufferPointer(room).copyMemory(from: bytes)
+            return bytes.count
+        }
     }
     public func _store(_ object: ObjectBase, _ column: Int) {
         var text = self

@@ -7,7 +7,7 @@ internal import ToftStorage
 extension Realm {
     /// Which database a realm opens, and how.
     ///
-    /// Spelled as in Realm; there are no encryption keys, compaction or sync yet, and what is not
+    /// Spelled as in Realm; there are no encryption keys and no sync yet, and what is not
     /// there is not accepted in silence: it does not compile.
     public struct Configuration: Sendable {
         /// What `Realm()` opens. Any thread may set it.
@@ -50,8 +50,18 @@ extension Realm {
         /// then.
         public var objectTypes: [ObjectBase.Type]?
 
-        /// A file that is copied to `fileURL` when there is none yet.
+        /// A database that is copied to `fileURL` when there is none yet. It need not be writable.
         public var seedFilePath: URL?
+
+        /// Asked by an opening that finds the file open nowhere, in no process, whether it is to be
+        /// compacted before it is used: the bytes of the file, and those of them that are in use.
+        /// It must not use realms. Where the disk is too full for it, the file stays as it is.
+        public var shouldCompactOnLaunch: (@Sendable (_ total: Int, _ used: Int) -> Bool)?
+
+        /// How many versions there may be at most when a write begins: the newest, and older ones
+        /// that some process still reads, which let the file grow. With more, the write throws
+        /// `.tooManyReaders`; nil for any number.
+        public var maximumNumberOfActiveVersions: UInt?
 
         /// How long a write waits for other writers, of any process; nil for as long as it takes.
         /// Realm has no such limit.
@@ -82,8 +92,11 @@ extension Realm {
             fileURL: URL? = Self.defaultFileURL, inMemoryIdentifier: String? = nil,
             readOnly: Bool = false, schemaVersion: UInt64 = 0,
             migrationBlock: MigrationBlock? = nil,
-            deleteRealmIfMigrationNeeded: Bool = false, objectTypes: [ObjectBase.Type]? = nil,
+            deleteRealmIfMigrationNeeded: Bool = false,
+            shouldCompactOnLaunch: (@Sendable (_ total: Int, _ used: Int) -> Bool)? = nil,
+            objectTypes: [ObjectBase.Type]? = nil,
             seedFilePath: URL? = nil,
+            maximumNumberOfActiveVersions: UInt? = nil,
             writeTimeout: Duration? = nil
         ) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
@@ -92,6 +105,8 @@ extension Realm {
             self.schemaVersion = schemaVersion
             self.migrationBlock = migrationBlock
             self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
+            self.shouldCompactOnLaunch = shouldCompactOnLaunch
+            self.maximumNumberOfActiveVersions = maximumNumberOfActiveVersions
             self.objectTypes = objectTypes
             self.seedFilePath = seedFilePath
             self.writeTimeout = writeTimeout
@@ -179,6 +194,11 @@ extension Realm.Configuration {
         configuration.usesMapping = usesMapping
         configuration.interruption = interruption?.engine
         configuration.progress = progress
+        configuration.seedPath = seedFilePath?.path
+        if let block = shouldCompactOnLaunch {
+            configuration.compacts = { block(Int(clamping: $0), Int(clamping: $1)) }
+        }
+        configuration.maximumActiveVersions = maximumNumberOfActiveVersions.map { UInt64($0) }
         return configuration
     }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 internal import ToftEngine
 internal import ToftStorage
 
@@ -19,6 +19,94 @@ extension Realm {
             throw Realm.Error(.fileAccess, "'\(path)' could not be deleted.", detail: "\(error)")
         }
         return true
+    }
+
+    /// Writes the version that the realm shows to a new file, without free space, while others
+    /// write: `refresh` goes to the newest before. The copy has been read back and checked, and is
+    /// durable, when this returns; after an error, or a crash, there is no such file.
+    ///
+    /// Throws `.fileExists` where there is something at `fileURL`, `.alreadyInTransaction` in a
+    /// write transaction (Realm writes what was not committed), `.fileNotFound` where the folder is
+    /// missing, `.permissionDenied`, `.diskFull`... Takes as long as reading the file.
+    public func writeCopy(toFile fileURL: URL) throws {
+        do throws(EngineError) {
+            try session.verify()
+            try session.engine.writeCopy(to: fileURL.path)
+        } catch {
+            throw Realm.Error(error)
+        }
+    }
+
+    /// Gives the free space of a configuration's file back to the system, if nobody has the file
+    /// open, in this process or another. A crash loses nothing; the file may grow by what it holds
+    /// meanwhile. Returns its sizes in bytes, nil where somebody has it open and nothing was done.
+    /// Realm compacts only when a file is opened: see `Configuration.shouldCompactOnLaunch`.
+    @discardableResult
+    public static func compact(_ configuration: Configuration) throws -> (
+        before: Int, after: Int
+    )? {
+        guard case .file(let path)? = configuration.location else { return nil }
+        do throws(EngineError) {
+            return try Database.compact(path).map {
+                (Int(clamping: $0.before), Int(clamping: $0.after))
+            }
+        } catch {
+            throw Realm.Error(error)
+        }
+    }
+
+    /// What the bytes of a file are used for.
+    public struct Sizes: Sendable, Equatable {
+        /// The whole file.
+        public var file: Int
+        /// What the newest version consists of.
+        public var live: Int
+        /// Free for reuse.
+        public var free: Int
+        /// What only earlier versions need, which some process reads, or the last checkpoint.
+        public var held: Int
+        /// The log.
+        public var log: Int
+    }
+
+    /// What the bytes of the file are used for now. Realm has nothing like it.
+    public func sizes() throws -> Sizes {
+        do throws(EngineError) {
+            try session.verify()
+            let facts = try session.engine.facts()
+            return Sizes(
+                file: Int(clamping: facts.fileSize), live: Int(clamping: facts.liveSize),
+                free: Int(clamping: facts.freeSize), held: Int(clamping: facts.heldSize),
+                log: Int(clamping: facts.logSize))
+        } catch {
+            throw Realm.Error(error)
+        }
+    }
+
+    /// A version that a process reads: what it needs is not reused.
+    public struct VersionPin: Sendable, Equatable {
+        /// The version: it grows with each commit of any process.
+        public var version: UInt64
+        /// The process; nil for one that has the file open for reading only.
+        public var processID: Int?
+        /// Bytes that the version needs and the newest one does not.
+        public var held: Int
+    }
+
+    /// The versions that are read, oldest first, each once for each process: what makes a file
+    /// grow. Realm has nothing like it.
+    public func versionPins() throws -> [VersionPin] {
+        do throws(EngineError) {
+            try session.verify()
+            return try session.engine.versionPins().map {
+                VersionPin(
+                    version: $0.version.rawValue,
+                    processID: $0.processID.map { Int(clamping: $0) },
+                    held: Int(clamping: $0.heldSize))
+            }
+        } catch {
+            throw Realm.Error(error)
+        }
     }
 
     /// Reads everything in the version that the realm shows and checks it: structure, checksums,

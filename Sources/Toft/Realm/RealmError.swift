@@ -98,8 +98,11 @@ extension Realm.Error {
         case configurationMismatch = 113
         /// Another file was put in the place of the open one.
         case fileReplaced = 114
-        /// Too many realms read this file at once.
+        /// Too many realms read this file at once, or more versions are kept than
+        /// `Configuration.maximumNumberOfActiveVersions` allows; `number` is then how many.
         case tooManyReaders = 115
+        /// What was to be made is there already; nothing was changed.
+        case fileExists = 116
 
         // Transactions.
         /// A write outside a write transaction.

@@ -51,7 +51,7 @@ extension RealmSession {
                 try known.another(configuration.engine(at: location, confinement)),
                 configuration.opened, confinement)
         }
-        if case .file(let path) = location { try prepareFolder(of: path, configuration) }
+        if case .file(let path) = location { prepareFolder(of: path, configuration) }
         var engine = configuration.engine(at: location, confinement)
         let migration = MigrationCall(configuration)
         engine.migration = migration?.handler
@@ -71,21 +71,13 @@ extension RealmSession {
         }
     }
 
-    /// Makes the folder of the default file, and brings the seed file to its place.
-    private static func prepareFolder(of path: String, _ configuration: Realm.Configuration) throws
-    {
+    /// Makes the folder of the default file.
+    private static func prepareFolder(of path: String, _ configuration: Realm.Configuration) {
         let files = FileManager.default
         if configuration.fileURL == Realm.Configuration.defaultFileURL, !configuration.readOnly {
             try? files.createDirectory(
                 atPath: (path as NSString).deletingLastPathComponent,
                 withIntermediateDirectories: true)
-        }
-        guard let seed = configuration.seedFilePath, !files.fileExists(atPath: path) else { return }
-        do {
-            try files.copyItem(atPath: seed.path, toPath: path)
-        } catch {
-            throw Realm.Error(
-                .fileAccess, "The seed file could not be copied to '\(path)'.", detail: "\(error)")
         }
     }
 }

@@ -214,12 +214,12 @@ extension toft_link {
 
 extension toft_value {
     /// A value of the file, as long as the cell is valid.
-    init(_ cell: Cell, _ type: PropertyType, target: ClassID?) {
+    init(_ cell: Cell, _ type: PropertyType, target: ClassID) {
         switch cell {
         case .null: self.init()
         case .bool(let value): self = toft_value_bool(value)
         case .int64(let key) where type == .link:
-            self = toft_value_link(toft_link(object_key: key, class_key: target ?? 0))
+            self = toft_value_link(toft_link(object_key: key, class_key: target))
         case .int64(let value): self = toft_value_int(value)
         case .float32(let value): self = toft_value_float(value)
         case .float64(let value): self = toft_value_double(value)

@@ -97,6 +97,37 @@ extension HandleTable {
         return OpaquePointer(bitPattern: UInt(bits))
     }
 
+    /// Runs `body` with what a handle names, on its realm's thread without taking hold of it: for
+    /// calls that call nothing back, as what belongs to a thread does not end within its calls.
+    @inline(__always)
+    func look<Box: AnyObject>(
+        _ handle: OpaquePointer?, _ kind: HandleKind, _ body: (Box) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        let bits = UInt64(UInt(bitPattern: handle))
+        if bits >> Self.kindShift == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF),
+            slot.pointee.tag.load(ordering: .acquiring) == bits
+        {
+            let thread = slot.pointee.thread.load(ordering: .relaxed)
+            let object = slot.pointee.object.load(ordering: .relaxed)
+            let owner = slot.pointee.owner.load(ordering: .relaxed)
+            if CallingThread.isCurrent(thread, using: owner) {
+                atomicMemoryFence(ordering: .acquiring)
+                guard slot.pointee.tag.load(ordering: .relaxed) == bits,
+                    let object = Unmanaged<Box>(bits: object)
+                else { throw .invalidHandle(kind) }
+                let failure: EngineError? = object._withUnsafeGuaranteedRef {
+                    do throws(EngineError) {
+                        try body($0)
+                        return nil
+                    } catch { return error }
+                }
+                if let failure { throw failure }
+                return
+            }
+        }
+        try body(unsafeDowncast(try look(handle, kind).object, to: Box.self))
+    }
+
     /// What a handle of a realm's thread names, on that thread.
     @inline(__always)
     func look(_ handle: OpaquePointer?, _ kind: HandleKind) throws(EngineError) -> HandleTarget {

@@ -18,6 +18,12 @@ extension EngineError {
             self.init(
                 .fileNotFound, "There is no file '\(path)', or a directory on its path is missing.",
                 detail: path)
+        case .fileExists(let path):
+            self.init(
+                .fileExists,
+                "There is already something at '\(path)', which was not touched. Give another "
+                    + "path, or remove it.",
+                detail: path)
         case .permissionDenied(let path):
             self.init(
                 .permissionDenied,

@@ -48,6 +48,8 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     /// Another file was put in the place of the open one.
     case fileReplaced = 114
     case tooManyReaders = 115
+    /// A file that is to be made is there already; nothing was changed.
+    case fileExists = 116
 
     // Transaction.
     case notInTransaction = 201

@@ -11,8 +11,10 @@ package import ToftStorage
 package final class ClusterWindow {
     /// The epoch for which it holds.
     package let epoch: UInt64
-    /// The keys of the rows, ascending.
-    package let keys: UnsafePointer<Int64>
+    /// The keys of the rows, ascending: row n has the key in word `n & keyWordBits` and, added to
+    /// it, the other bits of n.
+    package let keyWords: UnsafePointer<Int64>
+    package let keyWordBits: Int
     /// How many rows there are.
     package let count: Int
     private let owner: ClassHandle
@@ -26,7 +28,7 @@ package final class ClusterWindow {
         self.epoch = epoch
         self.owner = owner
         self.cluster = cluster
-        keys = cluster.keys
+        (keyWords, keyWordBits) = (cluster.keys.words, cluster.keys.wordBits)
         count = cluster.count
         texts = .allocate(capacity: Int(owner.properties.last?.id ?? 0) + 1)
     }

@@ -54,15 +54,14 @@ extension ObjectHandle {
         return try model { () throws(ModelError) in try session.view.cell(ref.key, property) }
     }
 
-    /// Calls `body` with each of some properties and its value, borrowed as `cell`'s is.
+    /// Calls `body` with each of some properties and its value: see `Session.forEachCell`.
     package func forEachCell(
-        _ ids: UnsafeBufferPointer<PropertyID>, _ body: (PropertyHandle, Cell) -> Void
+        _ ids: UnsafeBufferPointer<PropertyID>, _ body: CellReceiver
     ) throws(EngineError) {
         try session.check()
-        try model { () throws(ModelError) in
-            let view = session.view
-            try view.forEachCell(ref.key, try view.schema.classHandle(id: owner.id), ids, body)
-        }
+        do throws(ModelError) {
+            try session.forEachCell(ref.key, ref.classID, ids, body)
+        } catch { throw EngineError(error) }
     }
 
     /// The value of a property, to keep.
@@ -114,7 +113,9 @@ extension ObjectHandle {
     {
         try requireExistence()
         let bound = try querying { () throws(QueryError) in
-            try query.bound(to: owner.name, arguments: arguments, schema: session.schema.stored)
+            try query.bound(
+                to: owner.name, arguments: arguments, schema: session.schema.stored,
+                aliases: session.aliases)
         }
         return try model { () throws(ModelError) in try bound.matches(ref.key, in: session.view) }
     }

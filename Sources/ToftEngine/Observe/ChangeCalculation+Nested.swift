@@ -1,4 +1,5 @@
 internal import ToftModel
+internal import ToftStorage
 
 /// Lists and dictionaries within mixed values. The records tell only that the whole value was set,
 /// so the elements before and after are compared. A list or dictionary among them has stayed as

@@ -117,8 +117,7 @@ extension ModelView {
             var keys: [Int64] = []
             keys.reserveCapacity(table.rowCount)
             try table.forEachCluster { cluster throws(StorageError) in
-                keys.append(
-                    contentsOf: UnsafeBufferPointer(start: cluster.keys, count: cluster.count))
+                for row in 0..<cluster.count { keys.append(cluster.keys[row]) }
                 return true
             }
             return keys

@@ -63,7 +63,7 @@ extension ModelView {
         var keys: [Int64] = []
         try stored { () throws(StorageError) in
             try table.forEachCluster(from: first) { cluster throws(StorageError) in
-                keys = Array(UnsafeBufferPointer(start: cluster.keys, count: cluster.count))
+                keys = (0..<cluster.count).map { cluster.keys[$0] }
                 return false
             }
         }

@@ -77,6 +77,13 @@ extension Results {
         )
     }
 
+    /// What the objects pass, as the text of one query with the values of its arguments:
+    /// "TRUEPREDICATE" where they are taken as they come. What they are taken from is not in it.
+    package func query() throws(EngineError) -> String {
+        _ = try objectClass()
+        return definition.query?.description ?? "TRUEPREDICATE"
+    }
+
     /// How the results are worked out: the plan as text, a line for each step.
     package func explain() throws(EngineError) -> String {
         try session.check()
@@ -111,6 +118,12 @@ extension Aggregate {
         values.reduce(.zero) { $0 + $1.decimal }
     }
 
+    fileprivate static func sumOfDoubles(_ values: [Value]) -> ExactSum {
+        var sum = ExactSum()
+        for value in values { _ = sum.add(value.number) }
+        return sum
+    }
+
     fileprivate static func exactSum(_ values: [Value]) -> Int128 {
         values.reduce(0) { $0 + Int128($1.integer) }
     }
@@ -127,14 +140,14 @@ extension Aggregate {
         case .maximum: values.max { $0.isOrderedBefore($1) } ?? .null
         case .sum where type == .int: Int64(exactly: Self.exactSum(values)).map { .int($0) }
         case .sum where type == .decimal128 || type == .mixed: .decimal(Self.sum(values))
-        case .sum: .double(values.reduce(0) { $0 + $1.number })
+        case .sum: .double(Self.sumOfDoubles(values).value)
         case .average where type == .mixed: Self.average(values.filter(\.isNumber))
         case .average where values.isEmpty: .null
         case .average where type == .decimal128: Self.average(values)
         case .average where type == .int:
             .double(Double(Self.exactSum(values)) / Double(values.count))
         case .average:
-            .double(values.reduce(0) { $0 + $1.number } / Double(values.count))
+            .double(Self.sumOfDoubles(values).average(of: values.count))
         }
     }
 }

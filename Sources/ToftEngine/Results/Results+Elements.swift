@@ -60,8 +60,23 @@ extension Results {
         }
         if session.isFrozen { return cluster.keys[row] }
         window = RankWindow(
-            first: index - row, cluster: cluster, epoch: session.epoch.pointee.number)
+            first: index - row, keys: cluster.keys, count: cluster.count,
+            epoch: session.epoch.pointee.number)
         return cluster.keys[row]
+    }
+
+    /// Calls `body` with each of some properties of an object, as `ObjectHandle.forEachCell` does.
+    package func forEachCell(
+        at index: Int, _ ids: UnsafeBufferPointer<PropertyID>, _ body: CellReceiver
+    ) throws(EngineError) {
+        try session.check()
+        let key =
+            if let key = window?.key(at: index, session.epoch.pointee.number) { key } else {
+                try key(at: index)
+            }
+        do throws(ModelError) {
+            try session.forEachCell(key, classID ?? 0, ids, body)
+        } catch { throw EngineError(error) }
     }
 
     private func wrongKind() throws(EngineError) -> EngineError {

@@ -18,7 +18,8 @@ extension Results {
             try Grouping(
                 by: paths.map(PathSyntax.init(dotted:)),
                 of: values.map { ($0.aggregate.operation, PathSyntax(dotted: $0.path)) },
-                className: owner.name, schema: session.schema.stored)
+                className: owner.name, schema: session.schema.stored,
+                aliases: session.aliases)
         }
         if let (path, operation) = grouping.impossible {
             throw EngineError(

@@ -10,22 +10,25 @@ internal import ToftStorage
 package final class Results {
     package let session: Session
     let definition: ResultsDefinition
+    /// The class of the objects; nil for results of values.
+    package let classID: ClassID?
     private var order: ResultRows?
     /// When `order` was found.
     private var lastChange: UInt64 = 0
     /// When `order` was last known to be valid.
     private var checked: UInt64 = 0
     /// Where the last key of a whole class was found.
-    var window: RankWindow?
+    @exclusivity(unchecked) var window: RankWindow?
     /// The count and when it was taken, of a query that has only been counted.
     private var counted: (count: Int, lastChange: UInt64)?
-    /// Of a frozen session's results, which threads may share: what they are, once it has been
-    /// worked out.
-    private let frozen = FutexMutex<ResultRows?>(nil)
+    /// Of a frozen session's results alone.
+    private let frozen: FrozenRows?
 
     init(_ definition: ResultsDefinition, in session: Session) {
         self.definition = definition
         self.session = session
+        classID = definition.classID
+        frozen = session.isFrozen ? FrozenRows() : nil
     }
 
     /// Whether they are all objects of a class, in the order of their keys.
@@ -33,13 +36,10 @@ package final class Results {
         if case .all = definition.base { definition.isPlain } else { false }
     }
 
-    /// The class of the objects; nil for results of values.
-    package var classID: ClassID? { definition.classID }
-
     /// What the results are now.
     func current() throws(EngineError) -> ResultRows {
         try session.check()
-        if session.isFrozen { return try frozenOrder() }
+        if let frozen { return try order(in: frozen) }
         let now = session.counters.now
         if let order, checked == now { return order }
         let last = session.counters.last(of: definition.watched)
@@ -61,25 +61,30 @@ package final class Results {
     }
 
     /// The first caller computes it, others wait for it.
-    private func frozenOrder() throws(EngineError) -> ResultRows {
-        try frozen.withLock { frozen throws(EngineError) in
-            if let order = frozen { return order }
+    private func order(in frozen: FrozenRows) throws(EngineError) -> ResultRows {
+        try frozen.rows.withLock { rows throws(EngineError) in
+            if let rows { return rows }
             let found = try workedOut()
-            frozen = found
+            rows = found
             return found
         }
     }
 
-    /// The count of a query that has not been worked out; nil where an order is known or there is
-    /// no query.
+    /// The count of a query or of backlinks that have not been worked out; nil where an order is
+    /// known, and for all else.
     func countWithoutOrder() throws(EngineError) -> Int? {
         try session.check()
         if session.isFrozen { return nil }
         let last = session.counters.last(of: definition.watched)
         if order != nil && lastChange == last { return nil }
         if let counted, counted.lastChange == last { return counted.count }
-        let found = try session.interruption.watching { () throws(EngineError) in
-            try definition.count(in: session.view)
+        let found: Int?
+        if definition.query == nil {
+            found = try definition.backlinkCount(in: session.view)
+        } else {
+            found = try session.interruption.watching { () throws(EngineError) in
+                try definition.count(in: session.view)
+            }
         }
         guard let found else { return nil }
         counted = (found, last)
@@ -87,10 +92,16 @@ package final class Results {
     }
 }
 
+/// What results that threads may share are, once it has been worked out.
+private final class FrozenRows: Sendable {
+    let rows = FutexMutex<ResultRows?>(nil)
+}
+
 /// One cluster of a class, where its rows stand among all, and until when that holds.
 struct RankWindow {
     let first: Int
-    let cluster: ClusterView
+    let keys: RowKeys
+    let count: Int
     /// The session's epoch for which it holds.
     let epoch: UInt64
 
@@ -98,8 +109,8 @@ struct RankWindow {
     @inline(__always)
     func key(at index: Int, _ now: UInt64) -> Int64? {
         let row = index &- first
-        guard epoch == now, row >= 0, row < cluster.count else { return nil }
-        return cluster.keys[row]
+        guard epoch == now, row >= 0, row < count else { return nil }
+        return keys[row]
     }
 }
 
@@ -113,7 +124,8 @@ extension Results {
         let owner = try objectClass()
         let bound = try querying { () throws(QueryError) in
             try BoundQuery.parse(
-                query, arguments: arguments, className: owner.name, schema: session.schema.stored)
+                query, arguments: arguments, className: owner.name, schema: session.schema.stored,
+                aliases: session.aliases)
         }
         return Results(definition.appending(bound), in: session)
     }
@@ -124,7 +136,9 @@ extension Results {
     {
         let owner = try objectClass()
         let bound = try querying { () throws(QueryError) in
-            try query.bound(to: owner.name, arguments: arguments, schema: session.schema.stored)
+            try query.bound(
+                to: owner.name, arguments: arguments, schema: session.schema.stored,
+                aliases: session.aliases)
         }
         return Results(definition.appending(bound), in: session)
     }
@@ -136,7 +150,8 @@ extension Results {
         let owner = try objectClass()
         let bound = try querying { () throws(QueryError) in
             try BoundQuery(
-                query, arguments: arguments, className: owner.name, schema: session.schema.stored)
+                query, arguments: arguments, className: owner.name, schema: session.schema.stored,
+                aliases: session.aliases)
         }
         return Results(definition.appending(bound), in: session)
     }
@@ -203,7 +218,8 @@ extension Results {
         let bound = try querying { () throws(QueryError) in
             try BoundQuery(
                 QuerySyntax(.constant(true), orderings: orderings), className: owner.name,
-                schema: session.schema.stored)
+                schema: session.schema.stored,
+                aliases: session.aliases)
         }
         return Results(definition.appending(bound), in: session)
     }

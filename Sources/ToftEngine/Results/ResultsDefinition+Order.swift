@@ -37,6 +37,16 @@ extension ResultsDefinition {
             try query.keys(in: view, of: try queryBase(in: view)), isAscending: isAscending)
     }
 
+    /// How many objects link to one, without a list of them; nil for other results, and where it is
+    /// gone.
+    func backlinkCount(in view: ModelView) throws(EngineError) -> Int? {
+        guard case .backlinks(let target, let link) = base, isPlain else { return nil }
+        return try model { () throws(ModelError) -> Int? in
+            guard try view.exists(target) else { return nil }
+            return try view.backlinkCount(to: target.key, through: try view.property(link))
+        }
+    }
+
     /// How many results a query has, without a list of them; nil where there is no query, or
     /// nothing to ask it of.
     func count(in view: ModelView) throws(EngineError) -> Int? {

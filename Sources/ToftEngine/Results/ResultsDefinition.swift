@@ -83,19 +83,23 @@ extension ResultsDefinition {
 extension Dependencies {
     init(_ base: ResultsDefinition.Base, _ query: BoundQuery?) {
         switch base {
-        case .all(let id): classes.insert(id)
+        case .all(let id): add(id)
         case .collection(let ref):
-            properties.insert(PropertyRef(classID: ref.owner.classID, property: ref.property))
+            add(PropertyRef(classID: ref.owner.classID, property: ref.property))
         case .backlinks(_, let link):
-            classes.insert(link.classID)
-            properties.insert(link)
+            add(link.classID)
+            add(link)
         case .objects, .values: break
         }
         for dependency in query?.dependencies ?? [] {
-            for ref in dependency.steps.map(\.property) + [dependency.property] {
-                classes.insert(ref.classID)
-                properties.insert(PropertyRef(classID: ref.classID, property: ref.propertyID))
-            }
+            for step in dependency.steps { add(step.property) }
+            add(dependency.property)
         }
+    }
+
+    /// A property that a query reads, and its class.
+    private mutating func add(_ ref: ToftQuery.PropertyRef) {
+        add(ref.classID)
+        add(PropertyRef(classID: ref.classID, property: ref.propertyID))
     }
 }

@@ -33,7 +33,7 @@ extension ModelView {
     }
 
     /// How many links to `target` there are through `property`.
-    func backlinkCount(
+    package func backlinkCount(
         to target: Int64, of owner: ClassID? = nil, through property: PropertyHandle
     ) throws(ModelError) -> Int {
         var count = 0

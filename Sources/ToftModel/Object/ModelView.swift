@@ -171,31 +171,29 @@ package final class ModelView: Sendable {
         return unflushed.isDeleted(target, position)
     }
 
-    /// Calls `body` with each of some properties that are no lists, and its value, without copying.
-    /// The object is looked up once for all.
+    /// Calls `body` with the type of each of some properties that are no lists, the class that it
+    /// links to, and its value, without copying. The object is looked up once for all.
     package func forEachCell(
         _ key: Int64, _ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>,
-        _ body: (PropertyHandle, Cell) -> Void
+        _ body: (PropertyType, ClassID, Cell) -> Void
     ) throws(ModelError) {
         if let unflushed {
             if owner.hasMixed { try unflushed.flushRows(of: owner.position) }
             try unflushed.flushValues(of: owner.position)
         }
         let table = try rows(owner, with: key)
-        var position: TableReader.RowPosition?
+        let row = try reading(key, owner) { () throws(StorageError) in try table.row(key) }
         for id in ids {
             let property = try owner.property(id: id)
             guard property.collection == .none, property.isStored else {
                 throw property.notOneValue
             }
-            do throws(StorageError) {
-                let row = if let position { position } else { try table.row(key) }
-                position = row
-                let cell = try table.cell(row, property.column)
-                body(property, isDangling(cell, property) ? .null : cell)
-            } catch {
-                throw property.modelError(error, key: key)
+            let cell = try reading(key, owner) { () throws(StorageError) in
+                try table.cell(row, property.column)
             }
+            body(
+                property.type, property.targetClassID ?? 0,
+                isDangling(cell, property) ? .null : cell)
         }
     }
 

@@ -98,7 +98,7 @@ extension ClassHandle {
     }
 
     /// The property with this id, hidden or not.
-    func anyProperty(id: PropertyID) -> PropertyHandle? {
+    package func anyProperty(id: PropertyID) -> PropertyHandle? {
         anyPosition(id: id).map { properties[$0] }
     }
 

@@ -39,7 +39,7 @@ struct ValueRule {
 
 extension Timestamp {
     /// Whether the parts fit together.
-    var isSound: Bool {
+    package var isSound: Bool {
         let fits = nanoseconds > -1_000_000_000 && nanoseconds < 1_000_000_000
         return fits && (seconds == 0 || nanoseconds == 0 || (seconds < 0) == (nanoseconds < 0))
     }

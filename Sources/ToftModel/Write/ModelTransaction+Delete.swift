@@ -38,8 +38,7 @@ extension ModelTransaction {
         keys.reserveCapacity(table.rowCount)
         try stored { () throws(StorageError) in
             try table.forEachCluster { cluster in
-                keys.append(
-                    contentsOf: UnsafeBufferPointer(start: cluster.keys, count: cluster.count))
+                for row in 0..<cluster.count { keys.append(cluster.keys[row]) }
                 return true
             }
         }

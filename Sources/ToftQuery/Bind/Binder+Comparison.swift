@@ -88,6 +88,23 @@ extension Binder {
             expression, try constantTest(expression, given, context), expression.quantifier ?? .any)
     }
 
+    /// The test that a comparison of a value that is already bound with an argument is; nil for
+    /// BETWEEN and IN, for lists and for what needs more than one test.
+    mutating func test(_ left: BoundExpression, _ comparison: ComparisonSyntax) throws(QueryError)
+        -> ColumnPredicate?
+    {
+        switch comparison.comparator {
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: break
+        default: return nil
+        }
+        guard case .constant(let given) = try operand(comparison.right) else { return nil }
+        return try constantTest(
+            left, given,
+            Comparing(
+                comparator: comparison.comparator, options: comparison.options,
+                offset: comparison.offset))
+    }
+
     private func reversedTest(
         _ given: GivenConstant, _ expression: BoundExpression, _ context: Comparing
     ) throws(QueryError) -> BoundPredicate {

@@ -37,6 +37,8 @@ extension Binder {
             return .limit(max(0, count))
         case .offset(let count):
             return .offset(max(0, count))
+        case .filter:
+            return .offset(0)
         }
     }
 

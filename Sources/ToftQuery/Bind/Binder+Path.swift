@@ -97,6 +97,8 @@ extension Binder {
         var property: StoredProperty?
         /// A collection is on the path, even if only one value comes out of it.
         var hasCollection = false
+        /// Aliases that have been replaced.
+        var substitutions = 0
     }
 
     private mutating func walkElement(
@@ -127,6 +129,11 @@ extension Binder {
     ) throws(QueryError) {
         let owner = try storedClass(walk.classID, at: element.offset)
         guard let property = owner.property(named: name) else {
+            if try expandAlias(
+                name, of: owner.id, &rest, &walk.substitutions, at: element.offset)
+            {
+                return
+            }
             throw unknownProperty(name, of: owner, at: element.offset)
         }
         let reference = PropertyRef(classID: owner.id, propertyID: property.id)
@@ -483,6 +490,8 @@ extension Binder {
     ) throws(QueryError) -> PathLeaf {
         var target = target
         var steps: [PathStep] = []
+        var substitutions = 0
+        try expandAliases(of: target, &rest, &substitutions)
         while case .name(let name)? = rest.first?.kind, case .name? = rest.dropFirst().first?.kind,
             let link = try storedClass(target, at: offset).property(named: name),
             link.type == .link, !link.isCollection, let next = link.targetClassID
@@ -491,6 +500,7 @@ extension Binder {
                 .link(PropertyRef(classID: target, propertyID: link.id), target: next))
             target = next
             rest = rest.dropFirst()
+            try expandAliases(of: target, &rest, &substitutions)
         }
         guard case .name(let name)? = rest.first?.kind else {
             throw failure(
@@ -518,6 +528,22 @@ extension Binder {
             of: AggregatedPath(
                 steps: steps, property: PropertyRef(classID: target, propertyID: property.id)),
             Self.type(of: operation, over: type))
+    }
+
+    /// Replaces the first element as long as it is an alias.
+    private func expandAliases(
+        of classID: ClassID, _ rest: inout ArraySlice<PathSyntax.Element>,
+        _ substitutions: inout Int
+    ) throws(QueryError) {
+        while let element = rest.first, case .name(let name) = element.kind,
+            try storedClass(classID, at: element.offset).property(named: name) == nil
+        {
+            var tail = rest.dropFirst()
+            guard
+                try expandAlias(name, of: classID, &tail, &substitutions, at: element.offset)
+            else { return }
+            rest = tail
+        }
     }
 
     static func type(of operation: AggregateOperation, over type: ValueType) -> ValueType {
@@ -649,18 +675,13 @@ extension Binder {
                 elements.append(element)
                 continue
             }
-            guard case .value(.string(let text)) = try argument(index, at: element.offset),
-                !text.isEmpty
-            else {
+            _ = try argument(index, at: element.offset)
+            let kinds = element.expanded(with: arguments)
+            guard !kinds.isEmpty else {
                 throw failure(
                     .invalidArgument, "$K\(index) must be a key path as text.", at: element.offset)
             }
-            elements += text.split(separator: ".", omittingEmptySubsequences: false).map { part in
-                let name = String(part)
-                return PathSyntax.Element(
-                    PathOperation(rawValue: name).map { .operation($0) } ?? .name(name),
-                    offset: element.offset)
-            }
+            elements += kinds.map { PathSyntax.Element($0, offset: element.offset) }
         }
         guard !elements.isEmpty else {
             throw failure(.invalidQuery, "A path needs at least one name.", at: syntax.offset)

@@ -7,6 +7,7 @@ struct Binder {
     let schema: StoredSchema
     let arguments: [QueryArgument]
     let source: QuerySource
+    private let aliases: KeyPathAliases
     /// From the outermost object to that of the innermost subquery.
     var scopes: [Scope]
     /// What the query reads, in the order of its mention.
@@ -21,8 +22,11 @@ struct Binder {
         var steps: [PathStep]
     }
 
-    init(_ schema: StoredSchema, classID: ClassID, arguments: [QueryArgument], source: QuerySource)
-    {
+    init(
+        _ schema: StoredSchema, classID: ClassID, arguments: [QueryArgument], source: QuerySource,
+        aliases: KeyPathAliases
+    ) {
+        self.aliases = aliases
         self.schema = schema
         self.arguments = arguments
         self.source = source
@@ -45,9 +49,30 @@ struct Binder {
     /// The class with this id, which the schema has: ids come from it.
     func storedClass(_ id: ClassID, at offset: Int) throws(QueryError) -> StoredClass {
         guard let found = schema.storedClass(id: id) else {
-            throw failure(.invalidQuery, "The class of this path is gone.", at: offset)
+            throw failure(.invalidQuery, "There is no class with the number \(id).", at: offset)
         }
         return found
+    }
+
+    /// Puts what an alias stands for before the rest of a path. Returns whether the name is
+    /// one.
+    func expandAlias(
+        _ name: String, of classID: ClassID, _ rest: inout ArraySlice<PathSyntax.Element>,
+        _ substitutions: inout Int, at offset: Int
+    ) throws(QueryError) -> Bool {
+        guard let elements = aliases.elements(for: name, of: classID, at: offset) else {
+            return false
+        }
+        substitutions += 1
+        guard substitutions <= KeyPathAliases.substitutionLimit else {
+            throw failure(
+                .invalidQuery,
+                "The alias '\(name)' stands for more than "
+                    + "\(KeyPathAliases.substitutionLimit) others.",
+                at: offset)
+        }
+        rest = elements + rest
+        return true
     }
 
     // MARK: Predicates
@@ -162,6 +187,13 @@ struct Binder {
                 .invalidArgument,
                 "$\(index) is a collection, which nothing is compared with as a whole.",
                 hint: "Compare its elements: mixed['key'] == $0.", at: offset)
+        case .date(let date) where !date.isSound:
+            throw failure(
+                .invalidArgument,
+                "$\(index) is a date with \(date.seconds) seconds and \(date.nanoseconds) "
+                    + "nanoseconds.",
+                hint: "Nanoseconds go from -999999999 to 999999999 and have the seconds' sign.",
+                at: offset)
         default: return Constant(value)
         }
     }
@@ -187,6 +219,9 @@ struct Binder {
         case .date(let date): return .date(date)
         case .uuid(let bytes): return .uuid(FixedBytes(bytes: bytes))
         case .objectId(let bytes): return .objectId(FixedBytes(bytes: bytes))
+        case .value(let value):
+            if case .link(let object) = value { _ = try storedClass(object.classID, at: offset) }
+            return Constant(value)
         case .argument(let index):
             guard case .value(let value) = try argument(index, at: offset) else {
                 throw failure(

@@ -1,13 +1,14 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// One value of many, batch by batch. Null and NaN do not count; sums of integers are exact.
+/// One value of many, batch by batch. Null and NaN do not count; sums of integers are exact, those
+/// of doubles rounded once.
 struct Aggregation {
     private let operation: AggregateOperation
     private let type: ValueType
     private var count = 0
     private var intSum: Int128 = 0
-    private var doubleSum = 0.0
+    private var doubleSum = ExactSum()
     private var leastInt = Int64.max
     private var greatestInt = Int64.min
     private var leastDouble = Double.infinity
@@ -109,17 +110,30 @@ struct Aggregation {
     }
 
     private mutating func addDoubles(_ values: UnsafePointer<Double>, _ selection: Selection) {
-        var rows = selection.rows
-        var (sum, least, greatest, seen) = (doubleSum, leastDouble, greatestDouble, count)
-        while let row = rows.next() {
-            let value = values[row]
-            if value.isNaN { continue }
-            seen &+= 1
-            sum += value
-            if value < least { least = value }
-            if value > greatest { greatest = value }
+        if operation == .sum || operation == .average {
+            for index in 0..<4 {
+                count &+= doubleSum.add(values + index * 64, selection.word(index))
+            }
+            return
         }
-        (doubleSum, leastDouble, greatestDouble, count) = (sum, least, greatest, seen)
+        for index in 0..<4 {
+            var word = selection.word(index)
+            let start = values + index * 64
+            if word == .max, let (least, greatest) = DoubleLoops.extremes(start) {
+                count &+= 64
+                if least < leastDouble { leastDouble = least }
+                if greatest > greatestDouble { greatestDouble = greatest }
+                continue
+            }
+            while word != 0 {
+                let value = start[word.trailingZeroBitCount]
+                word &= word &- 1
+                if value.isNaN { continue }
+                count &+= 1
+                if value < leastDouble { leastDouble = value }
+                if value > greatestDouble { greatestDouble = value }
+            }
+        }
     }
 
     private mutating func addDates(_ vector: Vector, _ selection: Selection) {
@@ -169,11 +183,12 @@ struct Aggregation {
         switch operation {
         case .sum where type == .int: Int64(exactly: intSum).map { .int($0) }
         case .sum where type == .decimal || type == .mixed: .decimal(decimalSum)
-        case .sum: .double(doubleSum)
+        case .sum: .double(doubleSum.value)
         case .average where count == 0: .null
         case .average where type == .decimal || type == .mixed:
             .decimal(decimalSum / Decimal128(Int64(count)))
-        case .average: .double((type == .int ? Double(intSum) : doubleSum) / Double(count))
+        case .average where type == .int: .double(Double(intSum) / Double(count))
+        case .average: .double(doubleSum.average(of: count))
         case .minimum, .maximum: count == 0 ? .null : extreme(isLeast: operation == .minimum)
         }
     }

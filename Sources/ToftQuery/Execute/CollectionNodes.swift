@@ -66,12 +66,12 @@ final class AggregateNode: ValueNode {
         self.operation = operation
         self.expander = expander
         self.value = value
-        accumulators = Array(repeating: Accumulator(), count: Selection.capacity)
+        accumulators = Array(repeating: Accumulator(operation), count: Selection.capacity)
         super.init(Vector.Layout(type))
     }
 
     override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        for row in 0..<batch.count { accumulators[row] = Accumulator() }
+        for row in 0..<batch.count { accumulators[row] = Accumulator(operation) }
         try expander.forEachBatch(from: batch, base: batch, wanted: wanted) {
             expanded throws(ModelError) in
             let values = try value.evaluate(expanded, wanted: expanded.rows)
@@ -80,7 +80,7 @@ final class AggregateNode: ValueNode {
             }
         }
         vector.useOwnStorage()
-        for row in 0..<batch.count { accumulators[row].store(operation, row, in: vector) }
+        for row in 0..<batch.count { accumulators[row].store(row, in: vector) }
         return vector
     }
 }
@@ -125,9 +125,10 @@ final class ExtremeNode: ValueNode {
 
 /// What an aggregate knows of the values so far.
 struct Accumulator {
+    private let operation: AggregateOperation
     private(set) var count = 0
     private var sum: Int128 = 0
-    private var total = 0.0
+    private var total = ExactSum()
     private var minimum = Timestamp(seconds: 0, nanoseconds: 0)
     private var maximum = Timestamp(seconds: 0, nanoseconds: 0)
     private var lowest = 0.0
@@ -135,6 +136,10 @@ struct Accumulator {
     private var decimal = Decimal128.zero
     private var leastDecimal = Decimal128.zero
     private var greatestDecimal = Decimal128.zero
+
+    init(_ operation: AggregateOperation) {
+        self.operation = operation
+    }
 
     /// Adds a row of a vector, unless it is null or NaN.
     mutating func add(_ vector: Vector, _ row: Int) {
@@ -156,9 +161,11 @@ struct Accumulator {
 
     mutating func add(_ value: Double) {
         guard !value.isNaN else { return }
-        total += value
-        lowest = count == 0 ? value : Swift.min(lowest, value)
-        highest = count == 0 ? value : Swift.max(highest, value)
+        switch operation {
+        case .sum, .average: _ = total.add(value)
+        case .minimum: lowest = count == 0 ? value : Swift.min(lowest, value)
+        case .maximum: highest = count == 0 ? value : Swift.max(highest, value)
+        }
         count += 1
     }
 
@@ -177,7 +184,7 @@ struct Accumulator {
     }
 
     /// Leaves the result in a row of `vector`, whose layout is that of the result.
-    func store(_ operation: AggregateOperation, _ row: Int, in vector: Vector) {
+    func store(_ row: Int, in vector: Vector) {
         guard count > 0 || operation == .sum else {
             vector.nulls.insert(row)
             return
@@ -194,9 +201,10 @@ struct Accumulator {
             vector.set(row, (decimal / Decimal128(Int64(count))).stored)
         case (_, .decimal):
             vector.set(row, (operation == .minimum ? leastDecimal : greatestDecimal).stored)
-        case (.sum, _): vector.ownDoubles[row] = total
+        case (.sum, _): vector.ownDoubles[row] = total.value
         // Of integers `total` is zero, of others `sum` is.
-        case (.average, _): vector.ownDoubles[row] = (total + Double(sum)) / Double(count)
+        case (.average, _):
+            vector.ownDoubles[row] = total.average(of: count) + Double(sum) / Double(count)
         case (_, .int):
             vector.ownInts[row] = operation == .minimum ? minimum.seconds : maximum.seconds
         case (_, .double): vector.ownDoubles[row] = operation == .minimum ? lowest : highest

@@ -47,14 +47,19 @@ struct Compiler {
     }
 
     /// A test of a property of the objects themselves needs less than one of any value, where it is
-    /// of integers.
+    /// of integers or texts.
     private func direct(_ expression: BoundExpression, _ test: RowPredicate, _ node: TestNode)
         -> PredicateNode
     {
         guard case .path(let path) = expression, let property = path.directProperty,
-            case .property(_, let type) = path.leaf,
-            Vector.Layout(type) == .int, let range = (test as? IntRangeTest)?.range
+            case .property(_, let type) = path.leaf
         else { return node }
+        if Vector.Layout(type) == .text, let test = test as? TextRowTest {
+            return TextNode(property.propertyID, test.matcher, scattered: node)
+        }
+        guard Vector.Layout(type) == .int, let range = (test as? IntRangeTest)?.range else {
+            return node
+        }
         return IntRangeNode(
             property.propertyID, range.lowerBound, range.upperBound, scattered: node)
     }

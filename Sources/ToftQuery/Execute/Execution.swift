@@ -18,6 +18,17 @@ final class Execution {
     private let compiler: Compiler
     private let reader: ClassReader
     private let probe = InterruptProbe.current
+    /// What has been read so far.
+    private(set) var tally = Tally()
+
+    /// What a run has read of the class that is asked for.
+    struct Tally {
+        /// How many objects an index gave; nil where none served.
+        var indexed: Int?
+        var rows = 0
+        var clusters = 0
+        var skippedClusters = 0
+    }
 
     init(_ plan: QueryPlan, over base: QueryBase, in view: ModelView) throws(ModelError) {
         self.plan = plan
@@ -79,9 +90,10 @@ final class Execution {
         var rows = base
         var steps = plan.steps
         if case .index(let index) = plan.access {
-            let most = max(64, reader.table.rowCount / 8)
+            let most = QueryPlan.mostCandidates(of: reader.table.rowCount)
             if let found = try index.candidates(in: source.view, atMost: most) {
                 rows = .keys(found)
+                tally.indexed = found.count
                 if plan.isDecidedByIndex { steps[0].filter = [] }
             }
         }
@@ -189,8 +201,13 @@ final class Execution {
                         failure = .storage(.interrupted)
                         return false
                     }
-                    for zone in plan.zones where try zone.excludes(cluster) { return true }
+                    for zone in plan.zones where try zone.excludes(cluster) {
+                        tally.skippedClusters &+= 1
+                        return true
+                    }
                     batch.fill(cluster)
+                    tally.clusters &+= 1
+                    tally.rows &+= batch.count
                     do throws(ModelError) {
                         let passing =
                             try predicate?.evaluate(batch, wanted: batch.rows) ?? batch.rows
@@ -214,6 +231,7 @@ final class Execution {
                     start += 1
                 }
                 _ = try batch.located()
+                if predicate != nil { tally.rows &+= batch.count }
                 let present = batch.rows.subtracting(batch.absent)
                 let passing = try predicate?.evaluate(batch, wanted: present) ?? present
                 if try !body(batch, passing & present) { return }

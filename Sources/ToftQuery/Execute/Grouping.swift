@@ -9,12 +9,14 @@ package struct Grouping: Sendable {
     /// Binds paths over to-one links. Throws for one that leads to several values.
     package init(
         by keys: [PathSyntax], of values: [(operation: AggregateOperation, path: PathSyntax)],
-        className: String, schema: StoredSchema
+        className: String, schema: StoredSchema, aliases: KeyPathAliases
     ) throws(QueryError) {
         guard let owner = schema.storedClass(named: className) else {
             throw QueryError(.invalidQuery, "There is no class '\(className)'.", at: -1, in: .none)
         }
-        var binder = Binder(schema, classID: owner.id, arguments: [], source: .none)
+        var binder = Binder(
+            schema, classID: owner.id, arguments: [], source: .none,
+            aliases: aliases)
         self.keys = try binder.groupKeys(keys)
         self.values = try binder.groupKeys(values.map(\.path))
         operations = values.map(\.operation)

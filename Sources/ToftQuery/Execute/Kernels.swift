@@ -101,6 +101,29 @@ enum IntLoops {
         return mask
     }
 
+    /// The rows that have a code.
+    static func equal(_ codes: UnsafePointer<UInt8>, count: Int, _ code: UInt8) -> Selection {
+        bytes(codes, count, code, 0)
+    }
+
+    /// The rows whose code has the verdict 1. Codes from `codeCount` on have 0.
+    static func verdicts(
+        _ codes: UnsafePointer<UInt8>, count: Int, _ verdicts: UnsafePointer<UInt8>,
+        _ codeCount: Int
+    ) -> Selection {
+        var mask = Selection.empty
+        for word in 0..<((count &+ 63) >> 6) {
+            let start = word &* 64
+            var bits: UInt64 = 0
+            for row in 0..<min(count &- start, 64) {
+                let code = Int(codes[start &+ row])
+                bits |= (code < codeCount ? UInt64(verdicts[code]) : 0) &<< UInt64(row)
+            }
+            mask.setWord(word, bits)
+        }
+        return mask
+    }
+
     // MARK: Wide values
 
     private static func wide<Value: FixedWidthInteger & SignedInteger>(
@@ -141,20 +164,20 @@ enum DoubleLoops {
     static func range(_ values: UnsafePointer<Double>, count: Int, _ low: Double, _ high: Double)
         -> Selection
     {
+        let lows = SIMD8<Double>(repeating: low)
+        let highs = SIMD8<Double>(repeating: high)
+        let bit = SIMD8<UInt64>(1, 2, 4, 8, 16, 32, 64, 128)
         var mask = Selection.empty
         for word in 0..<((count &+ 63) >> 6) {
             let base = values + word &* 64
             let rest = min(count &- word &* 64, 64)
             var bits: UInt64 = 0
             for byte in 0..<(rest >> 3) {
-                let rows = base + byte &* 8
-                var part: UInt64 = 0
-                for row in 0..<8 {
-                    let isAbove: UInt64 = rows[row] >= low ? 1 : 0
-                    let isBelow: UInt64 = rows[row] <= high ? 1 : 0
-                    part |= (isAbove & isBelow) &<< UInt64(row)
-                }
-                bits |= part &<< UInt64(byte &* 8)
+                let rows = UnsafeRawPointer(base + byte &* 8).loadUnaligned(
+                    as: SIMD8<Double>.self)
+                let passing = unsafeBitCast(
+                    (rows .>= lows) .& (rows .<= highs), to: SIMD8<UInt64>.self)
+                bits |= (passing & bit).wrappedSum() &<< UInt64(byte &* 8)
             }
             for row in (rest & ~7)..<rest {
                 bits |= (base[row] >= low && base[row] <= high ? 1 : 0) &<< UInt64(row)
@@ -162,6 +185,20 @@ enum DoubleLoops {
             mask.setWord(word, bits)
         }
         return mask
+    }
+
+    /// The least and the greatest of 64 numbers; nil where one is NaN.
+    static func extremes(_ values: UnsafePointer<Double>) -> (least: Double, greatest: Double)? {
+        var least = SIMD8<Double>(repeating: .infinity)
+        var greatest = SIMD8<Double>(repeating: -.infinity)
+        var numbers = SIMDMask<SIMD8<Int64>>(repeating: true)
+        for part in 0..<8 {
+            let rows = UnsafeRawPointer(values + part &* 8).loadUnaligned(as: SIMD8<Double>.self)
+            numbers = numbers .& (rows .== rows)
+            least.replace(with: rows, where: rows .< least)
+            greatest.replace(with: rows, where: rows .> greatest)
+        }
+        return all(numbers) ? (least.min(), greatest.max()) : nil
     }
 
     /// The rows that hold NaN.

@@ -335,7 +335,7 @@ enum TypeNames {
 
     static let all =
         "null, bool, int, float, double, decimal, numeric, string, binary, date, objectid, uuid, "
-        + "link, list, dictionary"
+        + "link, list, dictionary, collection"
 
     static func tag(_ row: MixedRow) -> Int64 {
         guard let scalar = row.scalar else {
@@ -380,6 +380,7 @@ enum TypeNames {
         case "link", "objectlink": return [11]
         case "list", "array": return [12]
         case "dictionary", "object": return [13]
+        case "collection": return [12, 13]
         default: return nil
         }
     }

@@ -11,7 +11,7 @@ final class RowBatch {
     let reader: ClassReader?
     private(set) var count = 0
     /// The keys of the objects.
-    private(set) var keys: UnsafePointer<Int64>
+    private(set) var keys: RowKeys
     /// Rows that have no object: behind a null link, or deleted meanwhile.
     private(set) var absent = Selection.empty
     /// The cluster whose rows the rows of the batch are, all of them and in its order.
@@ -35,7 +35,7 @@ final class RowBatch {
         ownKeys.initialize(repeating: 0, count: Selection.capacity)
         owners = .allocate(capacity: Selection.capacity)
         owners.initialize(repeating: 0, count: Selection.capacity)
-        keys = UnsafePointer(ownKeys)
+        keys = RowKeys(ownKeys)
     }
 
     deinit {
@@ -61,7 +61,7 @@ final class RowBatch {
     func clear() {
         cluster = nil
         count = 0
-        keys = UnsafePointer(ownKeys)
+        keys = RowKeys(ownKeys)
         absent = .empty
         locations?.isValid = false
         generation &+= 1
@@ -225,7 +225,7 @@ final class RowLocations {
 
 /// Looks for keys, in ascending order, in one cluster.
 struct ClusterSearch {
-    private let keys: UnsafePointer<Int64>
+    private let keys: RowKeys
     private let count: Int
     private let first: Int64
     private let last: Int64

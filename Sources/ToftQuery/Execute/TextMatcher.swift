@@ -10,6 +10,8 @@ final class TextMatcher {
     private let expression: ExpressionMatcher?
     /// A folded text.
     private var scratch: [UInt8] = []
+    /// What can be said about most texts at once.
+    let quick: Quick
 
     init(_ test: TextTest) {
         operation = test.operation
@@ -19,6 +21,61 @@ final class TextMatcher {
         needle.copyBytes(from: test.needle)
         pattern = test.pattern.map { LikeMatcher($0, test.options) }
         expression = test.expression.map { ExpressionMatcher($0, test.options) }
+        quick = Quick(test)
+    }
+
+    /// The needle of a CONTAINS that compares bytes and is not empty.
+    var plainNeedle: UnsafeRawBufferPointer? {
+        operation == .contains && options.isEmpty && needleCount > 0 ? needleBytes : nil
+    }
+
+    /// What the length and the first eight bytes of a text say, for `==`, `!=` and BEGINSWITH.
+    struct Quick {
+        /// The first bytes of the needle, up to eight, and ones where they are; no ones where they
+        /// say nothing.
+        private var head: UInt64 = 0
+        private var mask: UInt64 = 0
+        /// Ones where a byte must be ASCII.
+        private var ascii: UInt64 = 0
+        /// Ones where capital letters count as small ones.
+        private var folded: UInt64 = 0
+        /// The length of all that may be equal; -1: any.
+        private var length = -1
+        private let isHead: Bool
+        private let isInverted: Bool
+
+        init(_ test: TextTest) {
+            let count = test.needle.count
+            isInverted = test.operation == .notEqual
+            isHead = test.operation == .beginsWith && count <= 8
+            switch test.operation {
+            case .equal, .notEqual, .beginsWith: break
+            default: return
+            }
+            let isPlain = test.options.isEmpty
+            if isPlain && test.operation != .beginsWith { length = count }
+            guard count > 0, isPlain || test.needle.allSatisfy({ $0 < 0x80 }) else { return }
+            for byte in test.needle.prefix(8).reversed() {
+                head = head << 8 | UInt64(byte)
+                mask = mask << 8 | 0xFF
+            }
+            if !isPlain { ascii = mask & 0x8080_8080_8080_8080 }
+            if test.options.contains(.caseInsensitive) { folded = 0x8080_8080_8080_8080 }
+        }
+
+        /// Nil where they say nothing.
+        @inline(__always)
+        func verdict(_ text: UnsafeRawBufferPointer) -> Bool? {
+            if length >= 0 && text.count != length { return isInverted }
+            guard mask != 0, text.count >= 8, let base = text.baseAddress else { return nil }
+            var word = UInt64(littleEndian: base.loadUnaligned(as: UInt64.self)) & mask
+            if word & ascii != 0 { return nil }
+            let fromA = word &+ 0x3F3F_3F3F_3F3F_3F3F
+            let beyondZ = word &+ 0x2525_2525_2525_2525
+            word |= (fromA & ~beyondZ & folded) &>> 2
+            if word != head { return isInverted }
+            return isHead ? true : nil
+        }
     }
 
     deinit { needle.deallocate() }
@@ -145,8 +202,8 @@ enum ByteSearch {
         firstIndex(of: needle, in: text, from: 0) != nil
     }
 
-    /// Where `needle` begins in `text`, at `start` or later. Eight places are looked at together
-    /// for the needle's first byte.
+    /// Where `needle` begins in `text`, at `start` or later. Sixteen places are looked at together
+    /// for the needle's first byte and its last one.
     static func firstIndex(
         of needle: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer, from start: Int
     ) -> Int? {
@@ -155,25 +212,31 @@ enum ByteSearch {
         }
         guard let base = text.baseAddress, text.count &- start >= needle.count else { return nil }
         let last = text.count &- needle.count
-        let pattern = UInt64(first) &* 0x0101_0101_0101_0101
+        let firsts = SIMD16<UInt8>(repeating: first)
+        let lasts = SIMD16<UInt8>(repeating: needle[needle.count &- 1])
         var index = start
-        while index &+ 8 <= text.count, index <= last {
-            let difference = base.loadUnaligned(fromByteOffset: index, as: UInt64.self) ^ pattern
-            // A zero byte in `difference` is a hit; the lowest bit found is exact, those above it
-            // may be false and are checked.
-            var hits = (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
-            while hits != 0 {
-                let candidate = index &+ UInt64(littleEndian: hits).trailingZeroBitCount >> 3
-                if candidate > last { return nil }
-                if isSame(
-                    UnsafeRawBufferPointer(start: base + candidate, count: needle.count), needle,
-                    count: needle.count)
-                {
-                    return candidate
+        while index &+ 15 <= last {
+            let starts = base.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
+            let ends = base.loadUnaligned(
+                fromByteOffset: index &+ needle.count &- 1, as: SIMD16<UInt8>.self)
+            let hits = unsafeBitCast(
+                (starts .== firsts) .& (ends .== lasts), to: SIMD2<UInt64>.self)
+            if hits[0] | hits[1] != 0 {
+                for half in 0..<2 {
+                    var bytes = UInt64(littleEndian: hits[half]) & 0x0101_0101_0101_0101
+                    while bytes != 0 {
+                        let hit = index &+ half &* 8 &+ bytes.trailingZeroBitCount >> 3
+                        if isSame(
+                            UnsafeRawBufferPointer(start: base + hit, count: needle.count), needle,
+                            count: needle.count)
+                        {
+                            return hit
+                        }
+                        bytes &= bytes &- 1
+                    }
                 }
-                hits &= hits &- 1
             }
-            index &+= 8
+            index &+= 16
         }
         while index <= last {
             if isSame(

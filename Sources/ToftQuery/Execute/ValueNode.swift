@@ -92,7 +92,8 @@ final class ObjectNode: ValueNode {
     }
 
     override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        vector.use(IntegerColumn(batch.keys, count: batch.count))
+        vector.useOwnStorage()
+        for row in 0..<batch.count { vector.ownInts[row] = batch.keys[row] }
         vector.nulls = batch.absent
         return vector
     }

@@ -1,11 +1,15 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// A query's plan as text for people: a line for each step, in the order in which they are done.
+/// A query's plan as text for people: a line for each step, in the order in which they are done,
+/// and what a run of it read.
 struct Explanation {
     private(set) var text = ""
 
-    init(_ plan: QueryPlan, _ base: QueryBase, _ view: ModelView) throws(ModelError) {
+    init(
+        _ plan: QueryPlan, _ base: QueryBase, _ view: ModelView, _ tally: Execution.Tally,
+        count: Int, nanoseconds: Int64
+    ) throws(ModelError) {
         let owner = view.schema.anyClass(id: plan.classID)
         let name = owner?.name ?? "?"
         let rows = try owner.map { owner throws(ModelError) in try view.count(owner) } ?? 0
@@ -14,12 +18,32 @@ struct Explanation {
             if case .keys(let keys) = base { line("take \(keys.count) objects of \(name)") }
         case .scan: line("scan \(rows) objects of \(name)" + Self.skipping(plan.zones))
         case .index(let index):
-            line(
-                "look up \(index.description) (scan \(name) instead when it gives more than an "
-                    + "eighth of \(rows) objects)"
-            )
+            if let found = tally.indexed {
+                line("look up \(index.description): \(Self.number(found, "object"))")
+            } else {
+                line(
+                    "scan \(rows) objects of \(name)" + Self.skipping(plan.zones)
+                        + ": \(index.description) has more than an eighth of them")
+            }
         }
-        for step in plan.steps { add(step) }
+        for (index, step) in plan.steps.enumerated() {
+            let isDecided = index == 0 && plan.isDecidedByIndex && tally.indexed != nil
+            add(step, withoutFilter: isDecided)
+        }
+        var read = "read \(Self.number(tally.rows, "object"))"
+        if tally.clusters > 0 { read += " in \(Self.number(tally.clusters, "cluster"))" }
+        if tally.skippedClusters > 0 {
+            read += ", skipped \(Self.number(tally.skippedClusters, "cluster"))"
+        }
+        let microseconds = String(max(0, nanoseconds) / 1000 % 1_000_000)
+        line(
+            read + "; \(Self.number(count, "result")) in \(max(0, nanoseconds) / 1_000_000_000)."
+                + String(repeating: "0", count: 6 - microseconds.utf8.count) + microseconds
+                + " seconds")
+    }
+
+    private static func number(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 
     private static func skipping(_ zones: [ZoneMapFilter]) -> String {
@@ -28,8 +52,8 @@ struct Explanation {
             + (zones.count == 1 ? "column" : "columns")
     }
 
-    private mutating func add(_ step: QueryPlan.Step) {
-        for predicate in step.filter {
+    private mutating func add(_ step: QueryPlan.Step, withoutFilter: Bool) {
+        for predicate in step.filter where !withoutFilter {
             if case .constant(true) = predicate { continue }
             line("filter \(predicate.explanation)")
         }
@@ -66,7 +90,8 @@ extension BoundPredicate {
             parts.map { $0.isCompound ? "(\($0.explanation))" : $0.explanation }.joined(
                 separator: " or ")
         case .test(let value, let test, let quantifier):
-            "\(Self.prefix(quantifier, value))\(value.description) \(test.explanation)"
+            "\(Self.prefix(quantifier, value))\(value.description) "
+                + test.explanation(isObjectID: value.type == .objectId)
         case .wholeList(let value, let tests): "\(value.description) is a list of \(tests.count)"
         case .pair(let left, let comparator, _, let right, _, _):
             "\(left.description) \(comparator) \(right.description)"
@@ -86,7 +111,7 @@ extension BoundPredicate {
 }
 
 extension ColumnPredicate {
-    fileprivate var explanation: String {
+    fileprivate func explanation(isObjectID: Bool) -> String {
         switch self {
         case .null(let passes): passes ? "is null" : "is not null"
         case .constant(let value): value ? "is anything" : "is nothing"
@@ -102,7 +127,9 @@ extension ColumnPredicate {
                 "T\(low.seconds):\(low.nanoseconds)", "T\(high.seconds):\(high.nanoseconds)",
                 low == high, isInverted)
         case .fixed(let low, let high, let isInverted):
-            Self.range(low.uuidText, high.uuidText, low == high, isInverted)
+            isObjectID
+                ? Self.range(low.objectIdText, high.objectIdText, low == high, isInverted)
+                : Self.range(low.uuidText, high.uuidText, low == high, isInverted)
         case .decimal(let low, let high, let isInverted):
             Self.range(
                 Decimal128(orderKey: low).description, Decimal128(orderKey: high).description,
@@ -116,9 +143,11 @@ extension ColumnPredicate {
         case .link(_, let isInverted): "is \(isInverted ? "not " : "")one object"
         case .any(let tests):
             tests.count > 4
-                ? "is one of \(tests.count)" : tests.map(\.explanation).joined(separator: " or ")
-        case .all(let tests): tests.map(\.explanation).joined(separator: " and ")
-        case .not(let test): "not (\(test.explanation))"
+                ? "is one of \(tests.count)"
+                : tests.map { $0.explanation(isObjectID: isObjectID) }.joined(separator: " or ")
+        case .all(let tests):
+            tests.map { $0.explanation(isObjectID: isObjectID) }.joined(separator: " and ")
+        case .not(let test): "not (\(test.explanation(isObjectID: isObjectID)))"
         }
     }
 

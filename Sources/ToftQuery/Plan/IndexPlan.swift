@@ -27,6 +27,16 @@ struct IndexPlan {
         plans(for: filter, handle: handle).min { $0.rank < $1.rank }
     }
 
+    /// The plan for a predicate that one look-up of one value decides; nil for any other.
+    static func deciding(_ predicate: BoundPredicate, in schema: ModelSchema) -> IndexPlan? {
+        guard case .test(.path(let path), let test, let quantifier) = predicate,
+            quantifier != .none, let reference = path.directProperty, isEquality(test),
+            let property = schema.property(reference), property.isPrimaryKey || property.isIndexed
+        else { return nil }
+        let plan = IndexPlan(property: property, lookUp: .equal([test]))
+        return plan.isExact ? plan : nil
+    }
+
     private static func plans(
         for filter: [BoundPredicate], handle: (PropertyRef) -> PropertyHandle?
     ) -> [IndexPlan] {
@@ -143,6 +153,7 @@ struct IndexPlan {
         case .mixed(let test):
             guard try collect(test, view, limit, &found) else { return nil }
         }
+        if found.count < 2 { return found }
         found.sort()
         return found.reduce(into: []) { unique, key in if unique.last != key { unique.append(key) }
         }

@@ -57,6 +57,9 @@ struct QueryPlan {
         }
     }
 
+    /// How many objects of a class with so many rows an index may give.
+    static func mostCandidates(of rowCount: Int) -> Int { max(64, rowCount / 8) }
+
     /// How many objects the steps from `index` on look at, as LIMIT and OFFSET at their beginning
     /// say; nil where they may look at all.
     func needed(from index: Int) -> Int? {
@@ -119,6 +122,6 @@ struct QueryPlan {
 extension ModelSchema {
     /// The property, hidden or not; nil when it is gone.
     func property(_ reference: PropertyRef) -> PropertyHandle? {
-        anyClass(id: reference.classID)?.properties.first { $0.id == reference.propertyID }
+        anyClass(id: reference.classID)?.anyProperty(id: reference.propertyID)
     }
 }

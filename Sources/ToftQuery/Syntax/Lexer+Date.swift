@@ -31,7 +31,7 @@ extension Lexer {
     }
 
     /// An optional sign and digits; a nil value where they do not fit 64 bits.
-    private func signedDigits(_ index: inout Int) -> (value: Int64?, Void)? {
+    func signedDigits(_ index: inout Int) -> (value: Int64?, Void)? {
         let start = index
         if index < source.bytes.count,
             source.bytes[index] == UInt8(ascii: "-") || source.bytes[index] == UInt8(ascii: "+")

@@ -78,6 +78,43 @@ extension Lexer {
     }
 }
 
+extension Lexer {
+    /// At `double(0.1)` or `decimal(0.1)`, exactly so; anything else leaves the position alone.
+    mutating func numberOfType() -> Token.Kind? {
+        let start = position
+        let isDouble = skip("double(")
+        if isDouble || skip("decimal(") {
+            var bytes: [UInt8] = []
+            while let byte = peek(), byte != UInt8(ascii: ")"), byte < 0x80 {
+                bytes.append(byte)
+                advance()
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            if skip(")"), bytes.last.map(Self.isDigit) == true, let value = Double(text),
+                let decimal = Decimal128(text)
+            {
+                return .value(isDouble ? .double(value) : .decimal(decimal))
+            }
+        }
+        move(to: start)
+        return nil
+    }
+
+    /// At `L3:17`: the object 17 of the class 3; anything else leaves the position alone.
+    mutating func link() -> Token.Kind? {
+        var index = position + 1
+        guard let classID = signedDigits(&index)?.value, index < source.bytes.count,
+            source.bytes[index] == UInt8(ascii: ":")
+        else { return nil }
+        index += 1
+        guard let key = signedDigits(&index)?.value, let id = ClassID(exactly: classID) else {
+            return nil
+        }
+        move(to: index)
+        return .value(.link(ObjectRef(classID: id, key: key)))
+    }
+}
+
 extension IntegerLiteral {
     /// The number with the other sign.
     var negated: IntegerLiteral {

@@ -3,7 +3,7 @@ internal import ToftStorage
 /// Cuts the text of a query into words, one at a time.
 ///
 /// Letters and digits follow the rules of Realm's query language: a name begins with a letter, `_`,
-/// `$` or anything beyond ASCII, and a backslash before a blank makes the blank part of the name.
+/// `$` or anything beyond ASCII, and a backslash before a character makes it part of the name.
 /// Two rules are ours: a sign is a word of its own (so `age-1` subtracts), and a hyphen belongs to
 /// a name only where the schema has such a name.
 struct Lexer {
@@ -53,6 +53,10 @@ struct Lexer {
             return name()
         case UInt8(ascii: "u"), UInt8(ascii: "o"):
             return identifierLiteral() ?? name()
+        case UInt8(ascii: "d"):
+            return numberOfType() ?? name()
+        case UInt8(ascii: "L"):
+            return link() ?? name()
         case _ where Self.beginsName(first):
             return name()
         case UInt8(ascii: "\\"):
@@ -103,7 +107,7 @@ struct Lexer {
             || (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A)
     }
 
-    private static func continuesName(_ byte: UInt8) -> Bool {
+    static func continuesName(_ byte: UInt8) -> Bool {
         beginsName(byte) || isDigit(byte)
     }
 
@@ -120,9 +124,7 @@ struct Lexer {
         while let byte = peek() {
             if Self.continuesName(byte) {
                 position += 1
-            } else if byte == UInt8(ascii: "\\"), let next = peek(1),
-                Self.blank(forEscape: next) != nil
-            {
+            } else if byte == UInt8(ascii: "\\"), peek(1).map({ $0 < 0x80 }) ?? false {
                 position += 2
             } else {
                 return
@@ -130,12 +132,12 @@ struct Lexer {
         }
     }
 
-    /// A name may begin with an escaped blank.
+    /// A name may begin with an escaped character.
     private mutating func escapedName() throws(QueryError) -> Token.Kind {
-        guard let next = peek(1), Self.blank(forEscape: next) != nil else {
+        guard let next = peek(1), next < 0x80 else {
             throw failure(
                 "A backslash here begins nothing.",
-                hint: #"Outside of quotes a backslash only escapes a blank in a name: full\ name."#,
+                hint: #"Outside of quotes a backslash escapes a character of a name: full\ name."#,
                 at: position)
         }
         return name()
@@ -156,17 +158,27 @@ struct Lexer {
         return false
     }
 
-    private static func blank(forEscape byte: UInt8) -> UInt8? {
+    /// What an escaped character is: itself, but for the letters of blanks.
+    private static func character(forEscape byte: UInt8) -> UInt8 {
         switch byte {
-        case 0x20: 0x20
         case UInt8(ascii: "t"): 0x09
         case UInt8(ascii: "n"): 0x0A
         case UInt8(ascii: "r"): 0x0D
+        default: byte
+        }
+    }
+
+    /// The letter that is written for a blank behind a backslash.
+    static func letter(ofBlank byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x09: UInt8(ascii: "t")
+        case 0x0A: UInt8(ascii: "n")
+        case 0x0D: UInt8(ascii: "r")
         default: nil
         }
     }
 
-    /// The name that `bytes` spell, blanks restored.
+    /// The name that `bytes` spell, escapes resolved.
     static func unescapedName(_ bytes: ArraySlice<UInt8>) -> String {
         guard bytes.contains(UInt8(ascii: "\\")) else {
             return String(decoding: bytes, as: UTF8.self)
@@ -174,10 +186,8 @@ struct Lexer {
         var name: [UInt8] = []
         var index = bytes.startIndex
         while index < bytes.endIndex {
-            if bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.endIndex,
-                let blank = blank(forEscape: bytes[index + 1])
-            {
-                name.append(blank)
+            if bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.endIndex {
+                name.append(character(forEscape: bytes[index + 1]))
                 index += 2
             } else {
                 name.append(bytes[index])

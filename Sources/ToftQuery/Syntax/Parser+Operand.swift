@@ -107,6 +107,7 @@ extension Parser {
         case .date(let date): literal = .date(date)
         case .uuid(let bytes): literal = .uuid(bytes)
         case .objectId(let bytes): literal = .objectId(bytes)
+        case .value(let value): literal = .value(value)
         case .argument(let index): literal = .argument(index)
         case .identifier: return try wordLiteral()
         default: throw unexpected("a constant")
@@ -301,7 +302,7 @@ extension Parser {
 
     // MARK: Orderings
 
-    /// SORT, DISTINCT, LIMIT and OFFSET up to the end of the query.
+    /// SORT, DISTINCT, LIMIT, OFFSET and FILTER up to the end of the query.
     mutating func orderings() throws(QueryError) -> [OrderingSyntax] {
         var orderings: [OrderingSyntax] = []
         while true {
@@ -318,6 +319,11 @@ extension Parser {
             case .offset:
                 try advance()
                 orderings.append(.offset(try number(of: "OFFSET")))
+            case .filter:
+                try advance()
+                try expect(.openParenthesis, "after FILTER")
+                orderings.append(.filter(try predicate()))
+                try expect(.closeParenthesis, "to close FILTER")
             default:
                 guard case .end = token.kind else { throw unexpectedContinuation() }
                 return orderings
@@ -326,7 +332,7 @@ extension Parser {
     }
 
     private func unexpectedContinuation() -> QueryError {
-        unexpected("AND, OR, SORT, DISTINCT, LIMIT, OFFSET or the end of the query")
+        unexpected("AND, OR, SORT, DISTINCT, LIMIT, OFFSET, FILTER or the end of the query")
     }
 
     private mutating func sortKeys() throws(QueryError) -> [OrderingSyntax.SortKey] {

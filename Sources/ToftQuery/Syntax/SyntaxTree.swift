@@ -172,6 +172,8 @@ package enum Literal: Sendable {
     case uuid([UInt8])
     /// 12 bytes.
     case objectId([UInt8])
+    /// A double, a decimal or a link of just this type: `double(0.1)`, `decimal(0.1)`, `L3:17`.
+    case value(Value)
     /// `$0`
     case argument(Int)
     /// `obj('Person', 5)`
@@ -294,13 +296,15 @@ package struct SubquerySyntax: Sendable {
     }
 }
 
-/// SORT, DISTINCT, LIMIT, OFFSET: applied in written order.
+/// SORT, DISTINCT, LIMIT, OFFSET, FILTER: applied in written order.
 package enum OrderingSyntax: Sendable {
     case sort([SortKey])
     case distinct([PathSyntax])
     case limit(Int)
     /// All but the first.
     case offset(Int)
+    /// A condition on what the steps before have left.
+    case filter(PredicateSyntax)
 
     /// A path and a direction.
     package struct SortKey: Sendable {

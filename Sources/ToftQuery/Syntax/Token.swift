@@ -17,6 +17,8 @@ struct Token {
         case date(Timestamp)
         case uuid([UInt8])
         case objectId([UInt8])
+        /// `double(0.1)`, `decimal(0.1)`, `L3:17`
+        case value(Value)
         /// `$0`
         case argument(Int)
         /// `$K0`
@@ -71,7 +73,7 @@ enum Keyword: String {
     case truePredicate = "truepredicate"
     case falsePredicate = "falsepredicate"
     case `true`, `false`, null, infinity, nan
-    case sort, distinct, limit, offset, ascending, descending
+    case sort, distinct, limit, offset, filter, ascending, descending
     case subquery
     case object = "obj"
     case binary
@@ -81,7 +83,7 @@ enum Keyword: String {
     var canBeName: Bool {
         switch self {
         case .contains, .like, .matches, .between, .in, .text, .geoWithin, .sort, .distinct,
-            .limit, .offset,
+            .limit, .offset, .filter,
             .ascending, .descending, .binary, .first, .last, .size,
             .beginsWith, .endsWith:
             true
@@ -126,7 +128,7 @@ enum Keyword: String {
         "true": .true, "false": .false, "null": .null, "nil": .null, "inf": .infinity,
         "infinity": .infinity, "nan": .nan,
         "sort": .sort, "distinct": .distinct, "limit": .limit,
-        "offset": .offset, "asc": .ascending,
+        "offset": .offset, "filter": .filter, "asc": .ascending,
         "ascending": .ascending,
         "desc": .descending, "descending": .descending, "subquery": .subquery, "obj": .object,
         "bin": .binary, "binary": .binary,

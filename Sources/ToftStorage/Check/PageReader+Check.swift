@@ -30,9 +30,10 @@ extension PageReader {
         case .cluster:
             try ClusterPage(base, page: ref.page, pageCount: ref.pageCount).check()
         case .sequenceLeaf:
-            try ElementBlock.check(
-                base + SequenceLeafLayout.block, available: SequenceLeafLayout.room,
-                page: ref.page)
+            try ElementBlock(
+                ofAnyType: base + SequenceLeafLayout.block, available: SequenceLeafLayout.room,
+                page: ref.page
+            ).check()
         case .root:
             _ = try Root(reading: ref, in: self)
             _ = try RootPayload.runs(of: ref, in: self)

@@ -25,69 +25,114 @@ struct ClusterBuilder {
     let rowCount: Int
     /// Bytes of heap that the rows need.
     let liveHeap: Int
-    /// The width of each column's integers.
-    private var widths: [IntegerWidth] = []
+    /// Bytes of heap that they would need if no column were coded.
+    let plainHeap: Int
+    /// How narrow each column is.
+    private var encodings: [ColumnEncoding] = []
+    /// Whether the keys follow each other without a gap, and need not be stored.
+    let hasDenseKeys: Bool
 
+    /// - Parameters:
+    ///   - storesKeys: whether a key is to come that does not follow the others.
+    ///   - widening: what is to come to a column that cannot hold it yet.
     init(
         _ columns: [Column], _ sources: [ClusterSource], appending newKey: Int64? = nil,
-        like model: ClusterBuilder? = nil
+        like model: ClusterBuilder? = nil, storesKeys: Bool = false,
+        widening: TableWriter.Widening? = nil
     ) throws(StorageError) {
         self.columns = columns
         self.sources = sources
         self.newKey = newKey
         if let model {
-            widths = model.widths
+            encodings = model.encodings.map(\.withoutCodes)
         } else {
-            for column in columns { widths.append(try Self.width(column, sources)) }
+            for column in columns { encodings.append(try Self.encoding(column, sources)) }
         }
-        var rows = newKey == nil ? 0 : 1
-        var heap = 0
-        for source in sources {
-            rows += source.rows.count
-            heap += try Self.liveHeap(source, columns)
+        hasDenseKeys =
+            !storesKeys && model?.hasDenseKeys != false && Self.areDense(sources, newKey)
+        let rows = sources.reduce(newKey == nil ? 0 : 1) { $0 + $1.rows.count }
+        if let widening { Self.widen(&encodings, columns, widening) }
+        var (heap, plain) = (0, 0)
+        for (index, column) in columns.enumerated() where column.hasHeap {
+            var size = 0
+            for source in sources { size += try Self.liveHeap(source, column) }
+            plain += size
+            if encodings[index].mayBeCoded && column.type == .bytes
+                && rows >= ClusterLimits.codedRows
+            {
+                encodings[index].codes = try TextCodes(column, sources, rows: rows, plain: size)
+            }
+            heap += encodings[index].codes?.heap ?? size
         }
         rowCount = rows
         liveHeap = heap
+        plainHeap = plain
     }
 
     /// As few bytes as the bounds of the values need, which are tight in clusters that are written
     /// anew. Nothing is known of rows to come.
-    private static func width(_ column: Column, _ sources: [ClusterSource]) throws(StorageError)
-        -> IntegerWidth
+    private static func encoding(_ column: Column, _ sources: [ClusterSource])
+        throws(StorageError) -> ColumnEncoding
     {
-        guard column.type.hasIntegers, !sources.isEmpty else { return .eight }
+        guard column.type.hasIntegers, !sources.isEmpty else { return ColumnEncoding() }
         var low = Int64.max
         var high = Int64.min
+        var hasNanoseconds = false
         for source in sources {
             guard let slice = try source.cluster.slice(ofColumn: column) else { continue }
             low = min(low, Int64(bitPattern: slice.low))
             high = max(high, Int64(bitPattern: slice.high))
+            if column.type == .timestamp && slice.geometry.hasNanoseconds && !hasNanoseconds {
+                let nanoseconds = slice.nanoseconds
+                hasNanoseconds = source.rows.contains { nanoseconds.uint32(at: $0 &* 4) != 0 }
+            }
         }
-        return IntegerWidth(low, high)
+        return ColumnEncoding(width: IntegerWidth(low, high), hasNanoseconds: hasNanoseconds)
+    }
+
+    private static func areDense(_ sources: [ClusterSource], _ newKey: Int64?) -> Bool {
+        var next = sources.first.map { $0.cluster.keys[$0.rows.lowerBound] } ?? newKey ?? 0
+        for source in sources {
+            let keys = source.cluster.keys
+            for row in source.rows {
+                if keys[row] != next { return false }
+                next &+= 1
+            }
+        }
+        return newKey == nil || newKey == next
     }
 
     /// Makes a column so wide that it can take a value.
-    mutating func widen(_ id: UInt32, for value: Int64) {
-        guard let index = columns.firstIndex(where: { $0.id == id }), !widths[index].holds(value)
-        else { return }
-        widths[index] = IntegerWidth(value, value)
+    private static func widen(
+        _ encodings: inout [ColumnEncoding], _ columns: [Column], _ widening: TableWriter.Widening
+    ) {
+        switch widening {
+        case .integers(let id, let value, let hasNanoseconds):
+            guard let index = columns.firstIndex(where: { $0.id == id }) else { return }
+            if !encodings[index].width.holds(value) {
+                encodings[index].width = IntegerWidth(value, value)
+            }
+            if hasNanoseconds { encodings[index].hasNanoseconds = true }
+        case .plainTexts(let id):
+            guard let index = columns.firstIndex(where: { $0.id == id }) else { return }
+            encodings[index].mayBeCoded = false
+        }
     }
 
     private func geometry(_ index: Int, _ capacity: Int) -> ColumnGeometry {
         ColumnGeometry(
             type: columns[index].type, isNullable: columns[index].isNullable, capacity: capacity,
-            width: widths[index])
+            width: encodings[index].codes == nil ? encodings[index].width : .one,
+            hasNanoseconds: encodings[index].hasNanoseconds,
+            textRoom: encodings[index].codes?.room ?? 0)
     }
 
-    private static func liveHeap(_ source: ClusterSource, _ columns: [Column]) throws(StorageError)
+    private static func liveHeap(_ source: ClusterSource, _ column: Column) throws(StorageError)
         -> Int
     {
-        var sum = 0
-        for column in columns where column.hasHeap {
-            guard let slice = try source.cluster.slice(ofColumn: column) else { continue }
-            for row in source.rows { sum += try source.cluster.neededBytes(slice, row).count }
-            if column.type == .list { sum += 7 }
-        }
+        guard let slice = try source.cluster.slice(ofColumn: column) else { return 0 }
+        var sum = column.type == .list ? 7 : 0
+        for row in source.rows { sum += try source.cluster.neededBytes(slice, row).count }
         return sum
     }
 
@@ -105,7 +150,9 @@ struct ClusterBuilder {
     }
 
     private func fixedBytes(_ capacity: Int) -> Int {
-        var sum = ClusterLayout.headerSize + columns.count * ClusterLayout.entrySize + capacity * 8
+        var sum =
+            ClusterLayout.headerSize + columns.count * ClusterLayout.entrySize
+            + ClusterLayout.keysSize(capacity, isDense: hasDenseKeys)
         for index in columns.indices { sum += geometry(index, capacity).size }
         return sum
     }
@@ -134,16 +181,19 @@ struct ClusterBuilder {
         base.storeUInt16(rowCount, at: header + ClusterLayout.rowCount)
         base.storeUInt16(shape.rowCapacity, at: header + ClusterLayout.rowCapacity)
         base.storeUInt16(columns.count, at: header + ClusterLayout.columnCount)
+        base.storeUInt16(
+            hasDenseKeys ? ClusterLayout.denseKeysFlag : 0, at: header + ClusterLayout.flags)
         base.storeUInt32(heapStart, at: header + ClusterLayout.heapStart)
         copyKeys(to: base, at: keys)
 
-        var start = keys + shape.rowCapacity * 8
+        var start = keys + ClusterLayout.keysSize(shape.rowCapacity, isDense: hasDenseKeys)
         var writer = ColumnWriter(base: base, heapEnd: heapStart, heapLimit: pageCount * Page.size)
         for (index, column) in columns.enumerated() {
             let entry = header + ClusterLayout.headerSize + index * ClusterLayout.entrySize
             let geometry = geometry(index, shape.rowCapacity)
             try writer.write(
-                column, geometry, entry: entry, start: start, from: sources, rowCount: rowCount)
+                column, geometry, entry: entry, start: start, from: sources, rowCount: rowCount,
+                encodings[index].codes)
             start += geometry.size
         }
         base.storeUInt32(writer.heapEnd, at: header + ClusterLayout.heapEnd)
@@ -153,12 +203,31 @@ struct ClusterBuilder {
     private func copyKeys(to base: UnsafeMutableRawPointer, at start: Int) {
         var offset = start
         for source in sources {
-            base.store(
-                source.cluster.keys + source.rows.lowerBound, count: source.rows.count * 8,
-                at: offset)
-            offset += source.rows.count * 8
+            let keys = source.cluster.keys
+            for row in source.rows {
+                base.storeInt64(keys[row], at: offset)
+                if hasDenseKeys { return }
+                offset += 8
+            }
         }
         if let newKey { base.storeInt64(newKey, at: offset) }
+    }
+}
+
+/// How narrow a column is in a cluster.
+private struct ColumnEncoding {
+    /// The width of its integers.
+    var width = IntegerWidth.eight
+    /// Whether its timestamps have nanoseconds.
+    var hasNanoseconds = true
+    /// Whether it may have codes.
+    var mayBeCoded = true
+    /// Of a coded column of bytes.
+    var codes: TextCodes?
+
+    /// The same for rows to come, of whose texts nothing is known.
+    var withoutCodes: ColumnEncoding {
+        ColumnEncoding(width: width, hasNanoseconds: hasNanoseconds)
     }
 }
 

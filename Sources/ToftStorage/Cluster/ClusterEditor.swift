@@ -6,12 +6,13 @@ struct ClusterEditor {
 
     // MARK: Rows
 
-    /// Makes room for a row whose cells have their defaults. The capacity has room.
+    /// Makes room for a row whose cells have their defaults. The capacity has room, and the cluster
+    /// takes the key.
     @inline(__always)
     func insertRow(at row: Int, key: Int64) throws(StorageError) {
         let count = cluster.rowCount
-        openPlace(cluster.keysStart, width: 8, at: row, count)
-        base.storeInt64(key, at: cluster.keysStart &+ row &* 8)
+        if !cluster.hasDenseKeys { openPlace(cluster.keysStart, width: 8, at: row, count) }
+        storeKey(key, at: row)
         for index in 0..<cluster.columnCount {
             let slice = try cluster.slice(index)
             if row < count { openPlaces(slice, at: row, count) }
@@ -25,17 +26,31 @@ struct ClusterEditor {
         base.storeUInt16(count &+ 1, at: cluster.header &+ ClusterLayout.rowCount)
     }
 
-    /// Closes the gap of a row. What its cells have elsewhere has been freed; its heap becomes
-    /// garbage.
+    /// Stores the key of the last row, which the cluster takes.
+    @inline(__always)
+    func storeKey(_ key: Int64, at row: Int) {
+        if !cluster.hasDenseKeys {
+            base.storeInt64(key, at: cluster.keysStart &+ row &* 8)
+        }
+    }
+
+    /// Closes the gap of a row, where it can be erased. What its cells have elsewhere has been
+    /// freed; its heap becomes garbage.
     func eraseRow(at row: Int) throws(StorageError) {
         let count = cluster.rowCount
         for index in 0..<cluster.columnCount {
             let slice = try cluster.slice(index)
             if slice.isNull(row) { setNullCount(slice, max(0, slice.nullCount &- 1)) }
-            if slice.geometry.hasHeap { leaveGarbage(slice.heapCell(row).length) }
+            if slice.geometry.hasHeap && !slice.geometry.isCoded {
+                leaveGarbage(slice.heapCell(row).length)
+            }
             closePlaces(slice, at: row, count)
         }
-        closePlace(cluster.keysStart, width: 8, at: row, count)
+        if !cluster.hasDenseKeys {
+            closePlace(cluster.keysStart, width: 8, at: row, count)
+        } else if row == 0 {
+            base.storeInt64(cluster.keys[0] &+ 1, at: cluster.keysStart)
+        }
         base.storeUInt16(count &- 1, at: cluster.header &+ ClusterLayout.rowCount)
     }
 
@@ -62,10 +77,11 @@ struct ClusterEditor {
         case .float64: array(values, 8)
         case .fixed16: array(values, 16)
         case .fixed12: array(values, 12)
+        case .bytes where geometry.isCoded: array(values, 1)
         case .float32, .bytes, .list: array(values, 4)
         case .timestamp:
             array(values, geometry.width.bytes)
-            array(slice.start &+ geometry.nanoseconds, 4)
+            if geometry.hasNanoseconds { array(slice.start &+ geometry.nanoseconds, 4) }
         }
     }
 
@@ -129,7 +145,7 @@ struct ClusterEditor {
     // MARK: Cells
 
     /// Sets a cell of a column without heap to a value of its type; false where an integer does not
-    /// fit into the column's width.
+    /// fit into the column's width, or the column has no nanoseconds.
     @inline(__always)
     func setFixed(_ slice: ColumnSlice, _ row: Int, _ cell: Cell) -> Bool {
         let values = slice.start &+ slice.geometry.values
@@ -145,10 +161,15 @@ struct ClusterEditor {
             base.storeUInt64(value.bitPattern, at: values &+ row &* 8)
             widen(slice, value)
         case .timestamp(let value):
-            guard setInteger(slice, row, value.seconds) else { return false }
-            base.storeUInt32(
-                Int(UInt32(bitPattern: value.nanoseconds)),
-                at: slice.start &+ slice.geometry.nanoseconds &+ row &* 4)
+            let hasNanoseconds = slice.geometry.hasNanoseconds
+            guard hasNanoseconds || value.nanoseconds == 0,
+                setInteger(slice, row, value.seconds)
+            else { return false }
+            if hasNanoseconds {
+                base.storeUInt32(
+                    Int(UInt32(bitPattern: value.nanoseconds)),
+                    at: slice.start &+ slice.geometry.nanoseconds &+ row &* 4)
+            }
         case .fixed(let value):
             let width = slice.geometry.type.elementWidth ?? 0
             base.storeFixed(value, width: width, at: values &+ row &* width)
@@ -197,6 +218,7 @@ struct ClusterEditor {
     }
 
     private func dropHeap(_ slice: ColumnSlice, _ row: Int) {
+        if slice.geometry.isCoded { return setCode(slice, row, 0) }
         leaveGarbage(slice.heapCell(row).length)
         base.storeUInt32(0, at: slice.start &+ slice.geometry.values &+ row &* 4)
     }
@@ -209,6 +231,14 @@ struct ClusterEditor {
         isExternal: Bool
     ) throws(StorageError) -> Bool {
         guard let source = bytes.baseAddress else { return false }
+        if slice.geometry.isCoded {
+            guard !isExternal, let heapEnd = try setText(slice, row, bytes, cluster.heapEnd) else {
+                return false
+            }
+            base.storeUInt32(heapEnd, at: cluster.header + ClusterLayout.heapEnd)
+            clearNull(slice, row)
+            return true
+        }
         let old = slice.heapCell(row)
         _ = try cluster.heapBytes(old)
         let isList = slice.geometry.type == .list
@@ -227,6 +257,34 @@ struct ClusterEditor {
         setHeapCell(slice, row, HeapCell(offset: offset, length: length, isExternal: isExternal))
         clearNull(slice, row)
         return true
+    }
+
+    /// Gives a row of a coded column the code of a text, which is added where it is new. Returns
+    /// where the heap ends then; nil where there is no room.
+    func setText(
+        _ slice: ColumnSlice, _ row: Int, _ bytes: UnsafeRawBufferPointer, _ heapEnd: Int
+    ) throws(StorageError) -> Int? {
+        if let code = try cluster.code(of: bytes, slice) {
+            setCode(slice, row, code)
+            return heapEnd
+        }
+        let code = slice.textCount &+ 1
+        let end = heapEnd &+ bytes.count
+        guard code <= slice.geometry.textRoom, end <= cluster.byteCount,
+            let source = bytes.baseAddress
+        else { return nil }
+        base.store(source, count: bytes.count, at: heapEnd)
+        base.storeUInt32(
+            HeapCell(offset: heapEnd, length: bytes.count, isExternal: false).raw,
+            at: slice.start &+ slice.geometry.texts &+ code &* 4)
+        base.storeUInt16(code, at: slice.entry &+ ClusterLayout.entryTextCount)
+        widenHeap(slice, heapEnd, end)
+        setCode(slice, row, code)
+        return end
+    }
+
+    private func setCode(_ slice: ColumnSlice, _ row: Int, _ code: Int) {
+        base.storeUInt8(code, at: slice.start &+ slice.geometry.values &+ row)
     }
 
     /// Says where the bytes of a cell lie.

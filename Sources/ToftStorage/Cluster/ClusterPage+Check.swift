@@ -20,7 +20,7 @@ extension ClusterPage {
             try checkColumn(slice, &cells)
         }
         try checkHeap(&cells)
-        try checkZeros(keysStart + rowCount * 8..<columnsStart)
+        if !hasDenseKeys { try checkZeros(keysStart + rowCount * 8..<columnsStart) }
     }
 
     private func checkHeap(_ cells: inout [Range<Int>])
@@ -45,8 +45,10 @@ extension ClusterPage {
         for row in 0..<rowCount {
             let isNull = slice.isNull(row)
             nulls += isNull ? 1 : 0
-            if slice.geometry.hasHeap {
-                try checkHeapCell(slice, row, isNull, &cells)
+            if slice.geometry.isCoded {
+                try checkCode(slice, row, isNull)
+            } else if slice.geometry.hasHeap {
+                try checkHeapCell(slice, slice.heapCell(row), isNull, &cells)
             } else if !isNull {
                 try checkBounds(slice, slice.fixedCell(row))
             }
@@ -54,7 +56,26 @@ extension ClusterPage {
         guard slice.nullCount == nulls else {
             throw damage("a column counts its nulls wrongly")
         }
+        if slice.geometry.isCoded { try checkTexts(slice, &cells) }
         try checkEnd(slice)
+    }
+
+    private func checkCode(_ slice: ColumnSlice, _ row: Int, _ isNull: Bool) throws(StorageError) {
+        guard slice.values.uint8(at: row) <= (isNull ? 0 : slice.textCount) else {
+            throw damage("a row has the code of no text")
+        }
+    }
+
+    private func checkTexts(_ slice: ColumnSlice, _ cells: inout [Range<Int>]) throws(StorageError)
+    {
+        guard base.uint16(at: slice.entry + ClusterLayout.entryTextCount) == slice.textCount,
+            slice.text(0).raw == 0
+        else { throw damage("a column has more texts than room for them") }
+        for code in stride(from: 1, through: slice.textCount, by: 1) {
+            let text = slice.text(code)
+            guard text.raw != 0 else { throw damage("a code has no text") }
+            try checkHeapCell(slice, text, false, &cells)
+        }
     }
 
     /// The arrays of a column are zero behind the last row.
@@ -70,12 +91,18 @@ extension ClusterPage {
         case .float64: try checkZeros(values + rows * 8..<slice.range.upperBound)
         case .fixed16: try checkZeros(values + rows * 16..<slice.range.upperBound)
         case .fixed12: try checkZeros(values + rows * 12..<slice.range.upperBound)
+        case .bytes where geometry.isCoded:
+            let texts = slice.start + geometry.texts
+            try checkZeros(values + rows..<texts)
+            try checkZeros(texts + (slice.textCount + 1) * 4..<slice.range.upperBound)
         case .float32, .bytes, .list:
             try checkZeros(values + rows * 4..<slice.range.upperBound)
         case .timestamp:
             let nanoseconds = slice.start + geometry.nanoseconds
             try checkZeros(values + rows * geometry.width.bytes..<nanoseconds)
-            try checkZeros(nanoseconds + rows * 4..<slice.range.upperBound)
+            if geometry.hasNanoseconds {
+                try checkZeros(nanoseconds + rows * 4..<slice.range.upperBound)
+            }
         }
     }
 
@@ -127,10 +154,9 @@ extension ClusterPage {
     }
 
     private func checkHeapCell(
-        _ slice: ColumnSlice, _ row: Int, _ isNull: Bool,
+        _ slice: ColumnSlice, _ cell: HeapCell, _ isNull: Bool,
         _ cells: inout [Range<Int>]
     ) throws(StorageError) {
-        let cell = slice.heapCell(row)
         if cell.raw == 0 { return }
         let bytes = try heapBytes(cell)
         let end = cell.offset + cell.length
@@ -144,7 +170,7 @@ extension ClusterPage {
                 throw damage("a reference of the wrong size")
             }
         } else if slice.geometry.type == .list, let base = bytes.baseAddress {
-            try ElementBlock.check(base, available: bytes.count, page: page)
+            try ElementBlock(ofAnyType: base, available: bytes.count, page: page).check()
         }
     }
 

@@ -8,6 +8,8 @@ struct ClusterPage {
     let rowCount: Int
     let rowCapacity: Int
     let columnCount: Int
+    /// Whether each row has the key after that of the row before, so that only the first is stored.
+    let hasDenseKeys: Bool
     let heapStart: Int
     let heapEnd: Int
     /// Where the cluster's own header begins.
@@ -26,12 +28,14 @@ struct ClusterPage {
         rowCount = base.uint16(at: header &+ ClusterLayout.rowCount)
         rowCapacity = base.uint16(at: header &+ ClusterLayout.rowCapacity)
         columnCount = base.uint16(at: header &+ ClusterLayout.columnCount)
+        let flags = base.uint16(at: header &+ ClusterLayout.flags)
+        hasDenseKeys = flags & ClusterLayout.denseKeysFlag != 0
         heapStart = base.uint32(at: header &+ ClusterLayout.heapStart)
         heapEnd = base.uint32(at: header &+ ClusterLayout.heapEnd)
         guard ExtentHeader.isPlain(base), rowCount > 0, rowCount <= rowCapacity,
             rowCapacity <= ClusterLimits.rows,
             columnCount <= ClusterLimits.columns, columnsStart <= heapStart, heapStart <= heapEnd,
-            heapEnd <= byteCount
+            heapEnd <= byteCount, flags & ~ClusterLayout.denseKeysFlag == 0
         else { throw .corrupt(page: page, reason: "a cluster contradicts itself") }
     }
 
@@ -46,13 +50,26 @@ struct ClusterPage {
 
     /// Where the columns begin.
     @inline(__always)
-    var columnsStart: Int { keysStart &+ rowCapacity &* 8 }
+    var columnsStart: Int {
+        keysStart &+ ClusterLayout.keysSize(rowCapacity, isDense: hasDenseKeys)
+    }
 
     // MARK: Rows
 
     /// The keys in ascending order, `rowCount` of them.
     @inline(__always)
-    var keys: UnsafePointer<Int64> { (base + keysStart).assumingMemoryBound(to: Int64.self) }
+    var keys: RowKeys {
+        RowKeys((base + keysStart).assumingMemoryBound(to: Int64.self), isDense: hasDenseKeys)
+    }
+
+    /// Whether a new row can have a key; else the cluster has to be written anew.
+    @inline(__always)
+    func takesKey(_ key: Int64, at row: Int) -> Bool {
+        !hasDenseKeys || row == rowCount && key == keys[rowCount &- 1] &+ 1
+    }
+
+    /// Whether a row can go; else the cluster has to be written anew.
+    func canErase(_ row: Int) -> Bool { !hasDenseKeys || row == 0 || row == rowCount &- 1 }
 
     /// The first row whose key is not below `key`; `rowCount` where there is none.
     @inline(__always)
@@ -126,15 +143,19 @@ struct ClusterPage {
     func slice(_ index: Int) throws(StorageError) -> ColumnSlice {
         let entry = entry(index)
         let flags = base.uint8(at: entry &+ ClusterLayout.entryFlags)
+        let textRoom = base.uint8(at: entry &+ ClusterLayout.entryTextRoom)
         guard
             let type = ColumnType(
                 rawValue: UInt8(
                     truncatingIfNeeded: base.uint8(at: entry &+ ClusterLayout.entryType))),
-            let width = width(index), width == .eight || type.hasIntegers
+            let width = width(index),
+            width == .eight || type.hasIntegers || type == .bytes && width == .one && textRoom > 0,
+            flags & ClusterLayout.wholeSecondsFlag == 0 || type == .timestamp
         else { throw .corrupt(page: page, reason: "a column of unknown type or encoding") }
         let geometry = ColumnGeometry(
             type: type, isNullable: flags & ClusterLayout.nullableFlag != 0, capacity: rowCapacity,
-            width: width)
+            width: width, hasNanoseconds: flags & ClusterLayout.wholeSecondsFlag == 0,
+            textRoom: width == .one && type == .bytes ? textRoom : 0)
         let start = base.uint32(at: entry &+ ClusterLayout.entryOffset)
         guard start & 7 == 0, start >= columnsStart, start &+ geometry.size <= heapStart else {
             throw .corrupt(page: page, reason: "a column lies outside its cluster")
@@ -146,6 +167,35 @@ struct ClusterPage {
     @inline(__always)
     func width(_ index: Int) -> IntegerWidth? {
         IntegerWidth(encoding: base.uint8(at: entry(index) &+ ClusterLayout.entryEncoding))
+    }
+
+    /// Whether a column is wide enough for a value.
+    @inline(__always)
+    func holds(_ cell: Cell, inColumn index: Int) -> Bool {
+        guard let integer = cell.integer else { return true }
+        guard width(index)?.holds(integer) == true else { return false }
+        return !cell.hasNanoseconds
+            || base.uint8(at: entry(index) &+ ClusterLayout.entryFlags)
+                & ClusterLayout.wholeSecondsFlag == 0
+    }
+
+    /// Whether a coded column has a text, or room for it; other columns have.
+    func holds(_ text: UnsafeRawBufferPointer, _ slice: ColumnSlice) throws(StorageError) -> Bool {
+        guard slice.geometry.isCoded, slice.textCount == slice.geometry.textRoom else {
+            return true
+        }
+        return try code(of: text, slice) != nil
+    }
+
+    /// The code of a text in a coded column; nil where it is not there. O(texts).
+    func code(of text: UnsafeRawBufferPointer, _ slice: ColumnSlice) throws(StorageError) -> Int? {
+        var code = slice.textCount
+        while code > 0 {
+            let cell = slice.text(code)
+            if cell.length == text.count, try heapBytes(cell).isSame(as: text) { return code }
+            code &-= 1
+        }
+        return nil
     }
 
     /// The bytes of a heap cell, verified to lie in the heap.
@@ -206,8 +256,31 @@ struct ColumnSlice {
     @inline(__always)
     private func integer(_ row: Int) -> Int64 { IntegerReader(geometry.width).word(values, row) }
 
+    /// The nanoseconds of timestamps.
     @inline(__always)
-    func heapCell(_ row: Int) -> HeapCell { HeapCell(raw: values.uint32(at: row &* 4)) }
+    var nanoseconds: UnsafeRawPointer {
+        geometry.hasNanoseconds ? base + (start &+ geometry.nanoseconds) : DefaultArrays.zeros
+    }
+
+    /// Where the bytes or the list of a row lie.
+    @inline(__always)
+    func heapCell(_ row: Int) -> HeapCell {
+        geometry.isCoded
+            ? text(base.uint8(at: start &+ geometry.values &+ row))
+            : HeapCell(raw: values.uint32(at: row &* 4))
+    }
+
+    /// How many different texts a coded column has.
+    var textCount: Int {
+        min(base.uint16(at: entry &+ ClusterLayout.entryTextCount), geometry.textRoom)
+    }
+
+    /// Where the text of a code lies; that of code 0 is empty. Long values have no codes.
+    func text(_ code: Int) -> HeapCell {
+        guard code <= geometry.textRoom else { return .outside }
+        let cell = HeapCell(raw: base.uint32(at: start &+ geometry.texts &+ code &* 4))
+        return cell.isExternal ? .outside : cell
+    }
 
     /// The value of a row that is not null, in a column without heap.
     @inline(__always)
@@ -222,7 +295,7 @@ struct ColumnSlice {
         case .fixed16: return .fixed(values.fixed(at: row &* 16, width: 16))
         case .fixed12: return .fixed(values.fixed(at: row &* 12, width: 12))
         case .timestamp:
-            let nanoseconds = base.uint32(at: start &+ geometry.nanoseconds &+ row &* 4)
+            let nanoseconds = nanoseconds.uint32(at: row &* 4)
             return .timestamp(
                 Timestamp(
                     seconds: integer(row),

@@ -59,7 +59,7 @@ extension ClusterBuilder {
     func first(like last: ClusterBuilder?) -> ClusterShape {
         if let last {
             let capacity = min(ClusterLimits.rows, last.rowCount + last.rowCount / 8)
-            let heap = liveHeap + last.liveHeap + last.liveHeap / 16
+            let heap = liveHeap + last.plainHeap + last.plainHeap / 16
             let same = ClusterShape(rowCapacity: max(8, capacity), heap: hasHeap ? heap : 0)
             if fits(same) { return same }
         }

@@ -23,7 +23,7 @@ package struct ClusterView {
     package var count: Int { leaf.cluster.rowCount }
 
     /// The rows' keys, ascending.
-    package var keys: UnsafePointer<Int64> { leaf.cluster.keys }
+    package var keys: RowKeys { leaf.cluster.keys }
 
     /// The row with a key; nil where the cluster has none.
     package func row(of key: Int64) -> Int? { leaf.cluster.row(of: key) }

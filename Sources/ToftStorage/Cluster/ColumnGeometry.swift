@@ -5,6 +5,10 @@ struct ColumnGeometry {
     let capacity: Int
     /// The width of integers, and of the seconds of timestamps.
     let width: IntegerWidth
+    /// Whether timestamps have nanoseconds.
+    var hasNanoseconds = true
+    /// How many different texts a coded column of bytes has room for; 0 where it is not coded.
+    var textRoom = 0
 
     /// Bytes of a bitmap of the capacity.
     @inline(__always)
@@ -21,16 +25,26 @@ struct ColumnGeometry {
         case .bool: values &+ bitmapBytes
         case .int64: values &+ integerBytes
         case .float64: values &+ capacity &* 8
+        case .bytes where isCoded: texts &+ ((textRoom &+ 1) &* 4).roundedUpToEight
         case .float32, .bytes, .list: values &+ (capacity &* 4).roundedUpToEight
         case .fixed16: values &+ capacity &* 16
         case .fixed12: values &+ (capacity &* 12).roundedUpToEight
-        case .timestamp: nanoseconds &+ (capacity &* 4).roundedUpToEight
+        case .timestamp:
+            nanoseconds &+ (hasNanoseconds ? (capacity &* 4).roundedUpToEight : 0)
         }
     }
 
     /// Where a timestamp column's second array begins.
     @inline(__always)
     var nanoseconds: Int { values &+ integerBytes }
+
+    /// Whether a column of bytes has a code of one byte for each row, and each text once.
+    @inline(__always)
+    var isCoded: Bool { textRoom > 0 }
+
+    /// Where the cells of a coded column's texts begin, that of code 0 first.
+    @inline(__always)
+    var texts: Int { values &+ capacity.roundedUpToEight }
 
     @inline(__always)
     private var integerBytes: Int { (capacity &* width.bytes).roundedUpToEight }
@@ -46,6 +60,13 @@ struct HeapCell {
 
     @inline(__always)
     init(raw: Int) { self.raw = raw }
+
+    /// A cell that lies in no heap.
+    static var outside: HeapCell {
+        HeapCell(
+            offset: ClusterLayout.cellOffsetMask, length: ClusterLayout.cellLengthMask,
+            isExternal: false)
+    }
 
     @inline(__always)
     init(offset: Int, length: Int, isExternal: Bool) {

@@ -57,8 +57,9 @@ package struct ColumnView {
         guard let slice = try slice(.timestamp) else {
             return (zeros, DefaultArrays.zeros.assumingMemoryBound(to: Int32.self))
         }
-        let nanoseconds = slice.base + (slice.start + slice.geometry.nanoseconds)
-        return (slice.integers(0..<count), nanoseconds.assumingMemoryBound(to: Int32.self))
+        return (
+            slice.integers(0..<count), slice.nanoseconds.assumingMemoryBound(to: Int32.self)
+        )
     }
 
     private func array(_ type: ColumnType) throws(StorageError) -> UnsafeRawPointer {

@@ -4,19 +4,22 @@ struct ColumnWriter {
     var heapEnd: Int
     let heapLimit: Int
 
-    /// Writes a column's entry, arrays and heap. Rows of a source without the column get what they
-    /// read as there, a row that no source has null where the column is nullable. The memory is
-    /// zeroed.
+    /// Writes a column's entry, arrays and heap; a coded one has its texts. Rows of a source
+    /// without the column get what they read as there, a row that no source has null where the
+    /// column is nullable. The memory is zeroed.
     mutating func write(
         _ column: Column, _ geometry: ColumnGeometry, entry: Int, start: Int,
-        from sources: [ClusterSource], rowCount: Int
+        from sources: [ClusterSource], rowCount: Int, _ codes: TextCodes?
     ) throws(StorageError) {
         base.storeUInt32(Int(column.id), at: entry + ClusterLayout.entryID)
         base.storeUInt8(Int(column.type.rawValue), at: entry + ClusterLayout.entryType)
         base.storeUInt8(geometry.width.encoding, at: entry + ClusterLayout.entryEncoding)
         base.storeUInt8(
-            column.isNullable ? ClusterLayout.nullableFlag : 0, at: entry + ClusterLayout.entryFlags
-        )
+            (column.isNullable ? ClusterLayout.nullableFlag : 0)
+                | (column.type == .timestamp && !geometry.hasNanoseconds
+                    ? ClusterLayout.wholeSecondsFlag : 0),
+            at: entry + ClusterLayout.entryFlags)
+        base.storeUInt8(geometry.textRoom, at: entry + ClusterLayout.entryTextRoom)
         base.storeUInt32(start, at: entry + ClusterLayout.entryOffset)
         let target = ColumnSlice(base: base, entry: entry, start: start, geometry: geometry)
         var row = 0
@@ -30,6 +33,7 @@ struct ColumnWriter {
             }
             row += source.rows.count
         }
+        if let codes { try write(codes, to: target) }
         if column.isNullable { fillBits(rowCount - row, at: start, row) }
         if geometry.isNullable {
             base.storeUInt16(
@@ -65,14 +69,32 @@ struct ColumnWriter {
             base.store(
                 slice.integers(rows), target.geometry.width,
                 at: values + row * target.geometry.width.bytes)
-            let nanoseconds =
-                slice.base + (slice.start + slice.geometry.nanoseconds + rows.lowerBound * 4)
+            guard target.geometry.hasNanoseconds else { return }
             base.store(
-                nanoseconds, count: rows.count * 4,
+                slice.nanoseconds + rows.lowerBound * 4, count: rows.count * 4,
                 at: target.start + target.geometry.nanoseconds + row * 4)
+        case .bytes where target.geometry.isCoded: break
         case .bytes, .list:
             try copyHeap(slice, source, to: values + row * 4)
         }
+    }
+
+    private mutating func write(_ codes: TextCodes, to target: ColumnSlice) throws(StorageError) {
+        var offset = target.start + target.geometry.values
+        for code in codes.rows {
+            base.storeUInt8(Int(code), at: offset)
+            offset &+= 1
+        }
+        offset = target.start + target.geometry.texts
+        for text in codes.texts {
+            guard let from = text.baseAddress, heapEnd &+ text.count <= heapLimit else { break }
+            offset &+= 4
+            base.store(from, count: text.count, at: heapEnd)
+            base.storeUInt32(
+                HeapCell(offset: heapEnd, length: text.count, isExternal: false).raw, at: offset)
+            heapEnd &+= text.count
+        }
+        base.storeUInt16(codes.texts.count, at: target.entry + ClusterLayout.entryTextCount)
     }
 
     @inline(__always)

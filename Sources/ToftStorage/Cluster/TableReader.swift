@@ -194,7 +194,7 @@ package final class TableReader: Sendable {
     }
 
     @inline(__always)
-    private func position(of key: Int64) throws(StorageError) -> (leaf: Leaf, row: Int) {
+    func position(of key: Int64) throws(StorageError) -> (leaf: Leaf, row: Int) {
         guard !root.isEmpty else { throw .noSuchRow(key: key) }
         let leaf = try leaf(key)
         guard let row = leaf.cluster.row(of: key) else { throw .noSuchRow(key: key) }
@@ -223,6 +223,12 @@ package final class TableReader: Sendable {
             return column.absentCell
         }
         try pages.verify(leaf.ref, leaf.cluster.base, slice.range)
+        return try cell(leaf, row, slice)
+    }
+
+    /// A cell of a column that is verified.
+    @inline(__always)
+    func cell(_ leaf: Leaf, _ row: Int, _ slice: ColumnSlice) throws(StorageError) -> Cell {
         if slice.isNull(row) { return .null }
         if slice.geometry.type == .bytes { return .bytes(try bytes(leaf, slice.heapCell(row))) }
         return slice.fixedCell(row)

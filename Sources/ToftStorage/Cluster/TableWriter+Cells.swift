@@ -24,7 +24,9 @@ extension TableWriter {
     private func setWide(_ key: Int64, _ column: Column, _ cell: Cell)
         throws(StorageError)
     {
-        let widening = cell.integer.map { Widening(column: column.id, value: $0) }
+        let widening = cell.integer.map {
+            Widening.integers(column.id, $0, hasNanoseconds: cell.hasNanoseconds)
+        }
         for _ in 0..<ClusterLimits.rows {
             try makeRoom(key, heap: 0, widening)
             let (leaf, row, slice) = try locateCell(key, column)
@@ -132,23 +134,26 @@ extension TableWriter {
             {
                 return
             }
-            try makeRoom(key, heap: reserve + 8, nil)
+            try makeRoom(
+                key, heap: reserve + 8,
+                isExternal && slice.geometry.isCoded ? .plainTexts(column.id) : nil)
         }
         throw .corrupt(page: root.ref.page, reason: "a cluster cannot be divided")
     }
 
-    /// An integer that does not fit into its column's width.
-    struct Widening {
-        let column: UInt32
-        let value: Int64
+    /// What a column cannot hold as a cluster has it.
+    enum Widening {
+        /// An integer that does not fit into its column's width, or a timestamp whose column has
+        /// no nanoseconds.
+        case integers(UInt32, Int64, hasNanoseconds: Bool)
+        /// A long value, which a coded column of bytes cannot have.
+        case plainTexts(UInt32)
     }
 
     func builder(of leaf: Leaf, _ widening: Widening?) throws(StorageError)
         -> ClusterBuilder
     {
-        var builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
-        if let widening { builder.widen(widening.column, for: widening.value) }
-        return builder
+        try ClusterBuilder(columns, [ClusterSource(leaf.cluster)], widening: widening)
     }
 
     /// Writes the cluster of a row anew with more room in its heap or a wider column, or divides
@@ -218,6 +223,14 @@ extension Cell {
         case .timestamp(let value): value.seconds
         case .null, .bool, .float32, .float64, .bytes, .fixed: nil
         }
+    }
+}
+
+extension Cell {
+    /// Whether it is a timestamp with nanoseconds.
+    @inline(__always)
+    var hasNanoseconds: Bool {
+        if case .timestamp(let value) = self { value.nanoseconds != 0 } else { false }
     }
 }
 

@@ -22,7 +22,9 @@ extension TableWriter {
         if row < leaf.cluster.rowCount && leaf.cluster.keys[row] == key {
             throw .duplicateRow(key: key)
         }
-        if leaf.cluster.rowCount == leaf.cluster.rowCapacity || !takesNullRow(leaf) {
+        if leaf.cluster.rowCount == leaf.cluster.rowCapacity || !takesNullRow(leaf)
+            || !leaf.cluster.takesKey(key, at: row)
+        {
             if !isCurrent { try path.refresh() }
             return try insertIntoFull(leaf, key, at: row)
         }
@@ -82,7 +84,9 @@ extension TableWriter {
         let count = leaf.cluster.rowCount
         let isEnd = row == count && isAtEnd
         if isEnd, try appendToFull(leaf, key) { return }
-        let builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
+        let builder = try ClusterBuilder(
+            columns, [ClusterSource(leaf.cluster)],
+            storesKeys: !leaf.cluster.takesKey(key, at: row))
         if count < ClusterLimits.rows,
             let shape = builder.grown(rows: count + 1, from: leaf.cluster.rowCapacity, heap: 0)
         {
@@ -120,7 +124,7 @@ extension TableWriter {
     func rebuild(
         _ leaf: Leaf, _ builder: ClusterBuilder, _ shape: ClusterShape
     ) throws(StorageError) -> Leaf {
-        let (ref, base) = try builder.build(shape, in: pages)
+        let (ref, base) = try build(builder, shape)
         replaceLeaf(by: ref)
         try pages.free(leaf.ref)
         return try Leaf(ref, base)
@@ -135,8 +139,7 @@ extension TableWriter {
         let separator = Separator(rowKey: leaf.cluster.keys[cut])
         let isAppending = isAtEnd && cut == count - 1
         let isBulk = isAppending && appendedRows >= ClusterLimits.rows / 2
-        let (rightRef, _) = try right.build(
-            isBulk ? right.first(like: left) : right.loose, in: pages)
+        let (rightRef, _) = try build(right, isBulk ? right.first(like: left) : right.loose)
         _ = try rebuild(leaf, left, isAppending ? left.sealed : left.loose)
         try path.insertLeafRight(&head.root, separator, rightRef, rows: UInt64(count - cut))
         forgetHint()
@@ -171,10 +174,25 @@ extension TableWriter {
             forgetHint()
             return try pages.free(leaf.ref)
         }
-        try leaf.editor.eraseRow(at: row)
-        if leaf.cluster.rowCount - 1 < ClusterLimits.rows / 4 {
-            try rebalance(try Leaf(leaf.ref, leaf.base))
+        let rest: Leaf
+        if leaf.cluster.canErase(row) {
+            try leaf.editor.eraseRow(at: row)
+            rest = try Leaf(leaf.ref, leaf.base)
+        } else {
+            rest = try writeWithout(row, leaf)
         }
+        if rest.cluster.rowCount < ClusterLimits.rows / 4 { try rebalance(rest) }
+    }
+
+    /// Writes a cluster anew without one of its rows, which leaves a gap between the keys.
+    private func writeWithout(_ row: Int, _ leaf: Leaf) throws(StorageError) -> Leaf {
+        let builder = try ClusterBuilder(
+            columns,
+            [
+                ClusterSource(cluster: leaf.cluster, rows: 0..<row),
+                ClusterSource(cluster: leaf.cluster, rows: row + 1..<leaf.cluster.rowCount),
+            ])
+        return try rebuild(leaf, builder, isAtEnd ? builder.loose : builder.sealed)
     }
 
     /// Joins a cluster that has become small with a neighbour, or gives up capacity that it no
@@ -201,7 +219,7 @@ extension TableWriter {
         guard builder.pages(builder.loose) * Page.size <= ClusterLimits.bytes * 3 / 4 else {
             return false
         }
-        let (joined, _) = try builder.build(builder.loose, in: pages)
+        let (joined, _) = try build(builder, builder.loose)
         if distance < 0 { path.stepLeft() }
         replaceLeaf(by: joined)
         try path.removeLeafRight(&head.root)

@@ -35,7 +35,9 @@ extension TableWriter {
             if moved > 0 { try insertRow(key) }
             return moved > 0
         }
-        let builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
+        let builder = try ClusterBuilder(
+            columns, [ClusterSource(leaf.cluster)],
+            storesKeys: !leaf.cluster.takesKey(key, at: count))
         if let shape = builder.tail(rows: count + 1, from: leaf.cluster.rowCapacity, heap: 0) {
             _ = try rebuild(leaf, builder, shape)
             try insertRow(key)
@@ -98,7 +100,7 @@ extension TableWriter {
             ])
         let shape = shape(joined)
         guard joined.fits(shape) else { return 0 }
-        let (joinedRef, _) = try joined.build(shape, in: pages)
+        let (joinedRef, _) = try build(joined, shape)
         path.stepLeft()
         replaceLeaf(by: joinedRef)
         try path.removeLeafRight(&head.root)
@@ -116,7 +118,7 @@ extension TableWriter {
     {
         let rest = try ClusterBuilder(
             columns, [ClusterSource(cluster: leaf.cluster, rows: row..<leaf.cluster.rowCount)])
-        let (ref, _) = try rest.build(rest.loose, in: pages)
+        let (ref, _) = try build(rest, rest.loose)
         try path.insertLeafRight(
             &head.root, Separator(rowKey: leaf.cluster.keys[row]), ref, rows: UInt64(rest.rowCount))
         forgetHint()
@@ -151,6 +153,6 @@ extension TableWriter {
         let isBulk = appendedRows >= ClusterLimits.rows / 2
         let model = isBulk ? last : nil
         let builder = try ClusterBuilder(columns, [], appending: key, like: model)
-        return try builder.build(builder.first(like: model), in: pages).ref
+        return try build(builder, builder.first(like: model)).ref
     }
 }

@@ -20,13 +20,16 @@ extension TableWriter {
     {
         guard let leaf = try leafAtHint(key), isAtEnd else { return false }
         let cluster = leaf.cluster, row = cluster.rowCount
-        guard row < cluster.rowCapacity, key > cluster.keys[row &- 1], holdsColumns(leaf),
-            let heap = plan(content, cluster), cluster.heapEnd &+ heap <= cluster.byteCount
+        guard row < cluster.rowCapacity, key > cluster.keys[row &- 1],
+            cluster.takesKey(key, at: row), holdsColumns(leaf),
+            let heap = try plan(content, cluster, rowPlan.slices),
+            cluster.heapEnd &+ heap <= cluster.byteCount
         else { return false }
         try path.refresh()
         var appended = AppendedRow(leaf.editor, row: row)
+        let slices = rowPlan.slices
         for index in columns.indices {
-            let slice = try cluster.slice(index)
+            let slice = slices[index]
             guard let position = rowPlan.value(index) else {
                 appended.putDefault(slice)
                 continue
@@ -35,7 +38,7 @@ extension TableWriter {
             if value.isList {
                 try appended.put(content.elements(value), columns[index].elementKind, slice)
             } else {
-                appended.put(value.cell, slice)
+                try appended.put(value.cell, slice)
             }
         }
         appended.finish(key: key)
@@ -45,23 +48,29 @@ extension TableWriter {
         return true
     }
 
-    /// Whether a cluster holds exactly the columns of the table: asked once for each cluster.
+    /// Whether a cluster holds exactly the columns of the table, which are looked up once for each
+    /// cluster.
     private func holdsColumns(_ leaf: Leaf) -> Bool {
+        if rowPlan.cluster == leaf.ref.page && rowPlan.base == leaf.base { return true }
         guard leaf.cluster.columnCount == columns.count else { return false }
-        if rowPlan.cluster == leaf.ref.page { return true }
+        rowPlan.cluster = 0
+        rowPlan.slices.removeAll(keepingCapacity: true)
         for (index, column) in columns.enumerated() {
             guard leaf.cluster.index(ofColumn: column.id) == index,
                 let slice = try? leaf.cluster.slice(index),
                 slice.geometry.type == column.type, slice.geometry.isNullable == column.isNullable
             else { return false }
+            rowPlan.slices.append(slice)
         }
-        rowPlan.cluster = leaf.ref.page
+        (rowPlan.cluster, rowPlan.base) = (leaf.ref.page, leaf.base)
         return true
     }
 
     /// Finds the column of each value and returns the bytes of heap that they take; nil where one
     /// does not fit into a cluster or its column, which the cluster holds like the table.
-    private func plan(_ content: RowContent, _ cluster: ClusterPage) -> Int? {
+    private func plan(
+        _ content: RowContent, _ cluster: ClusterPage, _ slices: ContiguousArray<ColumnSlice>
+    ) throws(StorageError) -> Int? {
         var heap = 0
         rowPlan.begin(columns.count)
         for position in content.values.indices {
@@ -69,7 +78,10 @@ extension TableWriter {
             guard let index = reader.columnIndex(value.column),
                 let size = heapSize(value, content, columns[index])
             else { return nil }
-            if let integer = value.cell.integer, cluster.width(index)?.holds(integer) != true {
+            guard cluster.holds(value.cell, inColumn: index) else { return nil }
+            if case .bytes(let bytes) = value.cell,
+                try !cluster.holds(bytes, slices[index])
+            {
                 return nil
             }
             rowPlan.put(position, at: index)
@@ -106,8 +118,12 @@ extension TableWriter {
 struct RowPlan {
     /// By the index of the column, the index of its value; -1: it gets its default.
     private var values: ContiguousArray<Int32> = []
-    /// The page of the last cluster that was found to hold all columns.
+    /// The page of the last cluster that was found to hold all columns, and where it lies; 0 when
+    /// a cluster has been written since.
     var cluster: PageNumber = 0
+    var base: UnsafeMutableRawPointer?
+    /// Its columns.
+    var slices: ContiguousArray<ColumnSlice> = []
 
     mutating func begin(_ count: Int) {
         if values.count != count {
@@ -148,11 +164,15 @@ private struct AppendedRow {
     }
 
     @inline(__always)
-    mutating func put(_ cell: Cell, _ slice: ColumnSlice) {
+    mutating func put(_ cell: Cell, _ slice: ColumnSlice) throws(StorageError) {
         switch cell {
         case .null: editor.setNull(slice, row)
         case .bytes(let bytes):
             guard let source = bytes.baseAddress, bytes.count > 0 else { return }
+            if slice.geometry.isCoded {
+                heapEnd = try editor.setText(slice, row, bytes, heapEnd) ?? heapEnd
+                return
+            }
             editor.base.store(source, count: bytes.count, at: heapEnd)
             putHeap(slice, heapEnd, bytes.count)
         default: _ = editor.setFixed(slice, row, cell)
@@ -179,7 +199,7 @@ private struct AppendedRow {
 
     func finish(key: Int64) {
         let cluster = editor.cluster
-        editor.base.storeInt64(key, at: cluster.keysStart &+ row &* 8)
+        editor.storeKey(key, at: row)
         editor.base.storeUInt32(heapEnd, at: cluster.header &+ ClusterLayout.heapEnd)
         editor.base.storeUInt16(row &+ 1, at: cluster.header &+ ClusterLayout.rowCount)
     }

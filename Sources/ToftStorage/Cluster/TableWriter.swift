@@ -49,7 +49,14 @@ final class TableWriter {
         forgetHint()
         path.reset()
         appendedRows = 0
+    }
+
+    /// Writes a cluster.
+    func build(_ builder: ClusterBuilder, _ shape: ClusterShape) throws(StorageError) -> (
+        ref: Ref, base: UnsafeMutableRawPointer
+    ) {
         rowPlan.cluster = 0
+        return try builder.build(shape, in: pages)
     }
 
     // MARK: Finding a cluster
@@ -110,6 +117,7 @@ final class TableWriter {
     func forgetHint() {
         insertHint = .nowhere
         isAtEnd = false
+        rowPlan.cluster = 0
     }
 
     /// The elements of a list that is too long for its cluster, whose id `bytes` hold.

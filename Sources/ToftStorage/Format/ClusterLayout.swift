@@ -8,7 +8,8 @@ enum ClusterLayout {
     static let rowCount = 0
     static let rowCapacity = rowCount + 2
     static let columnCount = rowCapacity + 2
-    static let heapStart = columnCount + 2 + 2
+    static let flags = columnCount + 2
+    static let heapStart = flags + 2
     static let heapEnd = heapStart + 4
     static let garbage = heapEnd + 4
     static let headerSize = garbage + 4 + 12
@@ -17,15 +18,22 @@ enum ClusterLayout {
     static let entryType = entryID + 4
     static let entryEncoding = entryType + 1
     static let entryFlags = entryEncoding + 1
-    static let entryOffset = entryFlags + 2
+    static let entryTextRoom = entryFlags + 1
+    static let entryOffset = entryTextRoom + 1
     static let entryNullCount = entryOffset + 4
-    static let entryLow = entryNullCount + 4
+    static let entryTextCount = entryNullCount + 2
+    static let entryLow = entryTextCount + 2
     static let entryHigh = entryLow + 8
     static let entrySize = entryHigh + 8
+
+    /// The only key that is stored is the first: each further row has the key after the one before.
+    static let denseKeysFlag = 1
 
     static let nullableFlag = 1
     /// `low` and `high` say nothing: a value is not a number.
     static let unboundedFlag = 2
+    /// A column of timestamps has no nanoseconds: they are 0.
+    static let wholeSecondsFlag = 4
 
     static let cellLengthShift = 19
     static let cellOffsetMask = 1 << cellLengthShift - 1
@@ -35,10 +43,20 @@ enum ClusterLayout {
     static let sequenceIDSize = 8
 }
 
+extension ClusterLayout {
+    /// Bytes of the keys.
+    @inline(__always)
+    static func keysSize(_ capacity: Int, isDense: Bool) -> Int { isDense ? 8 : capacity &* 8 }
+}
+
 /// How large clusters are.
 package enum ClusterLimits {
     /// Rows of a cluster.
     package static let rows = 256
+    /// Rows from which on a column of bytes may be coded.
+    static let codedRows = 8
+    /// Different texts of a coded column; the codes are one byte, and 0 is no text.
+    static let codedTexts = 255
     /// Rows that a tail may have however long they are.
     static let tailRows = 8
     /// Bytes beyond which a cluster of several rows is split.

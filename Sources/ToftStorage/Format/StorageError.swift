@@ -3,6 +3,8 @@ package enum StorageError: Error, Sendable, Equatable {
     /// A system call failed: which, on what, and its errno.
     case io(operation: String, path: String, errno: Int32)
     case fileNotFound(path: String)
+    /// What was to be made is there already.
+    case fileExists(path: String)
     case permissionDenied(path: String)
     case isDirectory(path: String)
     /// The file is not a Toft database; `what` says what it looks like ("a Realm file", "an SQLite

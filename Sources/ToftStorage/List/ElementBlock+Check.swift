@@ -23,17 +23,14 @@ extension ElementBlock {
     }
 
     /// A block of elements of whatever type it says.
-    static func check(_ base: UnsafeRawPointer, available: Int, page: PageNumber)
-        throws(StorageError)
-    {
+    init(ofAnyType base: UnsafeRawPointer, available: Int, page: PageNumber) throws(StorageError) {
         guard available >= ElementLayout.values,
             let type = ColumnType(
                 rawValue: UInt8(truncatingIfNeeded: base.uint8(at: ElementLayout.type))),
             type != .list
         else { throw .corrupt(page: page, reason: "a block of list elements contradicts itself") }
-        try ElementBlock(
-            base, available: available, kind: ElementKind(type: type, isNullable: true), page: page
-        ).check()
+        try self.init(
+            base, available: available, kind: ElementKind(type: type, isNullable: true), page: page)
     }
 
     private func damage(_ reason: String) -> StorageError { .corrupt(page: page, reason: reason) }

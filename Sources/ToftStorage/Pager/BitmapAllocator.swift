@@ -127,6 +127,15 @@ final class BitmapAllocator {
         return nil
     }
 
+    /// Whether so many pages in a row are free before the limit.
+    func hasRun(of count: Int, in space: PageWriter) throws(StorageError) -> Bool {
+        for index in regions.indices where regions[index].freePages >= count {
+            let limit = presentPages(index)
+            if try bitmap(index, in: space).run(of: count, below: limit) != nil { return true }
+        }
+        return false
+    }
+
     /// Takes pages in a row that the file has, of a bitmap that is in memory. Nil if there are
     /// none.
     func takeLoaded(_ count: Int) throws(StorageError) -> PageNumber? {

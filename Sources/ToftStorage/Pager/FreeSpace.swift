@@ -313,6 +313,16 @@ final class FreeSpace {
         return cut
     }
 
+    /// Takes all free pages of the file, so that what is allocated next lies behind its end.
+    func takeAll(in space: PageWriter) throws(StorageError) -> [PageRuns.Run] {
+        try spillToBitmaps(in: space).takeAll(butThoseIn: nil, in: space)
+    }
+
+    /// Whether so many pages in a row are free before the cut.
+    func hasRun(of count: Int, in space: PageWriter) throws(StorageError) -> Bool {
+        try spillToBitmaps(in: space).hasRun(of: count, in: space)
+    }
+
     /// The file is to end behind the last page in use. O(free space).
     func trimFile(in space: PageWriter) throws(StorageError) {
         let bitmaps = try spillToBitmaps(in: space)
@@ -329,7 +339,8 @@ final class FreeSpace {
         let bitmaps = try spillToBitmaps(in: space)
         let unused = unlisted.newest.flatMap { newest in
             try? FreeSpaceReader.unusedPages(
-                of: newest, pins: unlisted.pins, in: space.file)
+                of: newest.root, pins: unlisted.pins,
+                in: PageReader(space.file, version: newest.version))
         }
         for run in try bitmaps.takeAll(butThoseIn: unused, in: space) {
             addFreed(

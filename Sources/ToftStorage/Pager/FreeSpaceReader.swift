@@ -44,13 +44,12 @@ enum FreeSpaceReader {
         }
     }
 
-    /// The bitmaps of a version, in which all pages are free that neither it nor a pinned version
-    /// before it uses. O(free space).
-    static func unusedPages(of version: PublishedVersion, pins: [Version], in file: MappedFile)
+    /// The bitmaps of a version with this root, in which all pages are free that neither it nor a
+    /// pinned version before it uses. O(free space).
+    static func unusedPages(of rootRef: Ref, pins: [Version], in space: PageReader)
         throws(StorageError) -> [Bitmap]
     {
-        let space = PageReader(file, version: version.version)
-        let root = try Root(reading: version.root, in: space)
+        let root = try Root(reading: rootRef, in: space)
         var bitmaps: [Bitmap] = []
         for region in try regions(root.directory, in: space) {
             bitmaps.append(Bitmap(page: try space.view(region.bitmap, as: .bitmap)))
@@ -65,7 +64,7 @@ enum FreeSpaceReader {
                 else { throw FreeSpace.notInUse(run.page) }
             }
         }
-        try release(try RootPayload.runs(of: version.root, in: space))
+        try release(try RootPayload.runs(of: rootRef, in: space))
         for batch in try batches(root.batchList, in: space) {
             try release(try self.batch(batch.ref, in: space))
         }

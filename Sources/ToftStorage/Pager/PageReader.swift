@@ -132,6 +132,10 @@ final class PageReader: Sendable {
         }
     }
 
+    /// The extents that are in memory and not in the file, in the order of their pages: those of a
+    /// version that was replayed into memory.
+    func extentsInMemory() -> [DirtyPages.Extent] { working?.extents.sorted { _ in true } ?? [] }
+
     /// An extent of the version being made: in memory, or spilled to its pages, which nobody else
     /// can have changed.
     private func viewWorking(_ ref: Ref, as type: ExtentType) throws(StorageError)
@@ -156,8 +160,10 @@ final class PageReader: Sendable {
         return base
     }
 
+    @inline(__always)
     private static func checkedCount(_ ref: Ref, as type: ExtentType) throws(StorageError) -> Int {
-        let limit = type == .blob ? ExtentLimit.blobPages : ExtentLimit.pages
+        let isBlob = if case .blob = type { true } else { false }
+        let limit = isBlob ? ExtentLimit.blobPages : ExtentLimit.pages
         guard ref.pageCount >= 1, ref.pageCount <= limit else {
             throw .corrupt(page: ref.page, reason: "a reference names \(ref.pageCount) pages")
         }

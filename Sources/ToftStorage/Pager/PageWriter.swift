@@ -163,6 +163,13 @@ final class PageWriter {
         return ref
     }
 
+    /// Copies a long value to other pages, and frees those that it had.
+    func moveBlob(_ ref: Ref) throws(StorageError) -> Ref {
+        let moved = try writeBlob(try reader.blob(ref))
+        try free(ref)
+        return moved
+    }
+
     // MARK: To the file
 
     /// Bytes of one write to the data file at most: larger ones make every later small write

@@ -51,10 +51,13 @@ extension Coordinator {
     ) throws(StorageError) -> Coordinator {
         let locks = FileLocks(file: file)
         let participants = ParticipantWords(file: file, locks: locks)
-        let pins = ReadOnlyAttachments(locks: locks) { () throws(StorageError) in
-            if let published = try participants.published() { return published }
-            return try newestDurable()
-        }
+        let pins = ReadOnlyAttachments(
+            locks: locks,
+            participants: { () throws(StorageError) in try participants.sharedWords() },
+            newest: { () throws(StorageError) in
+                if let published = try participants.published() { return published }
+                return try newestDurable()
+            })
         return Coordinator(
             words: SharedWords(byteCount: LockFileLayout.size), locks: locks, role: .readOnly(pins),
             isFirst: true)
@@ -116,19 +119,24 @@ private final class ParticipantWords: Sendable {
         self.locks = locks
     }
 
-    /// The newest version of the participants; nil if there are none, or their lock file can't be
-    /// read.
-    func published() throws(StorageError) -> PublishedVersion? {
+    /// The words; nil if there are no participants, or their lock file can't be read.
+    func sharedWords() throws(StorageError) -> SharedWords? {
         guard try system(locks.isHeldByOthers(LockByte.attach)) else { return nil }
         return words.withLock { words in
             if let known = words, !LockFile.isOpen(known) { words = nil }
             if words == nil { words = try? LockFile.openForReading(for: file) }
-            guard let words else { return nil }
-            var latest = VersionRing(words: words).latest().published
-            latest.durableLog = max(
-                latest.durableLog,
-                LogPosition(words.word(LockFileLayout.flushedLog).pointee.load(ordering: .relaxed)))
-            return latest.version == 0 ? nil : latest
+            return words
         }
+    }
+
+    /// The newest version of the participants; nil if there are none, or their lock file can't be
+    /// read.
+    func published() throws(StorageError) -> PublishedVersion? {
+        guard let words = try sharedWords() else { return nil }
+        var latest = VersionRing(words: words).latest().published
+        latest.durableLog = max(
+            latest.durableLog,
+            LogPosition(words.word(LockFileLayout.flushedLog).pointee.load(ordering: .relaxed)))
+        return latest.version == 0 ? nil : latest
     }
 }

@@ -249,6 +249,21 @@ package final class Coordinator: Sendable {
         return Array(versions[..<unique])
     }
 
+    /// Which processes have pinned which versions, ascending; nil: a process that only reads, which
+    /// the kernel does not name. Changes nothing.
+    func pins() throws(StorageError) -> [(version: Version, processID: UInt64?)] {
+        try checkUsable()
+        var found: [(version: Version, processID: UInt64?)]
+        switch role {
+        case .participant(let pins): found = pins.pins()
+        case .readOnly(let pins):
+            found = try pins.participants().map { ReaderTable.pins($0, locks) } ?? []
+            found += pins.own.map { ($0, ProcessIdentity.current().pid) }
+        }
+        if let locks { found += try ReadOnlyAttachments.versions(locks).map { ($0, nil) } }
+        return found.sorted { ($0.version, $0.processID ?? 0) < ($1.version, $1.processID ?? 0) }
+    }
+
     /// Whether processes have the file open that may write: then they have recovered it.
     func hasParticipants() throws(StorageError) -> Bool {
         guard case .readOnly = role, let locks else { return true }

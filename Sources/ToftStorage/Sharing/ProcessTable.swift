@@ -62,6 +62,8 @@ struct ProcessTable: Sendable {
         return !isHeld || identity(of: owner.index).hasEnded(seenBy: me)
     }
 
+    func processID(of owner: Owner) -> UInt64 { load(owner.index, LockFileLayout.Process.pid) }
+
     private static let incarnationMask: UInt64 = 1 << 48 - 1
 
     private func identity(of index: Int) -> ProcessIdentity {

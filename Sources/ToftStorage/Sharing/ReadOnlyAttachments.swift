@@ -10,11 +10,17 @@ internal import ToftPlatform
 final class ReadOnlyAttachments: Sendable {
     private let locks: FileLocks
     private let newest: @Sendable () throws(StorageError) -> PublishedVersion
+    /// The words of the participants, where there are some.
+    let participants: @Sendable () throws(StorageError) -> SharedWords?
     private let counts = FutexMutex<[Version: Int]>([:])
 
-    init(locks: FileLocks, newest: @escaping @Sendable () throws(StorageError) -> PublishedVersion)
-    {
+    init(
+        locks: FileLocks,
+        participants: @escaping @Sendable () throws(StorageError) -> SharedWords?,
+        newest: @escaping @Sendable () throws(StorageError) -> PublishedVersion
+    ) {
         self.locks = locks
+        self.participants = participants
         self.newest = newest
     }
 
@@ -58,6 +64,9 @@ final class ReadOnlyAttachments: Sendable {
             counts = [:]
         }
     }
+
+    /// The versions that this process has pinned as a read-only attachment.
+    var own: [Version] { counts.withLock { Array($0.keys) } }
 
     /// The versions that read-only attachments, of all processes, have pinned.
     static func versions(_ locks: FileLocks) throws(StorageError) -> [Version] {

@@ -166,6 +166,26 @@ final class ReaderTable: Sendable {
         return versions
     }
 
+    /// What living processes have pinned, each version once for each process. Changes nothing.
+    ///
+    /// - Parameter own: the owner word of the calling process, which has joined.
+    static func pins(_ words: SharedWords, _ locks: FileLocks?, own: UInt64 = 0)
+        -> [(version: Version, processID: UInt64?)]
+    {
+        let processes = ProcessTable(words: words, locks: locks)
+        var pins: [(version: Version, processID: UInt64?)] = []
+        forEach(words) { owner, version in
+            if version != 0 && (owner.word == own || !processes.isDead(owner)) {
+                pins.append((version, processes.processID(of: owner)))
+            }
+        }
+        return pins
+    }
+
+    func pins() -> [(version: Version, processID: UInt64?)] {
+        Self.pins(words, processes.locks, own: owner.word)
+    }
+
     private func clearDead(keeping newest: Version) {
         var alive: Set<UInt64> = []
         var dead: Set<UInt64> = []

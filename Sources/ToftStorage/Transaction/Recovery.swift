@@ -317,7 +317,8 @@ enum Recovery {
             guard let meta = try MetaPage.newest(fromDevice: false, of: store.file)?.meta else {
                 throw noMeta
             }
-            try CloseCompaction.run(store, meta)
+            try Compaction.run(
+                .little, store.file, store.coordinator, meta, dirtyLimit: store.dirtyLimit)
         } catch {
             Diagnostics.tell(
                 .detail, "'\(store.path)' keeps its free pages: \(error).")

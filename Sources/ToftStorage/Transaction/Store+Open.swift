@@ -1,3 +1,4 @@
+internal import Synchronization
 package import ToftPlatform
 
 /// The stores that this process has open, so that a file that is opened twice is one store.
@@ -132,6 +133,10 @@ extension Store {
         do throws(StorageError) {
             return try existingFile(path, configuration)
         } catch .fileNotFound(let missing) {
+            if let seed = configuration.seedPath {
+                try copy(seed, to: path, configuration)
+                return try existingFile(path, configuration)
+            }
             guard configuration.createsFile, !configuration.isReadOnly else {
                 throw .fileNotFound(path: missing)
             }
@@ -161,6 +166,24 @@ extension Store {
         }
     }
 
+    /// Copies another database, which need not be writable. Somebody else may be faster.
+    private static func copy(
+        _ seed: String, to path: String, _ configuration: StoreConfiguration
+    ) throws(StorageError) {
+        var source = StoreConfiguration(location: .file(path: seed))
+        source.isReadOnly = true
+        source.usesMapping = configuration.usesMapping
+        source.allowsNetworkFileSystem = configuration.allowsNetworkFileSystem
+        let store = try open(source)
+        defer { try? store.close() }
+        let snapshot = try store.beginRead()
+        defer { snapshot.release() }
+        do throws(StorageError) {
+            try snapshot.writeCopy(
+                to: path, allowsNetworkFileSystem: configuration.allowsNetworkFileSystem)
+        } catch .fileExists {}
+    }
+
     private static func existingFile(_ path: String, _ configuration: StoreConfiguration)
         throws(StorageError) -> PosixFile
     {
@@ -188,7 +211,8 @@ extension Store {
             PosixFile.removeLeftovers(of: file.path)
             return try recoverAndOpen(
                 file, coordinator, dirtyLimit: configuration.dirtyLimit,
-                firstLogPages: configuration.firstLogPages, checkpointsItself: true)
+                firstLogPages: configuration.firstLogPages, checkpointsItself: true,
+                compacts: configuration.compacts)
         }
         guard var meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
             throw .corrupt(page: 0, reason: "neither meta page is valid")
@@ -230,12 +254,23 @@ extension Store {
 
     private static func recoverAndOpen(
         _ file: MappedFile, _ coordinator: Coordinator, dirtyLimit: Int, firstLogPages: UInt64,
-        checkpointsItself: Bool = false
+        checkpointsItself: Bool = false,
+        compacts: (@Sendable (_ total: UInt64, _ used: UInt64) -> Bool)? = nil
     ) throws(StorageError) -> Store {
+        var file = file
         do throws(StorageError) {
-            let meta = try Recovery.recover(
+            var meta = try Recovery.recover(
                 file, readOnlyPins: try coordinator.readOnlyPins(),
                 abandoned: coordinator.abandoned, dirtyLimit: dirtyLimit)
+            if let compacts, try coordinator.readOnlyPins().isEmpty {
+                let use = try FileUse(meta, file)
+                let used = (use.pages - use.wasted) * UInt64(Page.size)
+                if compacts(try file.size(), used) {
+                    meta = try compact(meta, file, coordinator, dirtyLimit)
+                    // Nothing may be read where the file has lost its end.
+                    file = file.reopened()
+                }
+            }
             try coordinator.open(published: PublishedVersion(meta), log: meta.logMap)
             return Store(
                 file: file, coordinator: coordinator, template: meta, isReadOnly: false,
@@ -247,6 +282,56 @@ extension Store {
             throw error
         }
     }
+
+    /// Compacts a file that has just been recovered. Where the disk is too full for that, the file
+    /// stays as it is.
+    private static func compact(
+        _ meta: Meta, _ file: MappedFile, _ coordinator: Coordinator, _ dirtyLimit: Int
+    ) throws(StorageError) -> Meta {
+        let start = MonotonicClock.nanoseconds
+        let size = try file.size()
+        coordinator.claimVersions(upTo: meta.version)
+        do throws(StorageError) {
+            let compacted = try Compaction.run(
+                .whole, file, coordinator, meta, dirtyLimit: dirtyLimit)
+            let newSize = try file.size()
+            Diagnostics.tell(
+                .info,
+                "Compacted '\(file.path)' from \(size) to \(newSize) bytes in "
+                    + "\(Diagnostics.since(start)).")
+            return compacted
+        } catch .diskFull {
+            Diagnostics.tell(.warn, "No space left to compact '\(file.path)'.")
+            return try Recovery.recover(file, readOnlyPins: [], dirtyLimit: dirtyLimit)
+        }
+    }
+
+    /// Compacts a file that nobody has open, in this process or another. Returns its sizes in bytes
+    /// before and after; nil where somebody has it open, and nothing was done. O(file).
+    ///
+    /// - Throws: what `open` and `close` throw. The file holds the same as before.
+    package static func compact(_ path: String) throws(StorageError) -> (
+        before: UInt64, after: UInt64
+    )? {
+        let hasBegun = CompactionMark()
+        var configuration = StoreConfiguration(location: .file(path: path))
+        configuration.createsFile = false
+        configuration.compacts = { total, _ in
+            hasBegun.size.store(total, ordering: .relaxed)
+            return true
+        }
+        let store = try open(configuration)
+        let file = try system(PosixFile.open(store.path, forWriting: false))
+        defer { try? file.close() }
+        try store.close()
+        let size = hasBegun.size.load(ordering: .relaxed)
+        return size == 0 ? nil : (size, try system(file.size()))
+    }
+}
+
+/// The size of a file that was compacted; 0: it was not.
+private final class CompactionMark: Sendable {
+    let size = Atomic<UInt64>(0)
 }
 
 /// Tells files that are not ours by their first bytes, before any lock file is laid beside them.

@@ -20,6 +20,11 @@ package struct StoreConfiguration: Sendable {
     package var attachTimeoutMilliseconds = 60_000
     /// Bytes of changed leaves that a transaction keeps in memory.
     package var dirtyLimit = StoreLimit.dirtyBytes
+    /// A database that a missing file is made a copy of, in every mode.
+    package var seedPath: String?
+    /// Asked, where nobody else has the file open, whether it is to be compacted before it is used:
+    /// bytes of the file, and those of them that are in use. It must not open databases.
+    package var compacts: (@Sendable (_ total: UInt64, _ used: UInt64) -> Bool)?
     /// Pages of the log's first segment; 0: there is no log, and every commit is a
     /// checkpoint-commit.
     package var firstLogPages = LogLimit.firstPages
@@ -63,6 +68,8 @@ package final class Store: Sendable {
         /// Nil while a transaction has it, and before the first.
         var writer: Writer?
         var oldestPin: Version = 0
+        /// Versions that some reader had pinned when the present writer began, and the newest.
+        var activeVersions = 0
         /// For each table the highest key that a transaction took and then did not commit: a
         /// caller may still hold a link to it.
         var abandonedKeys: [TreeID: Int64] = [:]
@@ -310,7 +317,11 @@ package final class Store: Sendable {
         let checkpoint = coordinator.checkpointVersion
         let readers = try coordinator.pinnedVersions()
         let oldest = readers.first ?? visible
-        writer.withLock { $0.oldestPin = oldest }
+        let active = readers.count + (readers.last == visible ? 0 : 1)
+        writer.withLock {
+            $0.oldestPin = oldest
+            $0.activeVersions = active
+        }
         let durable = coordinator.durableVersion
         var pins = readers
         for pin in [visible, beingWritten ?? 0, checkpoint, durable] where pin != 0 {
@@ -374,6 +385,10 @@ package final class Store: Sendable {
 
     /// The oldest version that some reader has pinned, as the present writer found it.
     var oldestPin: Version { writer.withLock { $0.oldestPin } }
+
+    /// How many versions there were when the present writer began: those that some reader, of any
+    /// process, had pinned, and the newest.
+    package var activeVersions: Int { writer.withLock { $0.activeVersions } }
 
     /// Keys that no row got and none will get, by table, see `WriterState`.
     var abandonedKeys: [TreeID: Int64] { writer.withLock { $0.abandonedKeys } }

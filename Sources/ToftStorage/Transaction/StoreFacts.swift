@@ -7,6 +7,8 @@ package struct StoreFacts: Sendable {
     package var fileSize: UInt64
     /// Of it: free for reuse.
     package var freeSize: UInt64
+    /// Of it: freed, but some version that is read needs it, or the newest checkpoint.
+    package var heldSize: UInt64
     /// Of it: the log.
     package var logSize: UInt64
     /// The version of the newest checkpoint: what was committed since is in the log.
@@ -16,8 +18,24 @@ package struct StoreFacts: Sendable {
     package var deferredSize: UInt64
 }
 
+/// A version that a process reads.
+package struct VersionPin: Sendable, Equatable {
+    package var version: Version
+    /// Nil for a process that has the file open for reading only: the kernel does not name it.
+    package var processID: UInt64?
+    /// Bytes that the version needs and the newest one does not.
+    package var heldSize: UInt64
+}
+
+extension StoreFacts {
+    /// Of the file: what the newest version consists of.
+    package var liveSize: UInt64 {
+        fileSize - min(fileSize, freeSize + heldSize + logSize)
+    }
+}
+
 extension Store {
-    /// Looks the facts up. O(regions of the file).
+    /// Looks the facts up. O(regions of the file + freed runs).
     package func facts() throws(StorageError) -> StoreFacts {
         let oldest = try coordinator.pinnedVersions().first
         let checkpoint =
@@ -27,13 +45,54 @@ extension Store {
         let deferred = deferredSize(after: checkpoint)
         let snapshot = try beginRead()
         defer { snapshot.release() }
+        let freed = try freedRuns(of: snapshot)
+        let pins = try coordinator.pins().map(\.version) + [checkpoint]
+        let held = freed.reduce(0) { sum, run in
+            pins.contains { run.birth <= $0 && $0 < run.death } ? sum + run.size : sum
+        }
         return StoreFacts(
             version: snapshot.version,
             oldestPinnedVersion: min(oldest ?? snapshot.version, snapshot.version),
             fileSize: try file.size(),
-            freeSize: try freeSize(of: snapshot),
+            freeSize: try freeSize(of: snapshot) + freed.reduce(0) { $0 + $1.size } - held,
+            heldSize: held,
             logSize: try logSegments().reduce(0) { $0 + $1.byteCount },
             checkpointVersion: min(checkpoint, snapshot.version), deferredSize: deferred)
+    }
+
+    /// The versions that are read, ascending, once for each process that reads them. O(freed runs +
+    /// pins).
+    package func versionPins() throws(StorageError) -> [VersionPin] {
+        try checkProcess()
+        let found = try coordinator.pins()
+        let snapshot = try beginRead()
+        defer { snapshot.release() }
+        let freed = try freedRuns(of: snapshot)
+        var pins: [VersionPin] = []
+        for pin in found {
+            if let last = pins.last, last.version == pin.version {
+                pins.append(
+                    VersionPin(
+                        version: pin.version, processID: pin.processID, heldSize: last.heldSize))
+                continue
+            }
+            let held = freed.reduce(0) { sum, run in
+                run.birth <= pin.version && pin.version < run.death ? sum + run.size : sum
+            }
+            pins.append(
+                VersionPin(version: pin.version, processID: pin.processID, heldSize: held))
+        }
+        return pins
+    }
+
+    /// The runs that a version lists as freed, but for those that nobody can need.
+    private func freedRuns(of snapshot: Snapshot) throws(StorageError) -> [FreeSpace.Run] {
+        var runs = try RootPayload.runs(of: snapshot.rootRef, in: snapshot.pages)
+        for batch in try FreeSpaceReader.batches(snapshot.root.batchList, in: snapshot.pages) {
+            runs += try FreeSpaceReader.batch(batch.ref, in: snapshot.pages)
+        }
+        runs.removeAll { $0.isReclaimable }
+        return runs
     }
 
     private func deferredSize(after checkpoint: Version) -> UInt64 {
@@ -57,4 +116,9 @@ extension Store {
         }
         return free * UInt64(Page.size)
     }
+}
+
+extension FreeSpace.Run {
+    /// In bytes.
+    fileprivate var size: UInt64 { UInt64(count) * UInt64(Page.size) }
 }

@@ -184,11 +184,12 @@ static int64_t look_up(database *database, const int64_t *ids, size_t count) {
     const toft_property_key keys[] = {database->keys[AGE], database->keys[NAME]};
     int64_t sum = 0;
     for (size_t index = 0; index < count; index++) {
-        toft_object *object = find(database, ids[index]);
-        toft_value values[2];
-        try(toft_object_get_values(object, keys, 2, values));
+        toft_value id = toft_value_int(ids[index]), values[2];
+        bool found;
+        try(toft_realm_find_values(
+            database->realm, database->person, &id, keys, 2, values, &found));
+        if (!found) fail("Toft has no person %lld", (long long)ids[index]);
         sum += values[0].integer + (int64_t)values[1].string.size;
-        toft_object_release(object);
     }
     return sum;
 }
@@ -224,11 +225,8 @@ static toft_results *filtered(database *database, const char *query) {
 }
 
 static int64_t id_of(database *database, toft_results *people, uint64_t index) {
-    toft_object *object;
     toft_value id;
-    try(toft_results_object(people, index, &object));
-    try(toft_object_get(object, database->keys[ID], &id));
-    toft_object_release(object);
+    try(toft_results_object_values(people, index, &database->keys[ID], 1, &id));
     return id.integer;
 }
 
@@ -281,16 +279,13 @@ static double ages_of_bosses(database *database) {
     uint64_t count;
     try(toft_results_count(everyone, &count));
     for (uint64_t index = 0; index < count; index++) {
-        toft_object *object, *boss;
-        toft_value link, age;
-        try(toft_results_object(everyone, index, &object));
-        try(toft_object_get(object, database->keys[BOSS], &link));
-        toft_object_release(object);
-        if (link.type == TOFT_TYPE_NULL) continue;
-        try(toft_realm_follow(database->realm, link.link, &boss));
-        try(toft_object_get(boss, database->keys[AGE], &age));
+        toft_value boss, age;
+        bool found;
+        try(toft_results_object_values(everyone, index, &database->keys[BOSS], 1, &boss));
+        if (boss.type == TOFT_TYPE_NULL) continue;
+        try(toft_realm_follow_values(
+            database->realm, boss.link, &database->keys[AGE], 1, &age, &found));
         sum += age.integer;
-        toft_object_release(boss);
     }
     toft_results_release(everyone);
     return (double)sum;
@@ -388,14 +383,11 @@ static totals iterate_objects(database *database) {
     uint64_t count;
     try(toft_results_count(everyone, &count));
     for (uint64_t index = 0; index < count; index++) {
-        toft_object *object;
         toft_value values[3];
-        try(toft_results_object(everyone, index, &object));
-        try(toft_object_get_values(object, keys, 3, values));
+        try(toft_results_object_values(everyone, index, keys, 3, values));
         totals.ages += values[0].integer;
         totals.scores += values[1].float64;
         totals.active += values[2].boolean;
-        toft_object_release(object);
     }
     toft_results_release(everyone);
     return totals;

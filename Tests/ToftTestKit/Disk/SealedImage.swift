@@ -216,7 +216,8 @@ package struct ImageMap: Sendable {
         for column in 0..<Image.short(image, header + 4) {
             let entry = header + 32 + column * 32
             let type = image[entry + 4]
-            guard type == 6 || type == 7 else { continue }
+            // A coded column has no long values.
+            guard type == 6 && image[entry + 5] == 0 || type == 7 else { continue }
             let nulls = image[entry + 6] & 1 != 0 ? (capacity + 63) / 64 * 8 : 0
             let cells = cluster.offset + Image.half(image, entry + 8) + nulls
             for row in 0..<rows {

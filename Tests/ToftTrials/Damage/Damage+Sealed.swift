@@ -74,11 +74,14 @@ extension Damage {
         Image.put(version + (isClosed ? 0 : 1 << 20) + 1, &image, reference + 8)
     }
 
-    /// Keys out of order or twice: entries of ordered leaves, of inner nodes, rows of clusters.
+    /// Keys out of order or twice: entries of ordered leaves, of inner nodes, rows of clusters. Of
+    /// a cluster that stores its first key alone, the flag that says so.
     static func damageKeys(_ random: inout Seed, _ image: inout [UInt8], _ corpus: Corpus) {
         let candidates = corpus.map.extents.filter { (7...10).contains($0.type) }
         guard let extent = random.pick(candidates) else { return }
         let base = extent.offset
+        let header = base + 32 + 8 * (extent.pageCount - 1)
+        if extent.type == 10 && image[header + 6] & 1 == 1 { return image[header + 6] &-= 1 }
         let (first, stride, count): (Int, Int, Int) =
             switch extent.type {
             case 7: (base + 40, 64, Image.short(image, base + 34))

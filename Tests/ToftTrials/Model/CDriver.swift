@@ -503,10 +503,19 @@ final class CSession: ModelSession {
                 "toft_object_get_values",
                 toft_object_get_values(
                     object, scalarKeys[owner], values.count, values.baseAddress))
-            for (index, place) in scalars[owner].enumerated()
-            where !Self.isSame(values[index], row[place]) {
-                return "'\(declared.properties[place].name)' is \(Self.shown(values[index])), not "
-                    + "\(row[place])"
+            let byLink = loan.array(scalars[owner].count, of: toft_value.self)
+            var isFound = false
+            try call(
+                "toft_realm_follow_values",
+                toft_realm_follow_values(
+                    realm, toft_link(object_key: key, class_key: classes[owner]),
+                    scalarKeys[owner], byLink.count, byLink.baseAddress, &isFound))
+            if !isFound { return "the object is not found by its link" }
+            for (index, place) in scalars[owner].enumerated() {
+                for value in [values[index], byLink[index]] where !Self.isSame(value, row[place]) {
+                    return "'\(declared.properties[place].name)' is \(Self.shown(value)), not "
+                        + "\(row[place])"
+                }
             }
             for place in declared.collections {
                 let found = try withCollection(owner, place, of: object) { kind, handle in
@@ -602,6 +611,13 @@ final class CSession: ModelSession {
         try call(
             "toft_realm_find_object", toft_realm_find_object(realm, classes[owner], &value, &object)
         )
+        var isFound = false
+        try call(
+            "toft_realm_find_values",
+            toft_realm_find_values(realm, classes[owner], &value, nil, 0, nil, &isFound))
+        if isFound != (object != nil) {
+            throw ModelViolation("toft_realm_find_values says \(isFound) for \(datum)")
+        }
         guard let object else { return nil }
         defer { toft_object_release(object) }
         var link = toft_link()
@@ -816,6 +832,41 @@ final class CResults: ModelResults {
 
     func deleteAll() throws {
         try call("toft_results_delete_all", toft_results_delete_all(results))
+    }
+
+    func text() throws -> String {
+        var size = 0
+        try call("toft_results_query", toft_results_query(results, nil, 0, &size))
+        var text = [CChar](repeating: 0, count: size + 1)
+        try call("toft_results_query", toft_results_query(results, &text, size + 1, &size))
+        return String(decoding: text.prefix(size).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    func groups(by key: String, _ aggregate: ModelAggregate, of property: String) throws
+        -> [ModelGroup]
+    {
+        let loan = Loan()
+        var path = loan.string(key)
+        var asked = toft_group_value()
+        asked.key_path = loan.string(property)
+        asked.aggregate = toft_aggregate(rawValue: UInt32(aggregate.rawValue))
+        let collected = Groups()
+        try call(
+            "toft_results_groups",
+            toft_results_groups(
+                results, &path, 1, &asked, 1,
+                { data, group in
+                    guard let data, let group else { return }
+                    Unmanaged<Groups>.fromOpaque(data).takeUnretainedValue().groups.append(
+                        ModelGroup(
+                            key: CSession.datum(group[0]), count: Int(group[1].integer),
+                            value: CSession.datum(group[2])))
+                }, Unmanaged.passUnretained(collected).toOpaque()))
+        return withExtendedLifetime(collected) { collected.groups }
+    }
+
+    private final class Groups {
+        var groups: [ModelGroup] = []
     }
 }
 

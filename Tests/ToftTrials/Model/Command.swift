@@ -48,6 +48,10 @@ enum Command: Equatable {
     case reopen
     /// The process dies: what is in the file is all that is left.
     case kill
+    /// Goes on with a compacted copy of the file.
+    case copy
+    /// Compacts the file, which nobody has open then.
+    case compact
     case addClass(bits: UInt64)
     case addProperty(class: Int, bits: UInt64)
     /// Makes or drops an index; of a primary key, begins to count it or no longer does; of a link,

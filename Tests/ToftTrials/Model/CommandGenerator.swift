@@ -147,6 +147,8 @@ struct CommandGenerator {
         case "dispatch": return .dispatch(session: any())
         case "reopen": return .reopen
         case "kill": return .kill
+        case "copy": return .copy
+        case "compact": return .compact
         case "addClass": return .addClass(bits: numbers.next() >> 40)
         case "addProperty": return .addProperty(class: owner, bits: numbers.next() >> 40)
         case "toggleIndex": return .toggleIndex(class: owner, property: any())

@@ -112,7 +112,7 @@ extension Draw {
 
     private var date: Datum {
         switch bits & 15 {
-        case 0..<11: .date(Int64((bits >> 4) % 50), Int32((bits >> 12) % 3))
+        case 0..<11: .date(Int64((bits >> 4) % 50), Int32((bits >> 12) % 32 / 30))
         case 11: .date(.max, 999_999_999)
         case 12: .date(.min, -999_999_999)
         case 13: .date(0, bits & 16 == 0 ? -1 : 999_999_999)

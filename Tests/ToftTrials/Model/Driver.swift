@@ -99,6 +99,17 @@ protocol ModelResults: AnyObject {
     func keys() throws -> [Int64]
     func aggregate(_ aggregate: ModelAggregate, _ property: Int) throws -> Datum
     func deleteAll() throws
+    /// What was asked for, as the text of a query.
+    func text() throws -> String
+    /// The groups of the values of a property, and an aggregate of each.
+    func groups(by key: String, _ aggregate: ModelAggregate, of property: String) throws
+        -> [ModelGroup]
+}
+
+struct ModelGroup {
+    var key: Datum
+    var count: Int
+    var value: Datum
 }
 
 enum ModelSubject {

@@ -254,7 +254,7 @@ final class EngineSession: ModelSession {
         var found: String?
         var next = 0
         try known.scalarIDs.withUnsafeBufferPointer { ids in
-            try object.forEachCell(ids) { _, cell in
+            try object.forEachCell(ids) { _, _, cell in
                 let place = known.scalars[next]
                 next += 1
                 if found == nil, !Self.isSame(cell, row[place]) {
@@ -418,19 +418,47 @@ final class EngineResults: ModelResults {
     func deleteAll() throws { try results.deleteAll() }
 
     func aggregate(_ aggregate: ModelAggregate, _ property: Int) throws -> Datum {
-        let operation: Aggregate =
-            switch aggregate {
-            case .minimum: .minimum
-            case .maximum: .maximum
-            case .sum: .sum
-            case .average: .average
-            }
-        return switch try results.aggregate(operation, of: properties[property]) {
+        Self.datum(try results.aggregate(Self.operation(aggregate), of: properties[property]))
+    }
+
+    func text() throws -> String { try results.query() }
+
+    func groups(by key: String, _ aggregate: ModelAggregate, of property: String) throws
+        -> [ModelGroup]
+    {
+        try results.groups(by: [key], values: [(Self.operation(aggregate), property)]).map {
+            ModelGroup(
+                key: Self.datum($0.keys[0]), count: $0.count, value: Self.datum($0.values[0]))
+        }
+    }
+
+    private static func operation(_ aggregate: ModelAggregate) -> Aggregate {
+        switch aggregate {
+        case .minimum: .minimum
+        case .maximum: .maximum
+        case .sum: .sum
+        case .average: .average
+        }
+    }
+
+    private static func bytes(_ value: FixedBytes, _ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        bytes.withUnsafeMutableBytes { value.write(to: $0) }
+        return bytes
+    }
+
+    private static func datum(_ value: Value) -> Datum {
+        switch value {
+        case .bool(let value): .bool(value)
         case .int(let value): .int(value)
         case .float(let value): .float(value)
         case .double(let value): .double(value)
+        case .string(let value): .text(Array(value.utf8))
+        case .data(let value): .data(value)
         case .date(let value): .date(value.seconds, value.nanoseconds)
         case .decimal(let value): .decimal(value.low, value.high)
+        case .uuid(let value): .uuid(bytes(value, 16))
+        case .objectId(let value): .objectId(bytes(value, 12))
         default: .null
         }
     }

@@ -34,6 +34,8 @@ extension ModelRun {
         case .dispatch(let index): try dispatch(seat(index))
         case .reopen: try reopen()
         case .kill: try kill()
+        case .copy: try copy()
+        case .compact: try compact()
         case .addClass(let bits): try addClass(bits)
         case .addProperty(let owner, let bits): try addProperty(owner, bits)
         case .toggleIndex(let owner, let property): try toggleIndex(owner, property)
@@ -320,10 +322,11 @@ extension ModelRun {
         let owner = owner(index)
         guard let first = rowIndex(owner, object) else { return }
         let end = min(first + count, content.classes[owner].keys.count)
-        guard content.shape.hasRules else {
+        guard content.shape.hasRules || content.shape.classes[owner].isEmbedded else {
             for key in content.classes[owner].keys[first..<end] { try session.erase(owner, key) }
             return touch(content.erase(owner, first..<end))
         }
+        // One that is deleted may take others of the same class with it.
         for key in Array(content.classes[owner].keys[first..<end]) {
             guard content.classes[owner].index(of: key) != nil else { continue }
             try erase([key], owner) { try session.erase(owner, key) }

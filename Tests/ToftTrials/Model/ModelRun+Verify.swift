@@ -103,6 +103,13 @@ extension ModelRun {
         let expected = shown(seat)
         let results = try seat.session.results(base, question.query(expected.shape))
         try compare(results, question, expected, of: candidates)
+        // The text that the results give of themselves finds the same.
+        guard numbers.chance(20) else { return }
+        let text = try results.text()
+        let again = try seat.session.results(base, ModelQuery(text: text))
+        try compare(again, question, expected, of: candidates)
+        let itsText = try again.text()
+        guard itsText == text else { throw ModelViolation("'\(text)' is '\(itsText)' as text") }
     }
 
     private func compare(
@@ -205,6 +212,50 @@ extension ModelRun {
             throw ModelViolation(
                 "the \(what) of '\(declared.properties[property].name)' over '\(query.text)' "
                     + "\(query.arguments.map(\.value)) is \(result), not \(wanted)")
+        }
+        let plain = declared.properties.indices.filter {
+            !declared.properties[$0].isCollection && declared.properties[$0].type != .link
+        }
+        if numbers.chance(40), let key = numbers.pick(plain) {
+            try group(seat, question, expected, by: key, what, of: property, keys)
+        }
+    }
+
+    /// Groups of the objects `found`, each with its key, its size and an aggregate.
+    private func group(
+        _ seat: Seat, _ question: Question, _ expected: ModelContent, by key: Int,
+        _ what: ModelAggregate, of property: Int, _ found: [Int64]
+    ) throws {
+        let declared = expected.shape.classes[question.owner]
+        let type = declared.properties[property].type
+        var wanted: [(key: Datum, values: [Datum])] = []
+        for row in found.compactMap({ expected.row(question.owner, $0) }) {
+            if let index = wanted.firstIndex(where: { Datum.sortOrder($0.key, row[key]) == 0 }) {
+                wanted[index].values.append(row[property])
+            } else {
+                guard wanted.count < 100 else { return }
+                wanted.append((row[key], [row[property]]))
+            }
+        }
+        wanted.sort { Datum.sortOrder($0.key, $1.key) < 0 }
+        let values = wanted.map { what.value(of: $0.values, type) }
+        // A sum beyond 64 bits is an error.
+        guard !values.contains(where: { $0 == nil }) else { return }
+        let query = question.query(expected.shape)
+        let groups = try seat.session.results(.all(question.owner), query).groups(
+            by: declared.properties[key].name, what, of: declared.properties[property].name)
+        let isRight =
+            groups.count == wanted.count
+            && groups.indices.allSatisfy { index in
+                Datum.sortOrder(groups[index].key, wanted[index].key) == 0
+                    && groups[index].count == wanted[index].values.count
+                    && Datum.sortOrder(groups[index].value, values[index] ?? .null) == 0
+            }
+        guard isRight else {
+            throw ModelViolation(
+                "the groups of '\(declared.properties[key].name)' with the \(what) of "
+                    + "'\(declared.properties[property].name)' over '\(query.text)' "
+                    + "\(query.arguments.map(\.value)) are \(groups), not \(wanted)")
         }
     }
 

@@ -147,6 +147,11 @@ final class ModelRun {
         let old = path
         fileNumber += 1
         try ModelFiles.copy(old, to: path)
+        try moveOn(from: old)
+    }
+
+    /// Goes on with the file that is at `path` now.
+    private func moveOn(from old: String) throws {
         try closeAll()
         anchor = nil
         ModelFiles.removeDatabase(old)
@@ -154,6 +159,28 @@ final class ModelRun {
         seats = [try openSeat()]
         try note(seats[0])
         try verify(seats[0], percent: 20)
+    }
+
+    /// Writes a copy of the newest version, and goes on with that.
+    func copy() throws {
+        guard program.ground != .memory, let store = anchor else { return try reopen() }
+        let old = path
+        fileNumber += 1
+        let snapshot = try store.beginRead()
+        defer { snapshot.release() }
+        try snapshot.writeCopy(to: path)
+        try moveOn(from: old)
+    }
+
+    func compact() throws {
+        guard program.ground != .memory else { return try reopen() }
+        try closeAll()
+        anchor = nil
+        guard try Store.compact(path) != nil else {
+            throw ModelViolation("nobody has the file open, and it was not compacted")
+        }
+        try reopen()
+        try check(seats[0])
     }
 
     private func finish() throws {

@@ -29,6 +29,8 @@ struct Question {
 
     enum TextOperator: String, CaseIterable {
         case begins = "BEGINSWITH", ends = "ENDSWITH", contains = "CONTAINS"
+        /// The text anywhere, as a regular expression.
+        case matches = "MATCHES"
     }
 
     enum Quantifier: String, CaseIterable {
@@ -46,6 +48,8 @@ struct Question {
     var sort: [Key] = []
     var distinct: [Key] = []
     var limit: Int?
+    /// How many are left out before the limit.
+    var offset = 0
 }
 
 // MARK: Making one
@@ -64,6 +68,7 @@ extension Question {
         }
         if numbers.chance(15), let key = Self.key(&numbers, owner, content) { distinct = [key] }
         if numbers.chance(15) { limit = numbers.below(8) }
+        if numbers.chance(10) { offset = 1 + numbers.below(4) }
     }
 
     private static func key(_ numbers: inout Seed, _ owner: Int, _ content: ModelContent) -> Key? {
@@ -124,9 +129,11 @@ extension Question {
         let property = content.shape.classes[last].properties[place]
         let value = value(&numbers, last, place, content)
         if property.type == .text, numbers.chance(35), case .text(let bytes) = value {
+            let part = part(of: bytes, &numbers)
+            // A longer text is no regular expression.
+            let operators = TextOperator.allCases.filter { $0 != .matches || part.count < 1_900 }
             return .text(
-                path: path, property: place, numbers.pick(TextOperator.allCases) ?? .begins,
-                .text(part(of: bytes, &numbers)))
+                path: path, property: place, numbers.pick(operators) ?? .begins, .text(part))
         }
         let isOrdered =
             property.type == .int || property.type == .float
@@ -251,6 +258,7 @@ extension Question {
             let keys = distinct.map { name($0.path, $0.property, shape) }
             query.text += " DISTINCT(" + keys.joined(separator: ", ") + ")"
         }
+        if offset > 0 { query.text += " OFFSET(\(offset))" }
         if let limit { query.text += " LIMIT(\(limit))" }
         return query
     }
@@ -284,7 +292,10 @@ extension Question {
                 value.isNull
                 ? "null" : argument(value, &arguments, target: target(path, property, shape))
             return "\(name(path, property, shape)) \(operation.rawValue) \(given)"
-        case .text(let path, let property, let operation, let value):
+        case .text(let path, let property, let operation, var value):
+            if operation == .matches, case .text(let part) = value {
+                value = .text(Array(".*".utf8) + part + Array(".*".utf8))
+            }
             let given = argument(value, &arguments)
             return "\(name(path, property, shape)) \(operation.rawValue) \(given)"
         case .among(let property, let values):
@@ -376,6 +387,7 @@ extension Question {
                 return seen.insert(Combination(values: values)).inserted
             }
         }
+        if offset > 0 { found = Array(found.dropFirst(offset)) }
         if let limit { found = Array(found.prefix(limit)) }
         return found.map(\.key)
     }
@@ -494,7 +506,7 @@ extension Question.TextOperator {
         switch self {
         case .begins: return text.starts(with: part)
         case .ends: return text.suffix(part.count).elementsEqual(part)
-        case .contains:
+        case .contains, .matches:
             return (0...text.count - part.count).contains {
                 text[$0..<$0 + part.count].elementsEqual(part)
             }

@@ -538,6 +538,9 @@ class BadInputTests(unittest.TestCase):
             ("TOFT_ERROR_QUERY_TYPE_MISMATCH", "", "age CONTAINS 'x'", ()),
             ("TOFT_ERROR_INVALID_QUERY_ARGUMENT", "$1", "age == $1", (1,)),
             ("TOFT_ERROR_INVALID_QUERY_ARGUMENT", "$0", "age == $0", ()),
+            ("TOFT_ERROR_INVALID_QUERY_ARGUMENT", "-5 nanos", "age == $0", (Date(1, -5),)),
+            ("TOFT_ERROR_INVALID_QUERY_ARGUMENT", "", "age == $0", (Date(0, 10**9),)),
+            ("TOFT_ERROR_INVALID_QUERY_ARGUMENT", "", "age IN $0", ([Date(-1, 1)],)),
         ):
             with self.subTest(query):
                 self.fail_with(expected, words, *self.ask(query, arguments))

@@ -4,6 +4,7 @@ what it does is checked, and a function that nobody called fails the test.
 """
 
 import ctypes
+import os
 import pathlib
 import tempfile
 import threading
@@ -44,6 +45,9 @@ from calls import (
 )
 from world import CHANGES_CALLBACK, CLASSES, DESTRUCTOR, GROUP_CALLBACK, World
 
+COMPACT_CALLBACK = ctypes.CFUNCTYPE(
+    ctypes.c_bool, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64
+)
 SCALARS = {
     "bool": (E.TOFT_TYPE_BOOL, True, False),
     "int": (E.TOFT_TYPE_INT, -(2**63), 0),
@@ -348,6 +352,62 @@ class FunctionTests(unittest.TestCase):
         self.assertEqual(later.info.size, ctypes.sizeof(S.toft_database_info))
         self.assertEqual((later.info.page_size, later.extra), (4096, 77))
 
+    def test_results_have_their_query_as_text(self):
+        def query(results):
+            size = ctypes.c_size_t()
+            check("toft_results_query", results, None, 0, ctypes.byref(size))
+            buffer = ctypes.create_string_buffer(size.value + 1)
+            check("toft_results_query", results, buffer, size.value + 1, ctypes.byref(size))
+            return buffer.value.decode()
+
+        self.assertEqual(query(self.world.results), "TRUEPREDICATE")
+        results = self.world.results
+        for given, expected in (
+            ("TRUEPREDICATE limit(5)", "TRUEPREDICATE LIMIT(5)"),
+            ("!FALSEPREDICATE", "TRUEPREDICATE LIMIT(5) FILTER(NOT FALSEPREDICATE)"),
+        ):
+            out = ctypes.c_void_p()
+            check("toft_results_filter", results, text(given), None, 0, ctypes.byref(out))
+            self.assertEqual(query(out), expected)
+            results = out
+
+    def test_an_alias_stands_for_a_path(self):
+        def count(query):
+            out = ctypes.c_void_p()
+            check("toft_results_filter", people, text(query), None, 0, ctypes.byref(out))
+            return get("toft_results_count", out)
+
+        def alias(name, path):
+            return status("toft_realm_set_alias", realm, person, text(name), text(path))
+
+        realm, person = self.world.realm, self.world.person
+        people = get("toft_realm_objects", realm, person)
+        self.assertEqual(alias("chief", "boss"), E.TOFT_OK)
+        self.assertEqual(alias("years", "chief.age"), E.TOFT_OK)
+        for query, plain in (
+            ("years > 0", "boss.age > 0"),
+            ("chief.chief.name != null", "boss.boss.name != null"),
+            ("chief == null SORT(years DESC)", "boss == null"),
+            ("chief.@max.chief.age != null", "boss.@max.boss.age != null"),
+        ):
+            self.assertEqual(count(query), count(plain), query)
+        self.assertEqual(alias("round", "round"), E.TOFT_OK)
+        out = ctypes.c_void_p()
+        result = status(
+            "toft_results_filter", people, text("round == 1"), None, 0, ctypes.byref(out)
+        )
+        self.assertEqual(result, E.TOFT_ERROR_INVALID_QUERY)
+        self.assertIn("50", last_error()[1])
+        self.assertEqual(alias("years", ""), E.TOFT_OK)
+        result = status(
+            "toft_results_filter", people, text("years == 1"), None, 0, ctypes.byref(out)
+        )
+        self.assertEqual(result, E.TOFT_ERROR_INVALID_QUERY)
+        self.assertEqual(alias("", "age"), E.TOFT_ERROR_INVALID_ARGUMENT)
+        frozen = get("toft_realm_freeze", realm)
+        result = status("toft_realm_set_alias", frozen, person, text("a"), text("age"))
+        self.assertEqual(result, E.TOFT_ERROR_READ_ONLY)
+
     def test_texts_end_in_nul_whatever_the_room(self):
         size = ctypes.c_size_t()
         check("toft_results_explain", self.world.results, None, 0, ctypes.byref(size))
@@ -462,6 +522,97 @@ class FunctionTests(unittest.TestCase):
             reader = open_realm(path=f"{directory}/people.toft", mode=E.TOFT_MODE_READ_ONLY)
             self.assertEqual(status("toft_realm_flush", reader), E.TOFT_ERROR_READ_ONLY)
             check("toft_realm_release", reader)
+
+    def test_a_copy_is_made_of_what_a_realm_shows(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path, copy = f"{directory}/people.toft", f"{directory}/copy.toft"
+            realm = open_realm(CLASSES, path=path, schema_version=7)
+            person = get("toft_realm_find_class", realm, text("Person"))
+            for number in range(30):
+                self.commit_with(realm, person, "TOFT_DURABILITY_IMMEDIATE", number)
+            check("toft_realm_write_copy", realm, text(copy))
+            again = status("toft_realm_write_copy", realm, text(copy))
+            self.assertEqual(status_name(again), "TOFT_ERROR_FILE_EXISTS")
+            self.assertEqual(last_error()[2], copy)
+            for given, wrong in (
+                ("", "INVALID_ARGUMENT"),
+                (f"{directory}/none/copy.toft", "FILE_NOT_FOUND"),
+                (directory, "FILE_EXISTS"),
+            ):
+                found = status("toft_realm_write_copy", realm, text(given))
+                self.assertEqual(status_name(found), f"TOFT_ERROR_{wrong}")
+            check("toft_realm_begin_write", realm, None)
+            inside = status("toft_realm_write_copy", realm, text(f"{directory}/b.toft"))
+            self.assertEqual(status_name(inside), "TOFT_ERROR_ALREADY_IN_TRANSACTION")
+            check("toft_realm_cancel", realm)
+            check("toft_realm_release", realm)
+            self.assertEqual(
+                sorted(os.listdir(directory)), ["copy.toft", "people.toft", "people.toft.lock"]
+            )
+            realm = open_realm(path=copy)
+            self.assertEqual(self.count(realm), 30)
+            info = get("toft_realm_info", realm)
+            self.assertEqual(info.schema_version, 7)
+            parts = info.live_size + info.free_size + info.held_size + info.log_size
+            self.assertEqual(parts, info.file_size)
+            check("toft_realm_release", realm)
+
+    def test_a_file_is_compacted_when_nobody_has_it_open(self):
+        asked = []
+        callback = COMPACT_CALLBACK(lambda _, total, used: bool(asked.append((total, used))))
+        compact = ctypes.cast(callback, ctypes.c_void_p)
+        with tempfile.TemporaryDirectory() as directory:
+            path = f"{directory}/people.toft"
+            realm = open_realm(CLASSES, path=path)
+            self.assertEqual(get("toft_compact", text(path)).size_before, 0)
+            check("toft_realm_release", realm)
+            size = os.path.getsize(path)
+            sizes = get("toft_compact", text(path))
+            self.assertEqual(sizes.size_before, size)
+            self.assertEqual(sizes.size_after, os.path.getsize(path))
+            realm = open_realm(path=path, compact=compact)
+            other = open_realm(path=path, compact=compact)
+            self.assertEqual(len(asked), 1)
+            self.assertEqual(asked[0][0], sizes.size_after)
+            self.assertLessEqual(asked[0][1], asked[0][0])
+            check("toft_realm_release", other)
+            check("toft_realm_release", realm)
+            missing, out = text(f"{directory}/none"), sized(S.toft_compaction)
+            found = status("toft_compact", missing, ctypes.byref(out))
+            self.assertEqual(status_name(found), "TOFT_ERROR_FILE_NOT_FOUND")
+            seeded = open_realm(path=f"{directory}/new.toft", seed_path=text(path))
+            self.assertEqual(self.count(seeded), 0)
+            check("toft_realm_release", seeded)
+
+    def test_old_versions_are_listed_and_limited(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = f"{directory}/people.toft"
+            realm = open_realm(CLASSES, path=path, maximum_versions=1)
+            person = get("toft_realm_find_class", realm, text("Person"))
+            frozen = get("toft_realm_freeze", realm)
+            self.commit_with(realm, person, "TOFT_DURABILITY_IMMEDIATE", 1)
+            found = status("toft_realm_begin_write", realm, None)
+            self.assertEqual(status_name(found), "TOFT_ERROR_TOO_MANY_READERS")
+            count = ctypes.c_size_t()
+            check("toft_realm_pins", realm, None, 0, ctypes.byref(count))
+            pins = (S.toft_version_pin * count.value)()
+            check("toft_realm_pins", realm, pins, len(pins), ctypes.byref(count))
+            versions = [each.version for each in pins]
+            self.assertEqual(versions[0], get("toft_realm_version", frozen))
+            self.assertEqual(versions[-1], get("toft_realm_version", realm))
+            self.assertEqual({each.process_id for each in pins}, {os.getpid()})
+            self.assertGreater(pins[0].held_size, 0)
+            check("toft_realm_release", frozen)
+            self.commit_with(realm, person, "TOFT_DURABILITY_IMMEDIATE", 2)
+            check("toft_realm_release", realm)
+
+    def count(self, realm):
+        """How many people there are in a sound file."""
+        report, size = sized(S.toft_check_report), ctypes.c_size_t()
+        check("toft_realm_check", realm, ctypes.byref(report), None, 0, ctypes.byref(size))
+        self.assertEqual(report.problem_count, 0)
+        person = get("toft_realm_find_class", realm, text("Person"))
+        return get("toft_realm_object_count", realm, person)
 
     def commit_with(self, realm, person, durability, number):
         """Commits one more person, and gives what then waits to become durable."""
@@ -870,6 +1021,108 @@ class FunctionTests(unittest.TestCase):
         check("toft_object_get_values", self.world.object, keys, 2, read)
         self.assertEqual([python(item) for item in read], [53, "Countess"])
         check("toft_realm_cancel", self.world.realm)
+
+    def read(self, name, *arguments, keys=("name", "age", "boss"), found=False):
+        """What a function reads of an object without a handle; None where it finds none."""
+        keys = (ctypes.c_uint32 * len(keys))(*(self.world.keys[key] for key in keys))
+        out, is_found = (S.toft_value * len(keys))(), ctypes.c_bool(True)
+        for item in out:
+            item.type = 77
+        extra = (ctypes.byref(is_found),) if found else ()
+        result = status(name, *arguments, keys, len(keys), out, *extra)
+        if result != E.TOFT_OK or not is_found.value:
+            self.assertEqual([item.type for item in out], [77] * len(keys), "untouched")
+        if result != E.TOFT_OK:
+            return status_name(result)
+        return [python(item) for item in out] if is_found.value else None
+
+    def test_values_are_read_without_a_handle_of_the_object(self):
+        world, realm = self.world, self.world.realm
+        ada = get("toft_object_link", world.object)
+        people = get("toft_realm_objects", realm, world.person)
+        by_age = get("toft_results_filter", people, text("TRUEPREDICATE SORT(age DESC)"), None, 0)
+        snapshot = get("toft_results_snapshot", people)
+
+        def by_key(name, **options):
+            return self.read(
+                "toft_realm_find_values", realm, world.person, value(name), found=True, **options
+            )
+
+        def by_link(link, **options):
+            return self.read(
+                "toft_realm_follow_values", realm, S.toft_link(*link), found=True, **options
+            )
+
+        def by_index(results, index, **options):
+            return self.read("toft_results_object_values", results, index, **options)
+
+        def everybody():
+            return sorted(
+                (by_index(people, index) for index in range(get("toft_results_count", people))),
+                key=lambda row: row[0],
+            )
+
+        before = everybody()
+        self.assertIn(["Ada", 52, None], before)
+        for index, age in enumerate(sorted((row[1] for row in before), reverse=True)):
+            self.assertEqual(by_index(by_age, index, keys=["age"]), [age])
+        for row in before:
+            self.assertEqual(by_key(row[0]), row)
+            link = get(
+                "toft_object_link",
+                get("toft_realm_find_object", realm, world.person, value(row[0])),
+            )
+            self.assertEqual(by_link(link), row)
+        self.assertEqual(by_key("Ada", keys=()), [], "it is there, and nothing was asked for")
+        self.assertIsNone(by_key("Nobody"))
+        self.assertIsNone(by_link((12345, world.person)))
+        self.assertEqual(by_link((0, 999)), "TOFT_ERROR_NO_SUCH_CLASS")
+        for wrong, error in (
+            ("numbers", "TOFT_ERROR_TYPE_MISMATCH"),
+            ("reports", "TOFT_ERROR_TYPE_MISMATCH"),
+        ):
+            for read in (
+                lambda keys: by_key("Ada", keys=keys),
+                lambda keys: by_link(ada, keys=keys),
+                lambda keys: by_index(people, 0, keys=keys),
+            ):
+                self.assertEqual(read(["age", wrong]), error)
+        self.assertEqual(by_index(people, len(before)), "TOFT_ERROR_INDEX_OUT_OF_RANGE")
+        self.assertEqual(by_index(people, 2**64 - 1), "TOFT_ERROR_INDEX_OUT_OF_RANGE")
+
+        check("toft_realm_begin_write", realm, None)
+        self.assertEqual(everybody(), before)
+        check("toft_object_set", world.object, world.keys["age"], value(53))
+        self.assertEqual(by_key("Ada"), ["Ada", 53, None])
+        self.assertEqual(by_link(ada), ["Ada", 53, None])
+        check("toft_object_delete", world.object)
+        self.assertIsNone(by_key("Ada"))
+        self.assertIsNone(by_link(ada))
+        self.assertEqual(len(everybody()), len(before) - 1)
+        gone = [by_index(snapshot, index) for index in range(len(before))]
+        self.assertEqual(gone.count("TOFT_ERROR_OBJECT_DELETED"), 1)
+        self.assertIsNone(next(row for row in gone if row[0] == "Grace")[2], "a link to Ada")
+        check("toft_realm_cancel", realm)
+        self.assertEqual(everybody(), before)
+        self.assertEqual(by_link(ada), ["Ada", 52, None])
+
+        check("toft_realm_begin_write", realm, None)
+        check("toft_object_set", world.object, world.keys["age"], value(54))
+        check("toft_realm_commit", realm, None, None)
+        self.assertEqual(by_key("Ada"), ["Ada", 54, None])
+        frozen = get("toft_realm_freeze", realm)
+        check("toft_realm_begin_write", realm, None)
+        check("toft_realm_delete_all", realm, world.person)
+        check("toft_realm_commit", realm, None, None)
+        self.assertIsNone(by_key("Ada"))
+        self.assertEqual(by_index(people, 0), "TOFT_ERROR_INDEX_OUT_OF_RANGE")
+        self.assertEqual(
+            self.read("toft_realm_follow_values", frozen, S.toft_link(*ada), found=True),
+            ["Ada", 54, None],
+        )
+        for results in (people, by_age, snapshot):
+            check("toft_results_release", results)
+        check("toft_realm_release", frozen)
 
     def test_a_list_is_given_as_a_whole(self):
         numbers, age = self.world.keys["numbers"], self.world.keys["age"]

@@ -69,8 +69,9 @@ class QueryTests(unittest.TestCase):
             for name in ("number", "text")
         }
         numbers = array.array("q", (number % 2 for number in range(COUNT)))
-        data = (b"a" * 40 + b"b") * COUNT
-        offsets = array.array("q", range(0, len(data) + 1, 41))
+        # All different, as one that repeats is tested once for many objects; the greatest first.
+        data = b"".join(b"a" * 40 + b"b%05d" % (COUNT - number) for number in range(COUNT))
+        offsets = array.array("q", range(0, len(data) + 1, 46))
         memory = ctypes.create_string_buffer(data, len(data))
         columns = (S.toft_input_column * 2)(
             sized(

@@ -280,6 +280,7 @@ class MisuseTests(unittest.TestCase):
                     )
         for name, parameter, key in (
             ("toft_realm_find_object", "primary_key", None),
+            ("toft_realm_find_values", "primary_key", None),
             ("toft_object_set", "value", "nickname"),
             ("toft_object_set_values", "values", "nickname"),
             ("toft_results_filter", "arguments", None),

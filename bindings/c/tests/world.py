@@ -2,6 +2,7 @@
 
 import ctypes
 import itertools
+import tempfile
 
 from calls import (
     HEADER,
@@ -54,6 +55,7 @@ class World:
 
     def __init__(self):
         self.name = f"world-{next(_names)}"
+        self.directory = tempfile.TemporaryDirectory()
         self.realm = open_realm(CLASSES, memory=self.name)
         self.person = get("toft_realm_find_class", self.realm, text("Person"))
         self.keys = {
@@ -129,6 +131,7 @@ class World:
     def close(self):
         for kind in sorted(HEADER.handles):
             check(f"{kind}_release", self.handle(kind))
+        self.directory.cleanup()
 
     def arguments(self, name):
         """Right arguments for a function, as a list of what ctypes takes.
@@ -158,6 +161,7 @@ class World:
             "query": text("age > 50"),
             "link": self.link,
             "key": text("a"),
+            "key_path": text("age"),
             "value": value(53),
             "primary_key": value("Ada"),
             "policy": E.TOFT_UPDATE_ERROR,
@@ -184,6 +188,14 @@ class World:
         from calls import configuration
 
         return {"configuration": configuration(memory=self.name)}
+
+    def _special_toft_realm_write_copy(self):
+        return {"path": text(f"{self.directory.name}/{next(_names)}.toft")}
+
+    def _special_toft_compact(self):
+        path = f"{self.directory.name}/{next(_names)}.toft"
+        check("toft_realm_release", open_realm(path=path))
+        return {"path": text(path)}
 
     def _special_toft_set_log(self):
         return {
@@ -238,6 +250,10 @@ class World:
 
     def _special_toft_object_get_values(self):
         return {"property_keys": (ctypes.c_uint32 * 1)(self.keys["age"])}
+
+    _special_toft_realm_follow_values = _special_toft_object_get_values
+    _special_toft_realm_find_values = _special_toft_object_get_values
+    _special_toft_results_object_values = _special_toft_object_get_values
 
     def _special_toft_object_set_values(self):
         return {"property_keys": (ctypes.c_uint32 * 1)(self.keys["age"]), "values": values([53])}

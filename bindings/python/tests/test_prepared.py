@@ -38,6 +38,29 @@ def test_a_query_takes_objects_and_lists(dogs: toft.Results[Dog], realm: toft.Re
     assert dogs.where(age, 1).count() == 5 and realm.objects(Person).where(age, 1).count() == 0
 
 
+def test_a_prepared_comparison_finds_what_its_text_finds_with_arguments_of_any_type(
+    dogs: toft.Results[Dog], realm: toft.Realm
+) -> None:
+    ada = realm.object(Person, "Ada")
+
+    def outcome(query: object, argument: object) -> object:
+        try:
+            return [dog.age for dog in dogs.where(query, argument)]  # type: ignore[call-overload]
+        except toft.Error as error:
+            return type(error), str(error)
+
+    found = 0
+    for path in ("age", "name", "owner", "owner.name", "owner.@links.@count", "nope"):
+        for comparator in ("==", "!=", "<", ">=", "==[c]", "BEGINSWITH", "IN", "BETWEEN"):
+            text = f"{path} {comparator} $0"
+            query = toft.Query(text)
+            for argument in (1, "a2", 2.5, None, ada, [1, 3], ["a2", "b1"], True, "3", 4, "A2"):
+                expected = outcome(text, argument)
+                assert outcome(query, argument) == expected, (text, argument)
+                found += isinstance(expected, list) and bool(expected)
+    assert found > 50
+
+
 def test_what_is_wrong_is_told_when_it_is_known(dogs: toft.Results[Dog]) -> None:
     with pytest.raises(toft.QuerySyntaxError):
         toft.Query("age >")

@@ -280,6 +280,26 @@ def test_a_plan_can_be_read(dogs: toft.Results[Dog]) -> None:
     assert "age" in dogs.where("age > 3").explain()
 
 
+def test_a_query_is_text_again(dogs: toft.Results[Dog]) -> None:
+    assert dogs.where("age > 0").query.startswith("age > 0")
+    found = dogs.where("age >= $0 and name != $1", 3, "it's").sort("name").limit(2).where("age < 9")
+    text = r"age >= 3 AND name != 'it\'s' SORT(name ASC) LIMIT(2) FILTER(age < 9)"
+    assert found.query == text
+    assert dogs.where(text).query == text
+    assert [dog.name for dog in dogs.where(text)] == [dog.name for dog in found]
+    assert dogs.where(Dog.age > 3).query == "age > 3"
+
+
+def test_an_alias_stands_for_a_path(realm: toft.Realm, dogs: toft.Results[Dog]) -> None:
+    realm.alias(Dog, "years", "age")
+    assert len(dogs.where("years > 3")) == len(dogs.where("age > 3"))
+    assert dogs.where("years > 3").query == "years > 3"
+    assert [dog.age for dog in dogs.sort("years")] == [dog.age for dog in dogs.sort("age")]
+    realm.alias(Dog, "years", None)
+    with pytest.raises(toft.InvalidQueryError):
+        dogs.where("years > 3")
+
+
 def test_bad_queries_say_where_they_are_wrong(dogs: toft.Results[Dog]) -> None:
     with pytest.raises(toft.QuerySyntaxError) as raised:
         dogs.where("age > > 3")
@@ -316,7 +336,9 @@ def test_bad_queries_say_where_they_are_wrong(dogs: toft.Results[Dog]) -> None:
 def test_another_thread_ends_a_query(realm: toft.Realm) -> None:
     with realm.write():
         count = 60_000
-        realm.insert_many(Everything, {"id": range(count), "title": ["a" * 40 + "b"] * count})
+        # All different: a text that repeats is tested once for many objects.
+        titles = [f"{'a' * 40}b{number}" for number in range(count)]
+        realm.insert_many(Everything, {"id": range(count), "title": titles})
     slow = " AND ".join(f"title LIKE '*{'a*' * number}b*'" for number in range(1, 31))
     found = realm.objects(Everything).where(slow)
     ended = threading.Event()

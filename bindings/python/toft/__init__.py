@@ -23,9 +23,10 @@ from ._ffi import toft_change_kind as ChangeKind
 from ._ffi import toft_status as Status
 from ._lib import handle_count
 from ._lib import version as library_version
-from .database import CheckReport, Info, Realm
+from .database import CheckReport, Info, Pin, Realm
 from .dicts import Dict
 from .errors import *  # noqa: F403
+from .errors import FileExistsError as FileExistsError
 from .errors import FileNotFoundError as FileNotFoundError
 from .errors import InterruptedError as InterruptedError
 from .errors import OverflowError as OverflowError
@@ -37,8 +38,8 @@ from .log import set_log_level
 from .migration import Migration
 from .objects import EmbeddedObject, Object, Property
 from .observe import Changes, Observation
+from .opening import Compaction, compact, open_in_memory
 from .opening import open as open
-from .opening import open_in_memory
 from .prepared import Query
 from .query import Results
 from .schema import Float32, Mixed, PropertyInfo, field, fields, linking_objects
@@ -49,6 +50,7 @@ __all__ = [
     "ChangeKind",
     "Changes",
     "CheckReport",
+    "Compaction",
     "Condition",
     "Dict",
     "EmbeddedObject",
@@ -64,6 +66,7 @@ __all__ = [
     "ObjectId",
     "Observation",
     "Order",
+    "Pin",
     "Property",
     "PropertyInfo",
     "Query",
@@ -72,6 +75,7 @@ __all__ = [
     "Set",
     "Status",
     "__version__",
+    "compact",
     "errors",
     "field",
     "fields",

@@ -99,6 +99,7 @@ class toft_status(IntEnum):
     ERROR_CONFIGURATION_MISMATCH = 113
     ERROR_FILE_REPLACED = 114
     ERROR_TOO_MANY_READERS = 115
+    ERROR_FILE_EXISTS = 116
     ERROR_NOT_IN_TRANSACTION = 201
     ERROR_ALREADY_IN_TRANSACTION = 202
     ERROR_READ_ONLY = 203
@@ -230,6 +231,9 @@ toft_progress_callback = CFUNCTYPE(None, c_void_p, c_uint64, c_uint64)
 
 
 toft_migration_callback = CFUNCTYPE(c_int, c_void_p, c_void_p)
+
+
+toft_compact_callback = CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint64)
 
 
 toft_group_callback = CFUNCTYPE(None, c_void_p, c_void_p)
@@ -461,6 +465,10 @@ class toft_configuration(Structure):
         ("progress_user_data", c_void_p),
         ("migration", toft_migration_callback),
         ("migration_user_data", c_void_p),
+        ("seed_path", toft_string),
+        ("maximum_versions", c_uint64),
+        ("compact", toft_compact_callback),
+        ("compact_user_data", c_void_p),
     ]
     size: int
     path: toft_string
@@ -478,6 +486,21 @@ class toft_configuration(Structure):
     progress_user_data: int | None
     migration: Any
     migration_user_data: int | None
+    seed_path: toft_string
+    maximum_versions: int
+    compact: Any
+    compact_user_data: int | None
+
+
+class toft_compaction(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("size_before", c_uint64),
+        ("size_after", c_uint64),
+    ]
+    size: int
+    size_before: int
+    size_after: int
 
 
 class toft_class_info(Structure):
@@ -719,6 +742,8 @@ class toft_database_info(Structure):
         ("checkpoint_version", c_uint64),
         ("deferred_size", c_uint64),
         ("schema_version", c_uint64),
+        ("live_size", c_uint64),
+        ("held_size", c_uint64),
     ]
     size: int
     version: int
@@ -732,6 +757,19 @@ class toft_database_info(Structure):
     checkpoint_version: int
     deferred_size: int
     schema_version: int
+    live_size: int
+    held_size: int
+
+
+class toft_version_pin(Structure):
+    _fields_ = [
+        ("version", c_uint64),
+        ("process_id", c_uint64),
+        ("held_size", c_uint64),
+    ]
+    version: int
+    process_id: int
+    held_size: int
 
 
 class toft_check_report(Structure):
@@ -814,6 +852,14 @@ class Library:
             library, "toft_realm_clone", c_int,
             [c_void_p, c_void_p], check
         )
+        self.toft_realm_write_copy = _prototype(
+            library, "toft_realm_write_copy", c_int,
+            [c_void_p, toft_string], check
+        )
+        self.toft_compact = _prototype(
+            library, "toft_compact", c_int,
+            [toft_string, c_void_p], check
+        )
         self.toft_realm_release = _prototype(
             library, "toft_realm_release", None,
             [c_void_p], None
@@ -833,6 +879,10 @@ class Library:
         self.toft_realm_find_class = _prototype(
             library, "toft_realm_find_class", c_int,
             [c_void_p, toft_string, c_void_p], check
+        )
+        self.toft_realm_set_alias = _prototype(
+            library, "toft_realm_set_alias", c_int,
+            [c_void_p, c_uint32, toft_string, toft_string], check
         )
         self.toft_realm_class_info = _prototype(
             library, "toft_realm_class_info", c_int,
@@ -962,6 +1012,14 @@ class Library:
         self.toft_object_get_values = _prototype(
             library, "toft_object_get_values", c_int,
             [c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_realm_follow_values = _prototype(
+            library, "toft_realm_follow_values", c_int,
+            [c_void_p, toft_link, c_void_p, c_size_t, c_void_p, c_void_p], check
+        )
+        self.toft_realm_find_values = _prototype(
+            library, "toft_realm_find_values", c_int,
+            [c_void_p, c_uint32, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], check
         )
         self.toft_object_set_values = _prototype(
             library, "toft_object_set_values", c_int,
@@ -1247,6 +1305,10 @@ class Library:
             library, "toft_results_object", c_int,
             [c_void_p, c_uint64, c_void_p], check
         )
+        self.toft_results_object_values = _prototype(
+            library, "toft_results_object_values", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
+        )
         self.toft_results_find = _prototype(
             library, "toft_results_find", c_int,
             [c_void_p, c_void_p, c_void_p], check
@@ -1266,6 +1328,10 @@ class Library:
         self.toft_results_add = _prototype(
             library, "toft_results_add", c_int,
             [c_void_p, c_uint32, c_int64, c_void_p], check
+        )
+        self.toft_results_query = _prototype(
+            library, "toft_results_query", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_explain = _prototype(
             library, "toft_results_explain", c_int,
@@ -1343,6 +1409,10 @@ class Library:
             library, "toft_realm_info", c_int,
             [c_void_p, c_void_p], check
         )
+        self.toft_realm_pins = _prototype(
+            library, "toft_realm_pins", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
+        )
         self.toft_realm_check = _prototype(
             library, "toft_realm_check", c_int,
             [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
@@ -1365,11 +1435,14 @@ FUNCTIONS = (
     "toft_realm_last_error",
     "toft_realm_freeze",
     "toft_realm_clone",
+    "toft_realm_write_copy",
+    "toft_compact",
     "toft_realm_release",
     "toft_realm_refresh",
     "toft_realm_version",
     "toft_realm_classes",
     "toft_realm_find_class",
+    "toft_realm_set_alias",
     "toft_realm_class_info",
     "toft_realm_properties",
     "toft_realm_find_property",
@@ -1402,6 +1475,8 @@ FUNCTIONS = (
     "toft_object_get",
     "toft_object_set",
     "toft_object_get_values",
+    "toft_realm_follow_values",
+    "toft_realm_find_values",
     "toft_object_set_values",
     "toft_object_add",
     "toft_object_set_embedded",
@@ -1473,11 +1548,13 @@ FUNCTIONS = (
     "toft_results_get",
     "toft_results_get_values",
     "toft_results_object",
+    "toft_results_object_values",
     "toft_results_find",
     "toft_results_class",
     "toft_results_delete_all",
     "toft_results_set_values",
     "toft_results_add",
+    "toft_results_query",
     "toft_results_explain",
     "toft_results_clone",
     "toft_results_release",
@@ -1497,5 +1574,6 @@ FUNCTIONS = (
     "toft_realm_descriptor",
     "toft_realm_dispatch",
     "toft_realm_info",
+    "toft_realm_pins",
     "toft_realm_check",
 )

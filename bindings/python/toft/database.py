@@ -22,10 +22,11 @@ from ._ffi import (
     toft_database_info,
     toft_link,
     toft_update_policy,
+    toft_version_pin,
     toft_write_flags,
     toft_write_options,
 )
-from ._lib import Handle, library
+from ._lib import Handle, borrowed, library
 from .adding import Adding, is_new
 from .binding import bindings
 from .bulk import Rows, insert
@@ -33,6 +34,7 @@ from .collection import Collection
 from .dicts import Dict
 from .errors import (
     Error,
+    FileError,
     InvalidArgumentError,
     NoSuchClassError,
     UsageError,
@@ -80,6 +82,21 @@ class Info:
     checkpoint_version: int
     deferred_size: int
     schema_version: int
+    live_size: int
+    held_size: int
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A version that a process reads: what it needs is not reused.
+
+    `process_id`: None for a process that has the file open for reading only. `held_size`: bytes
+    that this version needs and the latest one does not.
+    """
+
+    version: int
+    process_id: int | None
+    held_size: int
 
 
 @dataclass(frozen=True)
@@ -500,6 +517,17 @@ class Realm:
         library().toft_realm_objects(self._address, binding.key, ctypes.byref(address))
         return Results(self, Handle(address.value, library().toft_results_release), binding)
 
+    def alias(self, cls: type[Object] | str, name: str, key_path: str | None) -> None:
+        """Makes a name stand for a key path in the queries that are asked of a class in this realm:
+        after `realm.alias(Person, "chief", "boss.name")`, `where("chief == 'Ann'")` is possible.
+        Nothing is stored; None takes the alias away. A property of the same name comes first.
+        """
+        text, memory = borrowed(name)
+        path, path_memory = borrowed(key_path or "")
+        key = self._binding(cls).key
+        library().toft_realm_set_alias(self._address, key, text, path)
+        del memory, path_memory
+
     def freeze(self) -> Realm:
         """The realm as it is now, for ever and on any thread; in a write transaction, as it was
         before. Any number of threads may use the frozen realm, and what is got from it, at the same
@@ -621,6 +649,37 @@ class Realm:
         info.size = ctypes.sizeof(info)
         library().toft_realm_info(self._address, ctypes.byref(info))
         return Info(*(getattr(info, name) for name in Info.__dataclass_fields__))
+
+    @property
+    def pins(self) -> tuple[Pin, ...]:
+        """The versions that are read, oldest first, each once for each process: what makes a file
+        grow.
+        """
+        count = ctypes.c_size_t()
+        library().toft_realm_pins(self._address, None, 0, ctypes.byref(count))
+        room = (toft_version_pin * (count.value + 8))()
+        library().toft_realm_pins(self._address, room, len(room), ctypes.byref(count))
+        return tuple(
+            Pin(each.version, each.process_id or None, each.held_size)
+            for each in room[: min(count.value, len(room))]
+        )
+
+    def write_copy(self, path: str | os.PathLike[str]) -> None:
+        """Writes the version that the realm stands at to a new file, without free space, while
+        others write: `refresh` goes to the newest one before.
+
+        The copy has been read back and checked, and is durable, when this returns; after an error,
+        or a crash, there is no such file. FileExistsError: there is something at `path`. In a write
+        transaction it is an AlreadyInTransactionError. It takes as long as reading the file.
+        """
+        name = os.fspath(path)
+        given, memory = borrowed(os.fsencode(name))
+        try:
+            library().toft_realm_write_copy(self._address, given)
+        except FileError as error:
+            error.filename = name
+            raise
+        del memory
 
     def check(self) -> CheckReport:
         """Reads and checks everything in the version the realm stands at.

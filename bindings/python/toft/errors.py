@@ -199,6 +199,7 @@ _ERRNOS: dict[int, int] = {
     Status.ERROR_FILE_TOO_LARGE: errno.EFBIG,
     Status.ERROR_ADDRESS_SPACE_EXHAUSTED: errno.ENOMEM,
     Status.ERROR_TOO_MANY_READERS: errno.EAGAIN,
+    Status.ERROR_FILE_EXISTS: errno.EEXIST,
 }
 
 
@@ -287,9 +288,17 @@ class FileReplacedError(FileError):
 
 
 class TooManyReadersError(FileError):
-    """No reader slot is free."""
+    """No reader slot is free, or more versions are kept than `maximum_versions` allows; `number` is
+    then how many.
+    """
 
     _status = Status.ERROR_TOO_MANY_READERS
+
+
+class FileExistsError(FileError, builtins.FileExistsError):
+    """What was to be made is there already; nothing was changed."""
+
+    _status = Status.ERROR_FILE_EXISTS
 
 
 # ------------------------------------------------------------------------------------- Transactions

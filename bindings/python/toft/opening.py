@@ -6,9 +6,12 @@ import ctypes
 import os
 import uuid
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from ._ffi import (
+    toft_compact_callback,
+    toft_compaction,
     toft_configuration,
     toft_confinement,
     toft_mode,
@@ -49,6 +52,9 @@ def open(
     schema_version: int | None = None,
     migration: Callable[[Migration], object] | None = None,
     progress: Callable[[int, int], object] | None = None,
+    seed: str | os.PathLike[str] | None = None,
+    compact_on_open: Callable[[int, int], bool] | None = None,
+    maximum_versions: int | None = None,
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
 
@@ -80,6 +86,13 @@ def open(
 
     `progress`: called with numbers of objects, done and in all, while an index is built that the
     file lacks. What it raises ends the opening, and the file is as it was; so does Ctrl-C.
+
+    `seed`: a database, which need not be writable; a missing file is made a copy of it.
+    `compact_on_open`: asked, where no process has the file open, whether it is to be compacted:
+    `lambda total, used: used < total / 2`, in bytes. What it raises comes out of this call, and
+    nothing is compacted. `maximum_versions`: how many versions there may be when a write begins:
+    the newest, and older ones that some process still reads, which let the file grow. With more,
+    the write is a TooManyReadersError.
     """
     path = os.fspath(path)
     if path == ":memory:":
@@ -96,6 +109,9 @@ def open(
         schema_version,
         migration,
         progress,
+        None if seed is None else os.fspath(seed),
+        compact_on_open,
+        maximum_versions,
     )
 
 
@@ -128,6 +144,9 @@ def _open(
     schema_version: int | None,
     migration: Callable[[Migration], object] | None,
     progress: Callable[[int, int], object] | None,
+    seed: str | None = None,
+    compact_on_open: Callable[[int, int], bool] | None = None,
+    maximum_versions: int | None = None,
 ) -> Realm:
     declared = _declared(classes)
     schema = None if declared is None else schema_handle(declared)
@@ -158,6 +177,22 @@ def _open(
     told = toft_progress_callback(tell)
     configuration.progress = told
     configuration.interrupt = ctypes.addressof(stop)
+    configuration.seed_path, seed_memory = borrowed(os.fsencode(seed or ""))
+    if maximum_versions is not None and not 0 < maximum_versions < 2**64:
+        raise InvalidArgumentError(f"At least one version is always there, not {maximum_versions}.")
+    configuration.maximum_versions = maximum_versions or 0
+
+    def ask(_: int | None, total: int, used: int) -> bool:
+        try:
+            return compact_on_open is not None and bool(compact_on_open(total, used))
+        except BaseException as error:  # also Ctrl-C
+            raised.append(error)
+            stop.value = 1
+            return False
+
+    if compact_on_open is not None:
+        asked = toft_compact_callback(ask)
+        configuration.compact = asked
     is_confined = confinement == "thread"
     migrating: list[BaseException] = []
     if migration is not None:
@@ -183,7 +218,40 @@ def _open(
             error.filename = path
         raise error.with_traceback(None) from None  # the inner frames tell a caller nothing
     handle = Handle(address.value, library().toft_realm_release)
+    if raised:
+        library().toft_realm_close(handle.address)
+        raise raised.pop().with_traceback(None) from None
     return Realm(handle, path or f":{name}", declared, write_timeout, autorefresh, is_confined)
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """The sizes of a file that was compacted, in bytes."""
+
+    size_before: int
+    size_after: int
+
+
+def compact(path: str | os.PathLike[str]) -> Compaction | None:
+    """Gives the free space of a file back to the system, if no process has it open. None: some
+    process has, and nothing was done.
+
+    A crash loses nothing. The file may grow by what it holds meanwhile. It takes as long as reading
+    and writing the file.
+    """
+    name = os.fspath(path)
+    given, memory = borrowed(os.fsencode(name))
+    compaction = toft_compaction()
+    compaction.size = ctypes.sizeof(compaction)
+    try:
+        library().toft_compact(given, ctypes.byref(compaction))
+    except FileError as error:
+        error.filename = name
+        raise
+    del memory
+    if not compaction.size_before:
+        return None
+    return Compaction(compaction.size_before, compaction.size_after)
 
 
 def _chosen(what: str, choice: str, choices: dict[str, Any]) -> Any:

@@ -311,12 +311,29 @@ class Results(Collection[T], Generic[T]):
     # Asking and observing
 
     def explain(self) -> str:
-        """How these results are worked out: the plan as text."""
+        """Runs the query and tells how that went: the plan as text, what was read, how long it
+        took.
+        """
+        return self._text("toft_results_explain")
+
+    @property
+    def query(self) -> str:
+        """What the objects pass, as the text of one query with the values of its arguments:
+        `realm.objects(Dog).where("age > $0", 3).query` is "age > 3". Given to `where` it finds the
+        same again.
+        """
+        return self._text("toft_results_query")
+
+    def _text(self, function: str) -> str:
         size = ctypes.c_size_t()
-        library().toft_results_explain(self._handle.address, None, 0, ctypes.byref(size))
-        memory = ctypes.create_string_buffer(max(1, size.value))
-        library().toft_results_explain(self._handle.address, memory, size.value, ctypes.byref(size))
-        return memory.raw[: size.value].decode()
+        read = getattr(library(), function)
+        room = 256
+        while True:
+            memory = ctypes.create_string_buffer(room)
+            read(self._handle.address, memory, room, ctypes.byref(size))
+            if size.value < room:
+                return memory.raw[: size.value].decode()
+            room = size.value + 64
 
     def observe(
         self,

@@ -5,7 +5,7 @@ internal import ToftTestKit
 @testable import ToftStorage
 
 /// What the last close gives back: the log's pages but the first segment, and free pages.
-@Suite struct CloseCompactionTests {
+@Suite struct CompactionTests {
     private let tree = Content.directory
 
     private func value(_ key: Int) -> [UInt8] { [UInt8](repeating: UInt8(key & 0xFF), count: 300) }

@@ -1,7 +1,7 @@
 extension UnsafeRawBufferPointer {
     /// Whether the bytes begin with those of `prefix`.
     @inline(__always)
-    func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
+    package func hasPrefix(_ prefix: UnsafeRawBufferPointer) -> Bool {
         count >= prefix.count
             && UnsafeRawBufferPointer(rebasing: self[..<prefix.count]).isSame(as: prefix)
     }

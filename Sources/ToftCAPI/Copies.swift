@@ -1,0 +1,47 @@
+public import CToft
+internal import ToftEngine
+internal import ToftPlatform
+
+@c @implementation
+public func toft_realm_write_copy(_ realm: OpaquePointer?, _ path: toft_string) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        let session = try ResolvedHandle(realm: realm).session
+        try session.writeCopy(to: try Argument.givenPath(path))
+    }
+}
+
+@c @implementation
+public func toft_compact(
+    _ path: toft_string, _ out_compaction: UnsafeMutablePointer<toft_compaction>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let out = try Argument.outStructure(out_compaction, "out_compaction")
+        let sizes = try Database.compact(try Argument.givenPath(path))
+        var compaction = toft_compaction()
+        compaction.size_before = sizes?.before ?? 0
+        compaction.size_after = sizes?.after ?? 0
+        Argument.fill(out, compaction)
+    }
+}
+
+extension Argument {
+    fileprivate static func givenPath(_ path: toft_string) throws(EngineError) -> String {
+        let path = try Argument.path(path, "path")
+        guard !path.isEmpty else { throw .invalidArgument("The path is empty.") }
+        return path
+    }
+}
+
+/// What a program is asked with whether a file is to be compacted.
+///
+/// `@unchecked Sendable`: it is called on the thread of the call that was given it.
+struct CompactionQuestion: @unchecked Sendable {
+    let callback: toft_compact_callback
+    let userData: UnsafeMutableRawPointer?
+
+    func ask(_ total: UInt64, _ used: UInt64) -> Bool {
+        var isWanted = false
+        ThreadMark.current.refusingCalls { isWanted = callback(userData, total, used) }
+        return isWanted
+    }
+}

@@ -1,0 +1,212 @@
+/// The exact sum of doubles: whatever their order, it is rounded once, when it is asked for.
+///
+/// A double is an integer of 53 bits times a power of two. Those whose powers are near one another
+/// are added as integers of 128 bits; `wide` takes the others, as integers of 2,200 bits. NaN does
+/// not count; with infinities the sum is infinite, with those of both signs NaN.
+package struct ExactSum {
+    /// The sum of the near ones, times 2^(1075 - base).
+    private var near: Int128 = 0
+    /// The biased exponent of the least power that `near` takes; 4096, which takes none, before the
+    /// first number.
+    private var base: UInt64 = 4096
+    /// See `addBlock`.
+    private var scale: Int64 = 0
+    /// What `near` does not take: 32 bits in each, least first, times 2^-1075. Signed, so that
+    /// carries can wait.
+    private var wide: [Int64]?
+    /// How often `wide` has been added to since its carries were resolved.
+    private var waiting = 0
+    private var hasInfinity = false
+    private var hasNegativeInfinity = false
+
+    /// Powers that `near` takes: 53 bits shifted by less than this, 64 times, fit into 122 bits.
+    private static let span: UInt64 = 63
+    private static let wideCount = 70
+
+    package init() {}
+
+    /// Adds one number. Returns whether it counts: NaN does not.
+    package mutating func add(_ value: Double) -> Bool {
+        let bits = value.bitPattern
+        let shift = (bits >> 52 & 0x7FF) &- base
+        guard shift < Self.span else { return addFar(bits) }
+        near &+= Self.product(bits, shift)
+        keepRoom()
+        return true
+    }
+
+    /// Adds those of 64 numbers whose bit is set. Returns how many count: NaN does not.
+    package mutating func add(_ values: UnsafePointer<Double>, _ selection: UInt64) -> Int {
+        var count = selection.nonzeroBitCount
+        if selection == .max, addBlock(values) { return 64 }
+        var rest = selection
+        while rest != 0 {
+            if !add(values[rest.trailingZeroBitCount]) { count &-= 1 }
+            rest &= rest &- 1
+        }
+        return count
+    }
+
+    /// Adds 64 numbers that are less than 2^(scale - 7) and have no bits below 2^(scale - 97);
+    /// otherwise adds nothing, fits `scale` to them and returns false.
+    ///
+    /// Adding 1.5 * 2^scale to a number and taking it away again leaves the number rounded to a
+    /// multiple of 2^(scale - 52). What rounding took off is a double, and rounded in the same way
+    /// to a multiple of 2^(scale - 97) it has to be itself. 32 of either add up without rounding.
+    private mutating func addBlock(_ values: UnsafePointer<Double>) -> Bool {
+        let high = Double(bitPattern: UInt64(bitPattern: scale &+ 1023) << 52 | 1 << 51)
+        let low = Double(bitPattern: UInt64(bitPattern: scale &+ 978) << 52 | 1 << 51)
+        let (highs, lows) = (SIMD2(repeating: high), SIMD2(repeating: low))
+        let least = SIMD2(repeating: high.bitPattern &- 1 << 45)
+        var (highSums, lowSums) = (SIMD2<Double>.zero, SIMD2<Double>.zero)
+        var (excess, rest) = (SIMD2<UInt64>.zero, SIMD2<UInt64>.zero)
+        for row in 0..<32 {
+            let value = UnsafeRawPointer(values + row &* 2).loadUnaligned(as: SIMD2<Double>.self)
+            let shifted = value + highs
+            excess |= unsafeBitCast(shifted, to: SIMD2<UInt64>.self) &- least
+            let rounded = shifted - highs
+            let remainder = value - rounded
+            let roundedRemainder = (remainder + lows) - lows
+            rest |= unsafeBitCast(roundedRemainder - remainder, to: SIMD2<UInt64>.self)
+            highSums += rounded
+            lowSums += roundedRemainder
+        }
+        guard (excess[0] | excess[1]) >> 46 == 0, rest[0] | rest[1] == 0 else {
+            fitScale(to: values)
+            return false
+        }
+        _ = add(highSums[0])
+        _ = add(highSums[1])
+        _ = add(lowSums[0])
+        _ = add(lowSums[1])
+        return true
+    }
+
+    @inline(never)
+    private mutating func fitScale(to values: UnsafePointer<Double>) {
+        var greatest: Int64 = 0
+        for row in 0..<64 where values[row].isFinite {
+            greatest = max(greatest, Int64(values[row].bitPattern >> 52 & 0x7FF))
+        }
+        scale = min(max(greatest - 1023 + 10, -900), 1000)
+    }
+
+    /// The integer of a normal number, with its sign, shifted left.
+    @inline(__always)
+    private static func product(_ bits: UInt64, _ shift: UInt64) -> Int128 {
+        let sign = Int64(bitPattern: bits) >> 63
+        let magnitude = Int64(bitPattern: bits & 0xF_FFFF_FFFF_FFFF | 1 &<< 52)
+        return Int128((magnitude ^ sign) &- sign) &* Int128(Int64(1) &<< Int64(bitPattern: shift))
+    }
+
+    @inline(__always)
+    private mutating func keepRoom() {
+        let high = Int64(truncatingIfNeeded: near &>> 64)
+        if UInt64(bitPattern: high &+ 1 << 61) >> 62 != 0 { spill() }
+    }
+
+    /// Adds a number that `near` does not take; the first one sets what it takes.
+    @inline(never)
+    private mutating func addFar(_ bits: UInt64) -> Bool {
+        let exponent = bits >> 52 & 0x7FF
+        let fraction = bits & 0xF_FFFF_FFFF_FFFF
+        let isNegative = bits >> 63 != 0
+        if exponent == 0x7FF {
+            if fraction != 0 { return false }
+            hasNegativeInfinity = hasNegativeInfinity || isNegative
+            hasInfinity = hasInfinity || !isNegative
+        } else if exponent != 0, base == 4096 {
+            // 30 powers below the first number; never those of NaN and infinity.
+            base = min(max(exponent, 31) - 30, 0x7FF - Self.span)
+            near = Self.product(bits, exponent - base)
+        } else if bits << 1 != 0 {
+            let magnitude = exponent == 0 ? fraction : fraction | 1 << 52
+            addWide(magnitude, isNegative, at: Int(max(exponent, 1)))
+        }
+        return true
+    }
+
+    /// Adds an integer times 2^(position - 1075) to `wide`.
+    private mutating func addWide(_ magnitude: UInt64, _ isNegative: Bool, at position: Int) {
+        var digits = wide ?? Array(repeating: 0, count: Self.wideCount)
+        wide = nil
+        var rest = UInt128(magnitude) << UInt128(position & 31)
+        var index = position >> 5
+        while rest != 0, index < digits.count {
+            let digit = Int64(truncatingIfNeeded: rest & 0xFFFF_FFFF)
+            digits[index] &+= isNegative ? -digit : digit
+            rest >>= 32
+            index += 1
+        }
+        waiting += 1
+        if waiting == 1 << 30 {
+            Self.carry(&digits)
+            waiting = 0
+        }
+        wide = digits
+    }
+
+    /// Moves the sum of the near ones to `wide`.
+    private mutating func spill() {
+        let (magnitude, isNegative) = (near.magnitude, near < 0)
+        near = 0
+        addWide(UInt64(truncatingIfNeeded: magnitude), isNegative, at: Int(base))
+        addWide(UInt64(truncatingIfNeeded: magnitude >> 64), isNegative, at: Int(base) + 64)
+    }
+
+    /// Leaves 0..<2^32 in each digit but the last, which has the sign.
+    private static func carry(_ digits: inout [Int64]) {
+        var carry: Int64 = 0
+        for index in digits.indices.dropLast() {
+            let digit = digits[index] &+ carry
+            digits[index] = digit & 0xFFFF_FFFF
+            carry = digit >> 32
+        }
+        digits[digits.count - 1] &+= carry
+    }
+
+    // MARK: Result
+
+    /// The double next to the sum, ties to even.
+    package var value: Double { scaled { $0 } }
+
+    /// The sum divided by a number of values. No overflow of the sum shows in it.
+    package func average(of count: Int) -> Double { scaled { $0 / Double(count) } }
+
+    /// What becomes of the significand, an integer of 53 bits, before its power of two is applied.
+    private func scaled(_ change: (Double) -> Double) -> Double {
+        if hasInfinity || hasNegativeInfinity {
+            return hasInfinity && hasNegativeInfinity
+                ? .nan : hasInfinity ? .infinity : -.infinity
+        }
+        var all = self
+        if base != 4096 { all.spill() }
+        guard var digits = all.wide else { return change(0) }
+        Self.carry(&digits)
+        let isNegative = digits[digits.count - 1] < 0
+        if isNegative {
+            for index in digits.indices { digits[index] = 0 &- digits[index] }
+            Self.carry(&digits)
+        }
+        guard let last = digits.lastIndex(where: { $0 != 0 }) else { return change(0) }
+        // 96 bits or more from the top, and whether there is anything below them.
+        var top: UInt128 = 0
+        for index in stride(from: last, through: max(0, last - 2), by: -1) {
+            top = top << 32 | UInt128(UInt64(bitPattern: digits[index]))
+        }
+        let isInexact = digits[..<max(0, last - 2)].contains { $0 != 0 }
+        // No double has a bit below position 1, so that small sums are exact.
+        let excess = max(0, 128 - top.leadingZeroBitCount - 53)
+        var significand = UInt64(truncatingIfNeeded: top >> UInt128(excess))
+        if excess > 0 {
+            let rest = top & (UInt128(1) << UInt128(excess) - 1)
+            let half = UInt128(1) << UInt128(excess - 1)
+            if rest > half || (rest == half && (isInexact || significand & 1 == 1)) {
+                significand += 1
+            }
+        }
+        let changed = change(isNegative ? -Double(significand) : Double(significand))
+        return Double(
+            sign: .plus, exponent: max(0, last - 2) * 32 + excess - 1075, significand: changed)
+    }
+}

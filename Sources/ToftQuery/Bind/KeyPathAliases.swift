@@ -1,0 +1,33 @@
+package import ToftModel
+
+/// Names that stand for paths in queries, class by class: `chief` for `boss.name`.
+package struct KeyPathAliases: Sendable {
+    private var paths: [ClassID: [String: String]] = [:]
+
+    /// Aliases that may stand for one another on a path.
+    static let substitutionLimit = 50
+
+    package init() {}
+
+    /// Whether no alias was ever made.
+    var isEmpty: Bool { paths.isEmpty }
+
+    /// Makes `name` stand for a path in a class; nil takes it away.
+    package mutating func set(_ name: String, of classID: ClassID, to path: String?) {
+        paths[classID, default: [:]][name] = path
+    }
+
+    /// What stands in the place of a name that is none of a property.
+    func elements(for name: String, of classID: ClassID, at offset: Int) -> [PathSyntax.Element]? {
+        paths[classID]?[name]?.split(separator: ".", omittingEmptySubsequences: false).map {
+            PathSyntax.Element(.named($0), offset: offset)
+        }
+    }
+}
+
+extension PathSyntax.Element.Kind {
+    /// A part of a path of names and operations.
+    static func named(_ part: Substring) -> Self {
+        PathOperation(rawValue: String(part)).map { .operation($0) } ?? .name(String(part))
+    }
+}

@@ -1,0 +1,367 @@
+package import ToftModel
+internal import ToftStorage
+
+/// Writes syntax back as the text of a query: the values of arguments where they are used, the
+/// least parentheses, one spelling for each operator. The text parses and binds to the same query
+/// in the same schema.
+struct Description {
+    private(set) var text = ""
+    private var arguments: [QueryArgument] = []
+
+    /// Queries each of which is asked of the results of the one before. A condition goes into the
+    /// first one as long as no step but sorts stands between.
+    init(_ sources: [BoundQuery.Source]) {
+        var conditions: [BoundQuery.Source] = []
+        var isSortedOnly = true
+        var later = Description()
+        for source in sources {
+            if case .constant(true) = source.syntax.predicate {
+            } else if isSortedOnly {
+                conditions.append(source)
+            } else {
+                later.arguments = source.arguments
+                later.text += " FILTER("
+                later.write(source.syntax.predicate)
+                later.text += ")"
+            }
+            for ordering in source.syntax.orderings {
+                later.arguments = source.arguments
+                later.write(ordering)
+                if case .sort = ordering { continue }
+                isSortedOnly = false
+            }
+        }
+        for (index, source) in conditions.enumerated() {
+            arguments = source.arguments
+            if index > 0 { text += " AND " }
+            write(source.syntax.predicate, within: conditions.count > 1 ? .conjunction : .all)
+        }
+        text = (conditions.isEmpty ? "TRUEPREDICATE" : text) + later.text
+    }
+
+    private init() {}
+
+    // MARK: Predicates
+
+    /// What a predicate stands in.
+    private enum Surroundings {
+        case all, conjunction, negation
+    }
+
+    private mutating func write(
+        _ predicate: PredicateSyntax, within surroundings: Surroundings = .all
+    ) {
+        switch predicate {
+        case .constant(let value): text += value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+        case .not(let inner):
+            text += "NOT "
+            write(inner, within: .negation)
+        case .and(let parts):
+            writeParts(parts, " AND ", .conjunction, inParentheses: surroundings == .negation)
+        case .or(let parts): writeParts(parts, " OR ", .all, inParentheses: surroundings != .all)
+        case .comparison(let comparison): write(comparison)
+        }
+    }
+
+    private mutating func writeParts(
+        _ parts: [PredicateSyntax], _ separator: String, _ surroundings: Surroundings,
+        inParentheses: Bool
+    ) {
+        if inParentheses { text += "(" }
+        for (index, part) in parts.enumerated() {
+            if index > 0 { text += separator }
+            write(part, within: surroundings)
+        }
+        if inParentheses { text += ")" }
+    }
+
+    private mutating func write(_ comparison: ComparisonSyntax) {
+        let isPattern = comparison.comparator == .like
+        write(comparison.left, isPattern: isPattern)
+        text += " " + comparison.comparator.rawValue + comparison.options.spelling + " "
+        write(comparison.right, isPattern: isPattern)
+    }
+
+    // MARK: Values
+
+    private mutating func write(
+        _ expression: ExpressionSyntax, isPattern: Bool = false, tighterThan precedence: Int = 0
+    ) {
+        switch expression {
+        case .literal(let literal, _): write(literal, isPattern: isPattern)
+        case .list(let quantifier, let elements, _):
+            writeList(quantifier, elements.map(\.literal), isPattern: isPattern)
+        case .quantifiedArgument(let quantifier, let index, _):
+            text += quantifier.rawValue + " "
+            write(.argument(index), isPattern: isPattern)
+        case .path(let path): write(path)
+        case .arithmetic(let operation, let left, let right, _):
+            let own = operation == .add || operation == .subtract ? 1 : 2
+            let inParentheses = own <= precedence
+            if inParentheses { text += "(" }
+            write(left, tighterThan: own - 1)
+            text += " " + operation.rawValue + " "
+            write(right, tighterThan: own)
+            if inParentheses { text += ")" }
+        case .subquery(let subquery):
+            text += "SUBQUERY("
+            write(subquery.collection)
+            text += ", " + Self.spelling(ofName: subquery.variable) + ", "
+            write(subquery.predicate)
+            text += ").@count"
+        }
+    }
+
+    private mutating func writeList(
+        _ quantifier: Quantifier?, _ elements: [Literal], isPattern: Bool
+    ) {
+        text += (quantifier.map { $0.rawValue + " " } ?? "") + "{"
+        for (index, element) in elements.enumerated() {
+            if index > 0 { text += ", " }
+            write(element, isPattern: isPattern)
+        }
+        text += "}"
+    }
+
+    private mutating func write(_ literal: Literal, isPattern: Bool) {
+        switch literal {
+        case .null: text += "null"
+        case .bool(let value): text += "\(value)"
+        case .integer(.small(let value)): text += "\(value)"
+        case .integer(.large(let isNegative, let digits)):
+            text += (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self)
+        case .double(let value, let decimal): text += Self.spelling(of: value, decimal)
+        case .float(let value): text += value.isFinite ? "\(value)f" : "\(value)"
+        case .string(let string): write(string, isPattern: isPattern)
+        case .data(let bytes): text += "binary(\(Self.base64(bytes)))"
+        case .date(let date): text += "T\(date.seconds):\(date.nanoseconds)"
+        case .uuid(let bytes): text += "uuid(\(FixedBytes(bytes: bytes).uuidText))"
+        case .objectId(let bytes): text += "oid(\(Self.hexadecimal(bytes)))"
+        case .value(let value): write(value, isPattern: isPattern)
+        case .argument(let index):
+            switch index < arguments.count ? arguments[index] : nil {
+            case .value(let value)?: write(value, isPattern: isPattern)
+            case .list(let values)?:
+                writeList(nil, values.map { .value($0) }, isPattern: isPattern)
+            case nil: text += "$\(index)"
+            }
+        case .object(let className, let key):
+            text += "obj("
+            write(.string(StringLiteral(className)), isPattern: false)
+            text += ", "
+            write(key.literal, isPattern: false)
+            text += ")"
+        }
+    }
+
+    /// A value that a caller handed in: numbers in the form that keeps their type.
+    private mutating func write(_ value: Value, isPattern: Bool) {
+        switch value {
+        case .double(let value) where value.isFinite: text += "double(\(value))"
+        case .double(let value): text += "\(value)"
+        case .decimal(let value) where !value.isNaN && !value.isInfinite:
+            text += "decimal(\(value.description))"
+        case .decimal(let value): text += Self.spelling(of: value.nearestDouble, value)
+        case .bool(let value): write(Literal.bool(value), isPattern: false)
+        case .int(let value): text += "\(value)"
+        case .float(let value): write(Literal.float(value), isPattern: false)
+        case .string(let value): write(StringLiteral(value), isPattern: isPattern)
+        case .data(let value): write(Literal.data(value), isPattern: false)
+        case .date(let value): write(Literal.date(value), isPattern: false)
+        case .uuid(let value): text += "uuid(\(value.uuidText))"
+        case .objectId(let value): text += "oid(\(value.objectIdText))"
+        case .link(let object): text += "L\(object.classID):\(object.key)"
+        case .null, .list, .dictionary: text += "null"
+        }
+    }
+
+    private static func spelling(of value: Double, _ decimal: Decimal128) -> String {
+        if decimal.isNaN { return "nan" }
+        if decimal.isInfinite { return value < 0 ? "-inf" : "inf" }
+        let digits = decimal.description
+        return digits.utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "E") }
+            ? digits : digits + "e0"
+    }
+
+    private mutating func write(_ string: StringLiteral, isPattern: Bool) {
+        if isPattern, let pattern = string.pattern {
+            text += "'"
+            var plain: [UInt8] = []
+            for unit in pattern.units {
+                switch unit {
+                case LikePattern.anyCharacter: plain.append(UInt8(ascii: "?"))
+                case LikePattern.anyRun: plain.append(UInt8(ascii: "*"))
+                case UInt16(UInt8(ascii: "?")), UInt16(UInt8(ascii: "*")):
+                    writeEscaped(plain)
+                    plain = []
+                    text += "\\" + (unit == UInt16(UInt8(ascii: "?")) ? "?" : "*")
+                default: plain.append(UInt8(truncatingIfNeeded: unit))
+                }
+            }
+            writeEscaped(plain)
+            text += "'"
+        } else if String(validating: string.bytes, as: UTF8.self) == nil {
+            text += Self.base64(string.bytes)
+        } else {
+            text += "'"
+            writeEscaped(string.bytes)
+            text += "'"
+        }
+    }
+
+    private mutating func writeEscaped(_ bytes: [UInt8]) {
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            switch scalar {
+            case "'": text += "\\'"
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case "\0": text += "\\0"
+            default:
+                if scalar.value < 0x20 || scalar.value == 0x7F {
+                    text += "\\u00" + Self.hexadecimal([UInt8(scalar.value)])
+                } else {
+                    text.unicodeScalars.append(scalar)
+                }
+            }
+        }
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
+            as: UTF8.self)
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> String {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text = Array("B64\"".utf8)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            var bits: UInt32 = 0
+            for byte in group { bits = bits << 8 | UInt32(byte) }
+            bits <<= UInt32(8 * (3 - group.count))
+            for digit in 0..<4 {
+                text.append(
+                    digit > group.count
+                        ? UInt8(ascii: "=") : digits[Int(bits >> UInt32(18 - 6 * digit) & 63)])
+            }
+        }
+        text.append(UInt8(ascii: "\""))
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    // MARK: Paths
+
+    private mutating func write(_ path: PathSyntax) {
+        if let quantifier = path.quantifier { text += quantifier.rawValue + " " }
+        var isFirst = true
+        for element in path.elements.flatMap({ $0.expanded(with: arguments) }) {
+            switch element {
+            case .index(let index):
+                text += "["
+                write(index)
+                text += "]"
+            case .name(let name): text += (isFirst ? "" : ".") + Self.spelling(ofName: name)
+            case .operation(let operation): text += (isFirst ? "" : ".") + operation.rawValue
+            case .argument(let index): text += (isFirst ? "" : ".") + "$K\(index)"
+            }
+            isFirst = false
+        }
+    }
+
+    private mutating func write(_ index: PathIndex) {
+        switch index {
+        case .position(let position): text += "\(position)"
+        case .first: text += "FIRST"
+        case .last: text += "LAST"
+        case .size: text += "SIZE"
+        case .every: text += "*"
+        case .key(let key): write(.string(StringLiteral(key)), isPattern: false)
+        case .argument(let index): write(.argument(index), isPattern: false)
+        }
+    }
+
+    /// A backslash before what would not be taken for a part of the name, and in a word that has a
+    /// meaning of its own.
+    private static func spelling(ofName name: String) -> String {
+        var bytes: [UInt8] = []
+        let isWord = Keyword(spelling: Array(name.utf8)[...]).map { !$0.canBeName } ?? false
+        var needsEscape = isWord
+        let argument =
+            name.utf8.first == UInt8(ascii: "$")
+            && name.utf8.dropFirst(name.hasPrefix("$K") ? 2 : 1).first.map(Lexer.isDigit) == true
+        for (index, byte) in name.utf8.enumerated() {
+            let escape = Lexer.letter(ofBlank: byte)
+            let isBlankLetter = [UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t")]
+                .contains(byte)
+            if let escape {
+                bytes += [UInt8(ascii: "\\"), escape]
+            } else if index == 0 ? !Lexer.beginsName(byte) || argument : !Lexer.continuesName(byte)
+            {
+                bytes += [UInt8(ascii: "\\"), byte]
+            } else if needsEscape, !isBlankLetter {
+                needsEscape = false
+                bytes += [UInt8(ascii: "\\"), byte]
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    // MARK: Orderings
+
+    private mutating func write(_ ordering: OrderingSyntax) {
+        switch ordering {
+        case .sort(let keys):
+            writePaths("SORT", keys.map(\.path)) { keys[$0].isAscending ? " ASC" : " DESC" }
+        case .distinct(let paths): writePaths("DISTINCT", paths) { _ in "" }
+        case .limit(let count): text += " LIMIT(\(count))"
+        case .offset(let count): text += " OFFSET(\(count))"
+        case .filter(let predicate):
+            text += " FILTER("
+            write(predicate)
+            text += ")"
+        }
+    }
+
+    private mutating func writePaths(
+        _ word: String, _ paths: [PathSyntax], _ direction: (Int) -> String
+    ) {
+        text += " " + word + "("
+        for (index, path) in paths.enumerated() {
+            if index > 0 { text += ", " }
+            write(path)
+            text += direction(index)
+        }
+        text += ")"
+    }
+}
+
+extension Literal.PrimaryKeyLiteral {
+    fileprivate var literal: Literal {
+        switch self {
+        case .null, .other: .null
+        case .integer(let value): .integer(.small(value))
+        case .string(let value): .string(StringLiteral(value))
+        case .uuid(let bytes): .uuid(bytes)
+        case .objectId(let bytes): .objectId(bytes)
+        case .argument(let index): .argument(index)
+        }
+    }
+}
+
+extension PathSyntax.Element {
+    /// The elements that `$K0` stands for; the element itself where it is none. An argument that is
+    /// no key path gives nothing.
+    func expanded(with arguments: [QueryArgument]) -> [Kind] {
+        guard case .argument(let index) = kind else { return [kind] }
+        guard index < arguments.count, case .value(.string(let text)) = arguments[index],
+            !text.isEmpty
+        else { return [] }
+        return text.split(separator: ".", omittingEmptySubsequences: false).map { .named($0) }
+    }
+}

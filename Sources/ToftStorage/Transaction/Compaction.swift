@@ -1,0 +1,262 @@
+internal import ToftPlatform
+
+/// Gives back what a file no longer needs, in its place: segments of the log and free pages.
+///
+/// It makes versions that hold the same as the last, each durable with both metas before the next
+/// begins, so a crash leaves the newest of them that is. The caller is the only participant of the
+/// file, whose newest meta is durable and has nothing in the log behind it. A read-only attachment
+/// that has come meanwhile sees the newest of these versions; it pins that, and what would be next
+/// is left out.
+///
+/// 1. The log gives its pages back, and the insert buffer of a small file its entries.
+/// 2. What lies behind the cut, where the file is to end, moves to free pages before it.
+/// 3. What that has freed becomes free, and the version counts the pages up to the last in use.
+///
+/// Then the file is truncated. Where a whole file is compacted and step 2 fills too few gaps, all
+/// extents move to the end of the file once, and then back.
+struct Compaction {
+    /// How much is done.
+    enum Extent: Equatable {
+        /// What is worth it: long values stay where they are, and steps 2 and 3 are done again
+        /// while an eighth is free and the file gets shorter.
+        case little
+        /// All that can be; steps 2 and 3 again as long as the file gets shorter.
+        case whole
+    }
+
+    private let file: MappedFile
+    private let coordinator: Coordinator
+    private let dirtyLimit: Int
+    private let extent: Extent
+    private(set) var meta: Meta
+
+    /// Free pages that are not worth it: beside an eighth of the file.
+    #if TOFT_TRIALS
+    private static let leastWaste: UInt64 = 8
+    #else
+    private static let leastWaste: UInt64 = 128
+    #endif
+    /// Pages that are moved at most: 16 MiB.
+    private static let movedPages = 4_096
+    /// Pages of the largest file whose insert buffer is emptied: 64 MiB.
+    private static let drainedPages: UInt64 = 16_384
+    /// How often steps 2 and 3 are done at most.
+    private static let rounds = 6
+
+    /// Compacts a file whose newest meta is `meta`.
+    ///
+    /// - Parameter segments: how many segments of the log stay.
+    /// - Returns: the meta that the file has then.
+    /// - Throws: `io`, `diskFull`...: the file holds the same as before nevertheless.
+    @discardableResult
+    static func run(
+        _ extent: Extent, _ file: MappedFile, _ coordinator: Coordinator, _ meta: Meta,
+        dirtyLimit: Int, keeping segments: Int = 1
+    ) throws(StorageError) -> Meta {
+        var compaction = Compaction(
+            file: file, coordinator: coordinator, dirtyLimit: dirtyLimit, extent: extent,
+            meta: meta)
+        try compaction.run(keeping: segments)
+        return compaction.meta
+    }
+
+    private mutating func run(keeping segments: Int) throws(StorageError) {
+        if extent == .little, try FileUse(meta, file).wasted < leastWorth { return }
+        guard try isAlone() else { return }
+        try releaseLog(keeping: segments)
+        guard try shrink() else { return }
+        if extent == .whole, try FileUse(meta, file).wasted > max(16, meta.pageCount / 32) {
+            // Free pages are too scattered for extents of several pages.
+            try moveAllBehindTheEnd()
+            guard try shrink() else { return }
+        }
+        try file.truncate(to: meta.pageCount * UInt64(Page.size))
+        Failpoint.reach(.fileTruncated)
+    }
+
+    /// Steps 2 and 3. False where a version is read meanwhile.
+    private mutating func shrink() throws(StorageError) -> Bool {
+        for round in 0..<Self.rounds {
+            if extent == .little, round > 0, try FileUse(meta, file).wasted < leastWorth { break }
+            let before = meta.pageCount
+            guard try isAlone() else { return false }
+            try moveExtents()
+            guard try isAlone() else { return false }
+            try commit { (transaction) throws(StorageError) in
+                try transaction.pages.freeSpace?.trimFile(in: transaction.pages)
+            }
+            if meta.pageCount >= before { break }
+        }
+        return try isAlone()
+    }
+
+    /// Moves every extent to where the file ends, one after the other, so that what lies before is
+    /// free and in one piece. The file grows by what it holds.
+    private mutating func moveAllBehindTheEnd() throws(StorageError) {
+        let limit = dirtyLimit
+        try commit { (transaction) throws(StorageError) in
+            let pages = transaction.pages
+            guard let freeSpace = pages.freeSpace else { return }
+            let free = try freeSpace.takeAll(in: pages)
+            try transaction.trees.move(
+                ExtentMove(
+                    pages: pages, cut: 0, dirtyLimit: limit, movesLongValues: true,
+                    growsFile: true))
+            for run in free { try freeSpace.release(run.page, count: run.count, in: pages) }
+        }
+    }
+
+    /// Whether no read-only attachment pins a version.
+    private func isAlone() throws(StorageError) -> Bool {
+        try coordinator.readOnlyPins().isEmpty
+    }
+
+    private var leastWorth: UInt64 { max(Self.leastWaste, meta.pageCount / 8) }
+
+    private mutating func releaseLog(keeping kept: Int) throws(StorageError) {
+        let segments = meta.logMap.segments
+        meta.logMap.segments = Array(segments.prefix(kept))
+        let drains = extent == .whole || meta.pageCount <= Self.drainedPages
+        let (extent, limit) = (extent, dirtyLimit)
+        try commit { (transaction) throws(StorageError) in
+            for segment in segments.dropFirst(kept) {
+                try transaction.pages.freeSpace?.release(
+                    segment.page, count: Int(segment.pageCount), in: transaction.pages)
+            }
+            if drains { try transaction.trees.emptyInsertBuffer(dirtyLimit: limit) }
+            // Nobody is left who would ask for the records of earlier commits.
+            if extent == .whole, try transaction.view.hasTree(SystemTree.records) {
+                try transaction.dropTree(SystemTree.records)
+            }
+        }
+    }
+
+    private mutating func moveExtents() throws(StorageError) {
+        let (extent, limit) = (extent, dirtyLimit)
+        let movedPages = extent == .whole ? .max : Self.movedPages
+        try commit { (transaction) throws(StorageError) in
+            let pages = transaction.pages
+            guard
+                let cut = try pages.freeSpace?.cutFile(movingAtMost: movedPages, in: pages)
+            else { return }
+            try transaction.trees.move(
+                ExtentMove(
+                    pages: pages, cut: cut, dirtyLimit: limit,
+                    movesLongValues: extent == .whole))
+        }
+    }
+
+    /// Makes a version that holds the same as the last, and both metas of it.
+    private mutating func commit(_ change: (WriteTransaction) throws(StorageError) -> Void)
+        throws(StorageError)
+    {
+        try CurrentCall.checkInterruption()
+        let base = try Store.aside(meta, file, dirtyLimit: dirtyLimit, keepsRecords: false)
+        let transaction = try WriteTransaction(
+            replayingIn: base, published: PublishedVersion(meta),
+            version: coordinator.claimVersion(), pins: [], besides: nil, isPrivate: false)
+        try change(transaction)
+        let bytes = transaction.baseRoot.recordBytes
+        let record = transaction.record.pointee.finish(
+            version: transaction.version, previousVersion: transaction.baseVersion,
+            recordBytes: bytes)
+        let published = try VersionBuilder(transaction).build(
+            record, total: bytes &+ UInt64(record.count))
+        try transaction.pages.flush()
+        Failpoint.reach(.compactionWritten)
+        try file.sync()
+        meta.version = published.version
+        meta.root = published.root
+        meta.pageCount = published.fileSize / UInt64(Page.size)
+        for slot: PageNumber in [0, 1] { try MetaPage.write(meta, slot: slot, to: file) }
+        coordinator.ring.publish(published)
+        Failpoint.reach(.compactionDurable)
+    }
+}
+
+/// What the pages of a file at rest are used for.
+struct FileUse {
+    /// Pages of the file, as its meta counts them.
+    let pages: UInt64
+    /// Of them: pages that hold nothing but the log, and free ones.
+    let wasted: UInt64
+
+    /// O(regions of the file).
+    init(_ meta: Meta, _ file: MappedFile) throws(StorageError) {
+        let reader = PageReader(file, version: meta.version)
+        let root = try Root(reading: meta.root, in: reader)
+        var used = Page.firstData.rawValue
+        for region in try FreeSpaceReader.regions(root.directory, in: reader) {
+            used += UInt64(Page.perRegion - region.freePages)
+        }
+        for run in try RootPayload.runs(of: meta.root, in: reader) { used &-= UInt64(run.count) }
+        for segment in meta.logMap.segments.dropFirst() { used &-= segment.pageCount }
+        pages = meta.pageCount
+        wasted = pages > used ? pages - used : 0
+    }
+}
+
+/// Moves extents from behind a page to free pages before it.
+struct ExtentMove {
+    let pages: PageWriter
+    /// Where the file is to end.
+    let cut: PageNumber
+    /// Bytes of extents above which leaves are spilled.
+    let dirtyLimit: Int
+    /// Whether the long values of leaves move too: every leaf is read then.
+    let movesLongValues: Bool
+    /// Whether extents move also where the file has no free pages for them.
+    var growsFile = false
+
+    /// Moves what lies behind the cut of a tree: `ref` is its node of a height. O(inner nodes +
+    /// what is moved).
+    func move(_ ref: inout Ref, height: Int, leafType: ExtentType) throws(StorageError) {
+        guard Page.isRun(ref.page, count: ref.pageCount) else {
+            throw .corrupt(page: ref.page, reason: "a reference names \(ref.pageCount) pages there")
+        }
+        let isMoved = try isToMove(ref)
+        guard height > 0 else {
+            if isMoved { _ = try pages.edit(&ref, as: leafType) }
+            if movesLongValues { try moveLongValues(of: &ref, leafType) }
+            return try pages.spill(limit: dirtyLimit)
+        }
+        if isMoved { _ = try pages.edit(&ref, as: .treeInner) }
+        let count = try node(ref, height).count
+        for index in 0..<count {
+            let old = try node(ref, height).child(index)
+            var child = old
+            try move(&child, height: height - 1, leafType: leafType)
+            guard child != old else { continue }
+            let base = try pages.edit(&ref, as: .treeInner)
+            InnerEditor(base: base, page: ref.page).setChild(index, child)
+        }
+    }
+
+    /// Whether an extent lies behind the cut, and there are free pages for it before.
+    private func isToMove(_ ref: Ref) throws(StorageError) -> Bool {
+        guard ref.birth != pages.version, ref.page + UInt64(ref.pageCount) > cut else {
+            return false
+        }
+        if growsFile { return true }
+        return try pages.freeSpace?.hasRun(of: Int(ref.pageCount), in: pages) ?? false
+    }
+
+    private func moveLongValues(of ref: inout Ref, _ type: ExtentType) throws(StorageError) {
+        var leaf = try pages.view(ref, as: type)
+        try pages.reader.verify(ref, leaf, 0..<Int(ref.pageCount) * Page.size)
+        for offset in try LongValues.references(in: leaf, of: ref, type) {
+            let old = Ref(decoding: leaf + offset)
+            guard Page.isRun(old.page, count: old.pageCount) else {
+                throw .corrupt(page: ref.page, reason: "a long value lies outside the file")
+            }
+            guard try isToMove(old) else { continue }
+            let edited = try pages.edit(&ref, as: type)
+            try pages.moveBlob(old).encode(to: edited + offset)
+            leaf = UnsafeRawPointer(edited)
+        }
+    }
+
+    private func node(_ ref: Ref, _ height: Int) throws(StorageError) -> InnerNode {
+        try InnerNode(try pages.view(ref, as: .treeInner), page: ref.page, height: height)
+    }
+}

@@ -1,0 +1,129 @@
+package import ToftPlatform
+
+/// Writes the version of a snapshot to a file of its own, which holds the same and no free space.
+///
+/// 1. The pages that the version uses are copied to where they were, while others write: none of
+///    them changes as long as the version is pinned. What lies between them takes no space.
+/// 2. Both metas are written, of a file that was closed cleanly.
+/// 3. The file is compacted.
+/// 4. Everything in it is read back and checked.
+///
+/// `PosixFile.create` syncs the file before it gives it its name, which must not be taken.
+struct FileCopy {
+    private let snapshot: Snapshot
+    private let file: MappedFile
+    /// Bytes of one write at most.
+    private static let pieceSize = 64 * 1024
+
+    static func write(_ snapshot: Snapshot, to file: MappedFile) throws(StorageError) {
+        let copy = FileCopy(snapshot: snapshot, file: file)
+        let meta = try copy.copyPages()
+        let compacted = try Compaction.run(
+            .whole, file, try copy.coordinator(meta), meta, dirtyLimit: StoreLimit.dirtyBytes,
+            keeping: 0)
+        try CurrentCall.checkInterruption()
+        let report = try Store.aside(compacted, file).check()
+        if let error = report.deviceError { throw error }
+        if let problem = report.problems.first {
+            throw .corrupt(
+                page: 0,
+                reason: "the copy is not whole, as the database is damaged: \(problem)")
+        }
+    }
+
+    private func coordinator(_ meta: Meta) throws(StorageError) -> Coordinator {
+        let coordinator = try Coordinator.inMemory()
+        try coordinator.open(published: PublishedVersion(meta))
+        return coordinator
+    }
+
+    private func copyPages() throws(StorageError) -> Meta {
+        let used = try FreeSpaceReader.unusedPages(
+            of: snapshot.rootRef, pins: [], in: snapshot.pages)
+        // A segment that the log got later is none of this version's.
+        let segments = try snapshot.store.logSegments().filter { segment in
+            let region = Page.region(of: segment.page)
+            return region < used.count && used[region].isUsed(Page.indexInRegion(segment.page))
+        }
+        try file.truncate(to: snapshot.root.pageCount * UInt64(Page.size))
+        for (region, bitmap) in used.enumerated() {
+            let first = Page.first(ofRegion: region)
+            for run in bitmap.usedRuns(in: 0..<bitmap.usedEnd) {
+                let start = first + UInt64(run.lowerBound)
+                if segments.contains(where: { $0.page == start && $0.pageCount == run.count }) {
+                    continue
+                }
+                try copy(start.byteOffset, byteCount: run.count * Page.size)
+            }
+        }
+        for extent in snapshot.pages.extentsInMemory() {
+            try file.write(
+                UnsafeRawBufferPointer(
+                    start: extent.base, count: Int(extent.pageCount) * Page.size),
+                at: extent.page.byteOffset)
+        }
+        var meta = Meta(
+            databaseID: (try system(RandomBytes.uint64()), try system(RandomBytes.uint64())),
+            replicaID: try system(RandomBytes.uint64()), version: snapshot.version,
+            root: snapshot.rootRef, pageCount: snapshot.root.pageCount,
+            identity: try file.identity())
+        meta.isClosedCleanly = true
+        meta.logMap.segments = segments
+        for slot: PageNumber in [0, 1] { try MetaPage.write(meta, slot: slot, to: file) }
+        return meta
+    }
+
+    /// Copies bytes of the file; what it does not have is in memory.
+    private func copy(_ start: UInt64, byteCount: Int) throws(StorageError) {
+        let source = snapshot.store.file
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: min(byteCount, Self.pieceSize), alignment: Page.size)
+        defer { buffer.deallocate() }
+        var offset = start
+        let end = min(start + UInt64(byteCount), try source.size())
+        while offset < end {
+            try CurrentCall.checkInterruption()
+            let piece = UnsafeMutableRawBufferPointer(
+                rebasing: buffer[..<Int(min(UInt64(buffer.count), end - offset))])
+            try source.read(into: piece, at: offset)
+            try file.write(UnsafeRawBufferPointer(piece), at: offset)
+            offset += UInt64(piece.count)
+        }
+    }
+}
+
+extension Snapshot {
+    /// Writes the version to a new file, without free space; others may write meanwhile. Checked
+    /// and durable when it returns; after an error there is no such file. O(file).
+    ///
+    /// Not for the snapshot of a write transaction.
+    ///
+    /// - Parameter path: of the new file. A link that leads to nothing is followed.
+    /// - Throws: `fileExists`; `fileNotFound` where the directory is missing; `permissionDenied`,
+    ///   `diskFull`, `io`...; `corrupt` where the database is damaged; `interrupted`.
+    package func writeCopy(to path: String, allowsNetworkFileSystem: Bool = false)
+        throws(StorageError)
+    {
+        guard try system(FileIdentity.ofFile(at: path)) == nil else {
+            throw .fileExists(path: path)
+        }
+        var failure: StorageError?
+        let isCreated: Bool
+        do throws(SystemError) {
+            isCreated = try PosixFile.create(
+                path, allowingNetworkFileSystem: allowsNetworkFileSystem
+            ) { file throws(SystemError) in
+                do throws(StorageError) {
+                    try FileCopy.write(self, to: MappedFile(file))
+                } catch {
+                    failure = error
+                    // Any error ends the creation; `failure` says which.
+                    throw .closed
+                }
+            }
+        } catch {
+            throw failure ?? StorageError(error)
+        }
+        if !isCreated { throw .fileExists(path: path) }
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import ToftModel
+
+/// Sums of doubles are rounded once.
+@Suite struct ExactSumTests {
+    private static let sums: [([Double], Double)] = [
+        ([0.1, 0.2, 0.3], 0.6), ([1e308, 1e308, -1e308], 1e308), ([1, 1e100, 1, -1e100], 2),
+        ([.infinity, 1], .infinity), ([-.infinity, 1e308], -.infinity),
+        ([5e-324, 5e-324, -5e-324], 5e-324),
+        ([9_007_199_254_740_992, 1, 1], 9_007_199_254_740_994),
+        ([9_007_199_254_740_992, 1, 5e-324], 9_007_199_254_740_994),
+        ([1.7976931348623157e308, 1.7976931348623157e308], .infinity), ([], 0), ([-0.0], 0),
+        ([2.2250738585072014e-308, -5e-324], 2.225073858507201e-308), ([.nan, 2], 2),
+    ]
+
+    @Test(arguments: sums)
+    func `The sum is the double next to it in any order`(values: [Double], expected: Double) {
+        for values in [values, values.reversed()] {
+            var sum = ExactSum()
+            for value in values {
+                let counts = sum.add(value)
+                #expect(counts == !value.isNaN)
+            }
+            #expect(sum.value == expected)
+        }
+    }
+
+    @Test func `Infinities of both signs are NaN and an average does not overflow`() {
+        var sum = ExactSum()
+        _ = sum.add(.infinity)
+        _ = sum.add(-.infinity)
+        #expect(sum.value.isNaN && sum.average(of: 2).isNaN)
+        sum = ExactSum()
+        for _ in 0..<3 { _ = sum.add(0x1p1023) }
+        #expect(sum.value == .infinity && sum.average(of: 3) == 0x1p1023)
+    }
+
+    @Test func `Numbers and their opposites are zero whatever their size and order`() {
+        let seed = UInt64.random(in: 0...UInt64(UInt32.max))
+        print("exact sums, seed \(seed)")
+        var state = seed
+        func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state >> 32 ^ state << 17
+        }
+        for round in 0..<400 {
+            var values: [Double] = []
+            for _ in 0..<96 {
+                // Near one another, or anywhere.
+                let exponent = round % 2 == 0 ? 1000 + next() % 40 : next() % 2047
+                let value = Double(bitPattern: exponent << 52 | next() & 0xF_FFFF_FFFF_FFFF)
+                values += [value, -value]
+            }
+            for index in values.indices { values.swapAt(index, Int(next() % 192)) }
+            let extra = Double(bitPattern: (1 + next() % 2046) << 52)
+            var sum = ExactSum()
+            values.withUnsafeBufferPointer { values in
+                guard let start = values.baseAddress else { return }
+                let counts = [
+                    sum.add(start, .max), sum.add(start + 64, 0xFFFF), sum.add(extra) ? 1 : 0,
+                    sum.add(start + 64, ~0xFFFF), sum.add(start + 128, .max),
+                ]
+                #expect(counts == [64, 16, 1, 48, 64])
+            }
+            #expect(sum.value == extra, "seed \(seed), round \(round)")
+        }
+    }
+}

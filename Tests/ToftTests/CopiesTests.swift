@@ -1,0 +1,136 @@
+import Foundation
+import RealmSwift
+import Synchronization
+import Testing
+
+@testable import Toft
+
+@Suite("Copies, sizes and compaction")
+struct CopiesTests {
+    /// Lets go of everything that a block made.
+    @inline(never)
+    private func autoreleased(_ block: () throws -> Void) throws { try block() }
+
+    private func fill(_ realm: Realm, _ count: Int) throws {
+        try realm.write {
+            for number in 0..<count { realm.add(Person(number, "Person \(number)")) }
+        }
+    }
+
+    private func thin(_ realm: Realm) throws {
+        try realm.write {
+            for person in Array(realm.objects(Person.self)) where person.id % 5 != 0 {
+                realm.delete(person)
+            }
+        }
+    }
+
+    private func configuration(_ url: URL) -> Realm.Configuration {
+        Realm.Configuration(fileURL: url, objectTypes: [Person.self, Dog.self])
+    }
+
+    private func size(_ url: URL) throws -> Int {
+        try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int ?? -1
+    }
+
+    @Test
+    func `A copy holds what the realm shows, and is shorter`() throws {
+        try TestRealm.withFile { realm, url in
+            try fill(realm, 3_000)
+            try thin(realm)
+            let copy = url.deletingLastPathComponent().appendingPathComponent("copy.realm")
+            try realm.writeCopy(toFile: copy)
+            expectError(.fileExists) { try realm.writeCopy(toFile: copy) }
+            let missing = url.deletingLastPathComponent().appendingPathComponent("none/a.realm")
+            expectError(.fileNotFound) { try realm.writeCopy(toFile: missing) }
+            realm.beginWrite()
+            expectError(.alreadyInTransaction) {
+                try realm.writeCopy(toFile: url.appendingPathExtension("b"))
+            }
+            realm.cancelWrite()
+            #expect(try size(copy) < size(url))
+            let copied = try Realm(configuration: configuration(copy))
+            #expect(copied.objects(Person.self).count == 600)
+            #expect(copied.object(ofType: Person.self, forPrimaryKey: 5)?.name == "Person 5")
+            try TestRealm.check(copied)
+            let names = try FileManager.default.contentsOfDirectory(
+                atPath: url.deletingLastPathComponent().path)
+            #expect(!names.contains { $0.hasSuffix(".new") })
+        }
+    }
+
+    @Test
+    func `A database in memory is written to a file`() throws {
+        try TestRealm.withFolder { folder in
+            let realm = try Realm(configuration: TestRealm.inMemory())
+            try fill(realm, 10)
+            let url = folder.appendingPathComponent("a.realm")
+            try realm.writeCopy(toFile: url)
+            let copied = try Realm(configuration: configuration(url))
+            #expect(copied.objects(Person.self).count == 10)
+            try TestRealm.check(copied)
+        }
+    }
+
+    @Test
+    func `A launch asks whether to compact, and who has a file open keeps it as it is`() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            let asked = Mutex<[(Int, Int)]>([])
+            var asking = configuration(url)
+            asking.shouldCompactOnLaunch = { total, used in
+                asked.withLock { $0.append((total, used)) }
+                return true
+            }
+            try autoreleased {
+                let realm = try Realm(configuration: configuration(url))
+                try fill(realm, 2_000)
+                try thin(realm)
+                #expect(try Realm.compact(configuration(url)) == nil)
+                withExtendedLifetime(realm) {}
+            }
+            let closed = try size(url)
+            try autoreleased {
+                let realm = try Realm(configuration: asking)
+                #expect(realm.objects(Person.self).count == 400)
+                try TestRealm.check(realm)
+            }
+            let (total, used) = asked.withLock { $0.first ?? (0, 0) }
+            #expect(total == closed && used > 0 && used <= total)
+            let sizes = try #require(try Realm.compact(configuration(url)))
+            #expect(sizes.after <= sizes.before)
+            #expect(try sizes.after == size(url))
+        }
+    }
+
+    @Test
+    func `Old versions are told with what they hold, and a limit refuses to write`() throws {
+        try TestRealm.withFolder { folder in
+            var limited = configuration(folder.appendingPathComponent("a.realm"))
+            limited.maximumNumberOfActiveVersions = 2
+            let realm = try Realm(configuration: limited)
+            try fill(realm, 2_000)
+            var frozen: Realm? = realm.freeze()
+            let old = try realm.versionPins().map(\.version)
+            try thin(realm)
+            realm.refresh()
+            let pins = try realm.versionPins()
+            let pin = try #require(pins.first)
+            #expect(old.contains(pin.version) && pin.held > 0)
+            #expect(pin.processID == Int(getpid()))
+            let sizes = try realm.sizes()
+            #expect(sizes.held >= pin.held)
+            #expect(sizes.file == sizes.live + sizes.free + sizes.held + sizes.log)
+            var second: Realm? = realm.freeze()
+            try realm.write { realm.add(Dog("Rex")) }
+            expectError(.tooManyReaders) { try realm.write { realm.add(Dog("Fido")) } }
+            #expect(frozen?.objects(Person.self).count == 2_000)
+            #expect(second?.objects(Dog.self).count == 0)
+            frozen = nil
+            second = nil
+            try realm.write { realm.add(Dog("Fido")) }
+            #expect(realm.objects(Dog.self).count == 2)
+            try TestRealm.check(realm)
+        }
+    }
+}

@@ -1,0 +1,227 @@
+"""Copies of an open database, compaction, sizes and the versions that are read."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import toft
+
+
+class Note(toft.Object):
+    id: int = toft.field(primary_key=True, auto_increment=True)
+    text: str
+    pages: list[bytes]
+
+
+def _fill(realm: toft.Realm, count: int) -> None:
+    with realm.write():
+        for number in range(count):
+            realm.create(Note, text=f"note {number}", pages=[b"%d" % number * 900] * (number % 3))
+
+
+def _thin(realm: toft.Realm) -> None:
+    with realm.write():
+        for note in list(realm.objects(Note)):
+            if note.id % 5:
+                realm.delete(note)
+
+
+def _content(realm: toft.Realm) -> list[tuple[int, str, int]]:
+    assert realm.check()
+    return [(note.id, note.text, len(note.pages)) for note in realm.objects(Note).sort(Note.id)]
+
+
+def test_a_copy_holds_the_version_and_goes_on_with_keys(tmp_path: Path) -> None:
+    copy = tmp_path / "copy.toft"
+    with toft.open(tmp_path / "a.toft", [Note], schema_version=3) as realm:
+        _fill(realm, 400)
+        _thin(realm)
+        held = _content(realm)
+        realm.write_copy(copy)
+        with pytest.raises(toft.errors.FileExistsError) as caught:
+            realm.write_copy(copy)
+        assert caught.value.filename == str(copy)
+        assert isinstance(caught.value, FileExistsError)
+        with realm.write(), pytest.raises(toft.AlreadyInTransactionError):
+            realm.write_copy(tmp_path / "other.toft")
+        assert realm.info.file_size > copy.stat().st_size
+    with toft.open(copy, [Note]) as realm:
+        assert realm.info.schema_version == 3
+        assert _content(realm) == held
+        with realm.write():
+            next_note = realm.create(Note, text="next")
+        assert next_note.id == 401
+
+
+def test_a_copy_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    with toft.open(tmp_path / "a.toft", [Note]) as realm:
+        _fill(realm, 20)
+        with pytest.raises(toft.errors.FileNotFoundError):
+            realm.write_copy(tmp_path / "none" / "copy.toft")
+        with pytest.raises(toft.errors.FileExistsError):
+            realm.write_copy(tmp_path)
+        with pytest.raises(toft.InvalidArgumentError):
+            realm.write_copy("")
+        frozen = realm.freeze()
+        frozen.write_copy(tmp_path / "frozen.toft")
+    assert sorted(os.listdir(tmp_path)) == ["a.toft", "a.toft.lock", "frozen.toft"]
+
+
+def test_a_copy_is_of_one_version_while_another_process_writes(tmp_path: Path) -> None:
+    path = tmp_path / "a.toft"
+    with toft.open(path, [Note]) as realm:
+        _fill(realm, 300)
+    writer = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys, toft\n"
+            "with toft.open(sys.argv[1]) as realm:\n"
+            "    notes = realm.classes['Note']\n"
+            "    print('ready', flush=True)\n"
+            "    for round in range(200):\n"
+            "        with realm.write():\n"
+            "            for note in realm.objects(notes):\n"
+            "                note.text = f'round {round}'\n",
+            str(path),
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == "ready\n"
+    with toft.open(path, [Note]) as realm:
+        for number in range(5):
+            realm.refresh()
+            realm.write_copy(tmp_path / f"copy{number}.toft")
+    assert writer.wait(60) == 0
+    for number in range(5):
+        with toft.open(tmp_path / f"copy{number}.toft", [Note]) as copy:
+            content = _content(copy)
+            assert len(content) == 300
+            rounds = {text for _, text, _ in content}
+            assert len(rounds) == 1 or rounds == {f"note {number}" for number in range(300)}
+
+
+def test_a_file_is_compacted_when_nobody_has_it_open(tmp_path: Path) -> None:
+    path = tmp_path / "a.toft"
+    with toft.open(path, [Note]) as realm:
+        _fill(realm, 2000)
+        _thin(realm)
+        held = _content(realm)
+        assert toft.compact(path) is None
+    before = path.stat().st_size
+    sizes = toft.compact(path)
+    assert sizes is not None
+    assert sizes.size_before == before
+    assert sizes.size_after == path.stat().st_size <= before
+    with toft.open(path, [Note]) as realm:
+        assert _content(realm) == held
+    with pytest.raises(toft.errors.FileNotFoundError):
+        toft.compact(tmp_path / "none.toft")
+
+
+def test_another_process_that_has_it_open_keeps_a_file_from_being_compacted(tmp_path: Path) -> None:
+    path = tmp_path / "a.toft"
+    with toft.open(path, [Note]) as realm:
+        _fill(realm, 50)
+    for mode in ("existing", "read_only"):
+        other = subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                "import sys, toft\n"
+                "with toft.open(sys.argv[1], mode=sys.argv[2]) as realm:\n"
+                "    print('ready', flush=True)\n"
+                "    sys.stdin.read()\n"
+                "    print(realm.check().problems)\n",
+                str(path),
+                mode,
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert other.stdout is not None
+        assert other.stdout.readline() == "ready\n"
+        before = path.stat().st_size
+        assert toft.compact(path) is None, mode
+        assert path.stat().st_size == before
+        assert other.communicate("")[0] == "()\n"
+
+
+def test_an_opening_asks_whether_to_compact(tmp_path: Path) -> None:
+    path = tmp_path / "a.toft"
+    asked: list[tuple[int, int]] = []
+
+    def ask(total: int, used: int) -> bool:
+        asked.append((total, used))
+        return True
+
+    with toft.open(path, [Note]) as realm:
+        _fill(realm, 500)
+    with (
+        toft.open(path, [Note], compact_on_open=ask) as realm,
+        toft.open(path, [Note], compact_on_open=ask),
+    ):
+        assert len(asked) == 1
+        assert 0 < asked[0][1] <= asked[0][0]
+        assert len(_content(realm)) == 500
+
+    def fail(total: int, used: int) -> bool:
+        raise LookupError("no")
+
+    with pytest.raises(LookupError, match="no"):
+        toft.open(path, [Note], compact_on_open=fail)
+    with toft.open(path, [Note]) as realm:
+        assert len(_content(realm)) == 500
+
+
+def test_a_missing_file_is_made_a_copy_of_the_seed(tmp_path: Path) -> None:
+    seed = tmp_path / "seed.toft"
+    with toft.open(seed, [Note]) as realm:
+        _fill(realm, 10)
+    seed.chmod(0o400)
+    for _ in range(2):
+        with toft.open(tmp_path / "a.toft", [Note], seed=seed) as realm:
+            assert len(_content(realm)) in (10, 11)
+            with realm.write():
+                realm.create(Note, text="more")
+    with pytest.raises(toft.errors.FileNotFoundError):
+        toft.open(tmp_path / "b.toft", [Note], seed=tmp_path / "none.toft")
+    assert not (tmp_path / "b.toft").exists()
+
+
+def test_old_versions_are_told_and_limited(tmp_path: Path) -> None:
+    path = tmp_path / "a.toft"
+    with toft.open(path, [Note], maximum_versions=2) as realm:
+        _fill(realm, 500)
+        frozen = realm.freeze()
+        old = frozen.version
+        _thin(realm)
+        realm.refresh()
+        pins = [pin for pin in realm.pins if pin.version == old]
+        assert [pin.process_id for pin in pins] == [os.getpid()]
+        assert pins[0].held_size > 0
+        info = realm.info
+        assert info.held_size >= pins[0].held_size
+        assert info.live_size + info.free_size + info.held_size + info.log_size == info.file_size
+        second = realm.freeze()
+        with realm.write():
+            realm.create(Note, text="one more")
+        with pytest.raises(toft.errors.TooManyReadersError) as caught:
+            _fill(realm, 1)
+        assert caught.value.number == 3
+        assert len(second.objects(Note)) == 100
+        assert len(frozen.objects(Note)) == 500
+        del frozen, pins
+        gc.collect()
+        _fill(realm, 1)
+        assert all(pin.version != old for pin in realm.pins)
+    with pytest.raises(toft.InvalidArgumentError):
+        toft.open(path, [Note], maximum_versions=0)
