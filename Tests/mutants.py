@@ -53,6 +53,7 @@ TRIALS: dict[str, list[str]] = {
     "model": [
         "clusterRowsOffByOne",
         "codeUsedTwice",
+        "nullElementHasText",
         "gapForgotten",
         "staleElementAfterMove",
         "upsertSkipsIndex",
@@ -344,6 +345,15 @@ EDITS = [
         """\
         let isReused = Mutant.isOn(.codeUsedTwice) && slice.textCount > 0
         let code = slice.textCount &+ (isReused ? 0 : 1)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Cluster/ListCodes.swift",
+        """\
+            case .cell: elements.append(0)
+""",
+        """\
+            case .cell: elements.append(Mutant.isOn(.nullElementHasText) && !texts.isEmpty ? 1 : 0)
 """,
     ),
     Edit(

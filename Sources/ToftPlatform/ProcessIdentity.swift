@@ -32,6 +32,12 @@ package struct ProcessIdentity: Equatable, Sendable {
             bootID: currentBootID())
     }
 
+    /// This process where no other is there to be told apart from: without what only /proc says,
+    /// which takes longer than all else that a database in memory needs.
+    package static func alone() -> ProcessIdentity {
+        ProcessIdentity(pid: UInt64(getpid()), startTime: 0, pidNamespace: 0, bootID: (0, 0))
+    }
+
     /// Whether it is certain that the process has ended. Where anything is unclear it counts as
     /// alive.
     package func hasEnded(seenBy observer: ProcessIdentity) -> Bool {

@@ -14,13 +14,19 @@ package final class SharedWords: @unchecked Sendable {
     package let byteCount: Int
     /// Whether other processes may have the words too.
     package let isMapped: Bool
+    /// Whether the memory is of the heap.
+    private let isAllocated: Bool
 
     /// Memory of this process alone, zeroed.
     package init(byteCount: Int) {
         self.byteCount = byteCount
-        base = .allocate(byteCount: byteCount, alignment: 64)
-        base.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
         isMapped = false
+        if let zeroed = platform_map_zeroed(byteCount) {
+            (base, isAllocated) = (zeroed, false)
+        } else {
+            (base, isAllocated) = (.allocate(byteCount: byteCount, alignment: 64), true)
+            base.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+        }
     }
 
     /// Takes over a mapping.
@@ -28,10 +34,11 @@ package final class SharedWords: @unchecked Sendable {
         self.base = base
         self.byteCount = byteCount
         isMapped = true
+        isAllocated = false
     }
 
     deinit {
-        if isMapped { _ = platform_unmap(base, byteCount) } else { base.deallocate() }
+        if isAllocated { base.deallocate() } else { _ = platform_unmap(base, byteCount) }
     }
 
     /// Makes every word zero. No other thread or process may use them.

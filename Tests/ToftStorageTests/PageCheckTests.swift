@@ -128,29 +128,67 @@ import Testing
                 }
             ),
             (
-                "an element's offset",
+                "a text's offset",
                 { base, cluster in
-                    let block = try cluster.slice(2).heapCell(3).offset
-                    let slot = block + ElementLayout.values + ElementLayout.slotSize
+                    let slot = try texts(base, cluster) + ElementLayout.values
                     base.storeUInt16(base.reading.uint16(at: slot) - 1, at: slot)
                 }
             ),
             (
-                "an element's length",
+                "a text's length",
                 { base, cluster in
-                    let block = try cluster.slice(2).heapCell(3).offset
-                    let slot = block + ElementLayout.values + ElementLayout.slotLength
+                    let slot =
+                        try texts(base, cluster) + ElementLayout.values + ElementLayout.slotLength
                     base.storeUInt16(base.reading.uint16(at: slot) - 1, at: slot)
+                }
+            ),
+            (
+                "the count of texts",
+                { base, cluster in
+                    base.storeUInt16(1, at: try texts(base, cluster) + ElementLayout.count)
+                }
+            ),
+            (
+                "an element without text",
+                { base, cluster in
+                    base.storeUInt8(0, at: try list(cluster) + ElementLayout.values)
+                }
+            ),
+            (
+                "the code of no text",
+                { base, cluster in
+                    base.storeUInt8(200, at: try list(cluster) + ElementLayout.values + 1)
+                }
+            ),
+            (
+                "texts outside the column's heap",
+                { base, cluster in
+                    let block = try list(cluster)
+                    base.storeUInt32(block - 8, at: block + ElementLayout.textsDistance)
                 }
             ),
             (
                 "a list's count",
                 { base, cluster in
-                    let block = try cluster.slice(2).heapCell(3).offset
-                    base.storeUInt16(1, at: block + ElementLayout.count)
+                    base.storeUInt16(1, at: try list(cluster) + ElementLayout.count)
                 }
             ),
         ]
+
+    /// Where the list of a row lies, whose elements are coded.
+    private static func list(_ cluster: ClusterPage) throws -> Int {
+        try cluster.slice(2).heapCell(3).offset
+    }
+
+    /// Where the texts of the lists lie.
+    private static func texts(_ base: UnsafeMutableRawPointer, _ cluster: ClusterPage) throws
+        -> Int
+    {
+        let block = try list(cluster)
+        let distance = ElementBlock.textsDistance(
+            base + block, available: cluster.byteCount - block)
+        return block - (try #require(distance > 0 ? distance : nil))
+    }
 
     @Test(arguments: clusterDamages.indices)
     func `A cluster that contradicts itself is found, and not written`(index: Int) throws {

@@ -8,9 +8,6 @@ internal import ToftTestKit
 /// What a failed sync leaves in the page cache and on the disk is simulated here; what the kernel
 /// may answer to each system call is the business of `CallFaultTrials`.
 ///
-/// There is nothing yet that compacts a file, changes its key or copies it while it is open: such a
-/// scenario comes with the function.
-///
 /// Afterwards the error was a typed one; the database is as it was before, or poisoned; when all is
 /// well again, and after a power failure, it holds the last acknowledged commit, or the one whose
 /// outcome was reported as unknown; and it can be written.
@@ -417,14 +414,15 @@ enum FaultTrials {
     ) throws {
         let recorder = RecordingFile(file)
         let before = [PageContent](cutting: fragile.device)
-        try withExtendedLifetime(Store.open(on: recorder, coordinator: try Coordinator.inMemory()))
-        {}
+        let store = try Store.open(on: recorder, coordinator: try Coordinator.inMemory())
+        let recovery = recorder.events
+        withExtendedLifetime(store) {}
         var limits = CrashImages.Limits.few
         limits.exhaustivePages = 2
         limits.randomSubsets = 2
         limits.singlePages = 2
         limits.lyingSubsets = 0
-        var images = CrashImages(of: recorder.events, from: before, seed: 1, limits: limits) {
+        var images = CrashImages(of: recovery, from: before, seed: 1, limits: limits) {
             image throws in
             guard image.model != .processDeath else { return }
             try expect(

@@ -296,11 +296,17 @@ static inline int platform_unmap(void *address, size_t count) {
     return PLATFORM_RESULT(munmap(address, count));
 }
 
+/// Zeroed memory of which only what is touched takes room; NULL where there is none.
+static inline void *platform_map_zeroed(size_t count) {
+    void *base = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return base == MAP_FAILED ? NULL : base;
+}
+
 /// Zeroed memory that a forked child finds zeroed again; NULL where the kernel has no such thing.
 static inline void *platform_map_wiped_on_fork(size_t count) {
     const int wipe_on_fork = 18; // MADV_WIPEONFORK
-    void *base = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base == MAP_FAILED) return NULL;
+    void *base = platform_map_zeroed(count);
+    if (base == NULL) return NULL;
     if (madvise(base, count, wipe_on_fork) == 0) return base;
     munmap(base, count);
     return NULL;

@@ -29,6 +29,9 @@ final class TextMatcher {
         operation == .contains && options.isEmpty && needleCount > 0 ? needleBytes : nil
     }
 
+    /// Whether one text passes and no other.
+    var isExact: Bool { operation == .equal && options.isEmpty }
+
     /// What the length and the first eight bytes of a text say, for `==`, `!=` and BEGINSWITH.
     struct Quick {
         /// The first bytes of the needle, up to eight, and ones where they are; no ones where they

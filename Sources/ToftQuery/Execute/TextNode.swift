@@ -11,6 +11,8 @@ final class TextNode: PredicateNode {
     private let scattered: PredicateNode
     /// For each code 1 where its text passes, else 0.
     private let verdicts: UnsafeMutablePointer<UInt8>
+    /// The code that passed in the last cluster where one alone can: in the next it is near.
+    private var lastCode = 0
 
     init(_ column: UInt32, _ matcher: TextMatcher, scattered: PredicateNode) {
         self.column = column
@@ -78,6 +80,10 @@ final class TextNode: PredicateNode {
     private func passingRows(
         _ texts: BytesColumn, _ codes: UnsafePointer<UInt8>, _ codeCount: Int, _ count: Int
     ) throws(StorageError) -> Selection {
+        if matcher.isExact {
+            guard let code = try passingCode(texts, codeCount) else { return .empty }
+            return IntLoops.equal(codes, count: count, UInt8(code))
+        }
         var passed = 0
         var last = 0
         let quick = matcher.quick
@@ -94,6 +100,26 @@ final class TextNode: PredicateNode {
         case 1: return IntLoops.equal(codes, count: count, UInt8(last))
         default: return IntLoops.verdicts(codes, count: count, verdicts, codeCount)
         }
+    }
+
+    /// The code of the one text that passes, looked for on both sides of the last one.
+    private func passingCode(_ texts: BytesColumn, _ codeCount: Int) throws(StorageError) -> Int? {
+        let quick = matcher.quick
+        var below = min(lastCode, codeCount &- 1)
+        var above = below &+ 1
+        while below >= 0 || above < codeCount {
+            if below >= 0, try passes(texts, below, quick) {
+                lastCode = below
+                return below
+            }
+            if above < codeCount, try passes(texts, above, quick) {
+                lastCode = above
+                return above
+            }
+            below &-= 1
+            above &+= 1
+        }
+        return nil
     }
 
     /// The rows that contain the needle, where it occurs seldom; nil where it does not, or where

@@ -62,7 +62,10 @@ struct ClusterBuilder {
             {
                 encodings[index].codes = try TextCodes(column, sources, rows: rows, plain: size)
             }
-            heap += encodings[index].codes?.heap ?? size
+            if model == nil && column.type == .list && rows >= ClusterLimits.codedRows {
+                encodings[index].lists = try ListCodes(column, sources, plain: size)
+            }
+            heap += encodings[index].codes?.heap ?? encodings[index].lists?.heap ?? size
         }
         rowCount = rows
         liveHeap = heap
@@ -132,7 +135,7 @@ struct ClusterBuilder {
     {
         guard let slice = try source.cluster.slice(ofColumn: column) else { return 0 }
         var sum = column.type == .list ? 7 : 0
-        for row in source.rows { sum += try source.cluster.neededBytes(slice, row).count }
+        for row in source.rows { sum += try source.cluster.neededBytes(slice, row, column) }
         return sum
     }
 
@@ -193,7 +196,7 @@ struct ClusterBuilder {
             let geometry = geometry(index, shape.rowCapacity)
             try writer.write(
                 column, geometry, entry: entry, start: start, from: sources, rowCount: rowCount,
-                encodings[index].codes)
+                encodings[index].codes, encodings[index].lists)
             start += geometry.size
         }
         base.storeUInt32(writer.heapEnd, at: header + ClusterLayout.heapEnd)
@@ -224,6 +227,8 @@ private struct ColumnEncoding {
     var mayBeCoded = true
     /// Of a coded column of bytes.
     var codes: TextCodes?
+    /// Of a column of lists whose elements are coded.
+    var lists: ListCodes?
 
     /// The same for rows to come, of whose texts nothing is known.
     var withoutCodes: ColumnEncoding {
@@ -237,18 +242,22 @@ extension Column {
 }
 
 extension ClusterPage {
-    /// The bytes of a heap cell without the room that a list keeps.
+    /// Bytes of heap that a row needs where it is not coded, without the room that a list keeps.
     @inline(__always)
-    func neededBytes(_ slice: ColumnSlice, _ row: Int) throws(StorageError)
-        -> UnsafeRawBufferPointer
+    func neededBytes(_ slice: ColumnSlice, _ row: Int, _ column: Column) throws(StorageError) -> Int
     {
         let cell = slice.heapCell(row)
-        let bytes = try heapBytes(cell)
-        guard slice.geometry.type == .list, cell.length >= ElementLayout.values, !cell.isExternal,
-            let base = bytes.baseAddress
-        else { return bytes }
-        return UnsafeRawBufferPointer(
-            start: base,
-            count: min(base.uint32(at: ElementLayout.length).roundedUpToEight, cell.length))
+        guard slice.geometry.type == .list, !cell.isExternal, cell.raw != 0 else {
+            return try heapBytes(cell).count
+        }
+        return try neededBytes(try block(cell, slice, column.elementKind))
+    }
+
+    /// Bytes of heap that a list needs where it is not coded.
+    func neededBytes(_ block: ElementBlock) throws(StorageError) -> Int {
+        guard block.isCoded else { return block.length.roundedUpToEight }
+        return block.kind.blockSize(
+            count: block.count, heapBytes: try block.heapBytes(0..<block.count)
+        ).roundedUpToEight
     }
 }

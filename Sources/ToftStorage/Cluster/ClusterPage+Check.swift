@@ -170,8 +170,24 @@ extension ClusterPage {
                 throw damage("a reference of the wrong size")
             }
         } else if slice.geometry.type == .list, let base = bytes.baseAddress {
-            try ElementBlock(ofAnyType: base, available: bytes.count, page: page).check()
+            let block = try ElementBlock(
+                ofAnyType: base, available: bytes.count, page: page,
+                before: slice.heapBytes(before: cell))
+            try block.check()
+            if block.isCoded { try checkTexts(of: block, &cells) }
         }
+    }
+
+    /// The texts of coded blocks count as a cell, which all blocks of a column share.
+    private func checkTexts(of block: ElementBlock, _ cells: inout [Range<Int>])
+        throws(StorageError)
+    {
+        let texts = try block.texts()
+        let start = texts.base - base
+        let range = start..<start + texts.length
+        if cells.contains(range) { return }
+        try texts.check()
+        cells.append(range)
     }
 
     private func damage(_ reason: String) -> StorageError { .corrupt(page: page, reason: reason) }

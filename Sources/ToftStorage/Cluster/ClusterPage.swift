@@ -198,6 +198,19 @@ struct ClusterPage {
         return nil
     }
 
+    /// The block of a list that lies in the cluster, all of whose pages are verified.
+    func block(_ cell: HeapCell, _ slice: ColumnSlice, _ kind: ElementKind) throws(StorageError)
+        -> ElementBlock
+    {
+        let bytes = try heapBytes(cell)
+        guard let base = bytes.baseAddress else {
+            throw .corrupt(page: page, reason: "a list without bytes")
+        }
+        return try ElementBlock(
+            base, available: bytes.count, kind: kind, page: page,
+            before: slice.heapBytes(before: cell))
+    }
+
     /// The bytes of a heap cell, verified to lie in the heap.
     @inline(__always)
     func heapBytes(_ cell: HeapCell) throws(StorageError) -> UnsafeRawBufferPointer {
@@ -268,6 +281,12 @@ struct ColumnSlice {
         geometry.isCoded
             ? text(base.uint8(at: start &+ geometry.values &+ row))
             : HeapCell(raw: values.uint32(at: row &* 4))
+    }
+
+    /// Bytes of the column's heap before a cell.
+    func heapBytes(before cell: HeapCell) -> Int {
+        let low = Int(clamping: low)
+        return low < cell.offset ? cell.offset &- low : 0
     }
 
     /// How many different texts a coded column has.

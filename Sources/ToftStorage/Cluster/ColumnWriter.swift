@@ -9,7 +9,7 @@ struct ColumnWriter {
     /// column is nullable. The memory is zeroed.
     mutating func write(
         _ column: Column, _ geometry: ColumnGeometry, entry: Int, start: Int,
-        from sources: [ClusterSource], rowCount: Int, _ codes: TextCodes?
+        from sources: [ClusterSource], rowCount: Int, _ codes: TextCodes?, _ lists: ListCodes?
     ) throws(StorageError) {
         base.storeUInt32(Int(column.id), at: entry + ClusterLayout.entryID)
         base.storeUInt8(Int(column.type.rawValue), at: entry + ClusterLayout.entryType)
@@ -34,6 +34,7 @@ struct ColumnWriter {
             row += source.rows.count
         }
         if let codes { try write(codes, to: target) }
+        if column.type == .list { try copyLists(column, sources, to: target, lists) }
         if column.isNullable { fillBits(rowCount - row, at: start, row) }
         if geometry.isNullable {
             base.storeUInt16(
@@ -74,8 +75,8 @@ struct ColumnWriter {
                 slice.nanoseconds + rows.lowerBound * 4, count: rows.count * 4,
                 at: target.start + target.geometry.nanoseconds + row * 4)
         case .bytes where target.geometry.isCoded: break
-        case .bytes, .list:
-            try copyHeap(slice, source, to: values + row * 4)
+        case .bytes: try copyHeap(slice, source, to: values + row * 4)
+        case .list: break
         }
     }
 
@@ -112,20 +113,110 @@ struct ColumnWriter {
         var offset = cells
         for row in source.rows {
             let old = slice.heapCell(row)
-            if old.raw != 0 {
-                let bytes = try source.cluster.neededBytes(slice, row)
-                guard let from = bytes.baseAddress, heapEnd &+ bytes.count <= heapLimit else {
-                    throw .corrupt(
-                        page: source.cluster.page, reason: "the cells of a cluster overlap")
-                }
-                base.store(from, count: bytes.count, at: heapEnd)
-                base.storeUInt32(
-                    HeapCell(offset: heapEnd, length: bytes.count, isExternal: old.isExternal)
-                        .raw, at: offset)
-                heapEnd &+= bytes.count
-            }
+            if old.raw != 0 { try copy(old, of: source.cluster, to: offset) }
             offset &+= 4
         }
+    }
+
+    /// Copies the bytes of a cell as they are; `offset` is that of the new cell.
+    @inline(__always)
+    private mutating func copy(_ old: HeapCell, of cluster: ClusterPage, to offset: Int)
+        throws(StorageError)
+    {
+        let bytes = try cluster.heapBytes(old)
+        guard let from = bytes.baseAddress, heapEnd &+ bytes.count <= heapLimit else {
+            throw Self.overlap(cluster)
+        }
+        base.store(from, count: bytes.count, at: heapEnd)
+        endCell(offset, length: bytes.count, isExternal: old.isExternal)
+    }
+
+    /// Makes a cell of the bytes that have been written to the heap's end.
+    @inline(__always)
+    private mutating func endCell(_ offset: Int, length: Int, isExternal: Bool) {
+        base.storeUInt32(
+            HeapCell(offset: heapEnd, length: length, isExternal: isExternal).raw, at: offset)
+        heapEnd &+= length
+    }
+
+    private static func overlap(_ cluster: ClusterPage) -> StorageError {
+        .corrupt(page: cluster.page, reason: "the cells of a cluster overlap")
+    }
+
+    // MARK: Lists
+
+    /// Writes the lists of all rows, of which each has its texts for itself or codes of texts that
+    /// come first.
+    private mutating func copyLists(
+        _ column: Column, _ sources: [ClusterSource], to target: ColumnSlice, _ codes: ListCodes?
+    ) throws(StorageError) {
+        let texts = heapEnd
+        if let codes { try writeTexts(codes.texts) }
+        var offset = target.start + target.geometry.values
+        var element = 0
+        for source in sources {
+            guard let slice = try source.cluster.slice(ofColumn: column) else {
+                offset += source.rows.count * 4
+                continue
+            }
+            for row in source.rows {
+                let cell = slice.heapCell(row)
+                if cell.isExternal {
+                    try copy(cell, of: source.cluster, to: offset)
+                } else if cell.raw != 0 {
+                    let block = try source.cluster.block(cell, slice, column.elementKind)
+                    if let codes {
+                        let end = element + block.count
+                        guard end <= codes.elements.count else {
+                            throw Self.overlap(source.cluster)
+                        }
+                        try write(
+                            codes.elements[element..<end], block.kind,
+                            textsDistance: heapEnd - texts, to: offset)
+                        element = end
+                    } else {
+                        try write(block, of: source.cluster, to: offset)
+                    }
+                }
+                offset += 4
+            }
+        }
+    }
+
+    private mutating func writeTexts(_ texts: [UnsafeRawBufferPointer]) throws(StorageError) {
+        var writer = try ElementWriter(
+            base + heapEnd, capacity: heapLimit - heapEnd,
+            kind: ElementKind(type: .bytes, isNullable: false), count: texts.count, page: 0)
+        for text in texts { try writer.append(.cell(.bytes(text)), page: 0) }
+        heapEnd += writer.length
+    }
+
+    private mutating func write(
+        _ codes: ArraySlice<UInt8>, _ kind: ElementKind, textsDistance: Int, to offset: Int
+    ) throws(StorageError) {
+        guard heapEnd + ElementLayout.values + codes.count <= heapLimit else {
+            throw .corrupt(page: 0, reason: "the cells of a cluster overlap")
+        }
+        let length = ElementWriter.writeCoded(
+            codes, base + heapEnd, kind: kind, textsDistance: textsDistance)
+        endCell(offset, length: length, isExternal: false)
+    }
+
+    /// Writes a list with its texts for itself.
+    private mutating func write(_ block: ElementBlock, of cluster: ClusterPage, to offset: Int)
+        throws(StorageError)
+    {
+        let length = try cluster.neededBytes(block)
+        guard heapEnd + length <= heapLimit else { throw Self.overlap(cluster) }
+        if block.isCoded {
+            var writer = try ElementWriter(
+                base + heapEnd, capacity: length, kind: block.kind, count: block.count,
+                page: block.page)
+            try writer.append(0..<block.count, of: block)
+        } else {
+            base.store(block.base, count: block.length, at: heapEnd)
+        }
+        endCell(offset, length: length, isExternal: false)
     }
 
     // MARK: Bits

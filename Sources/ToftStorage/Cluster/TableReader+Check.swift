@@ -66,7 +66,7 @@ private struct ClusterWalker: LeafWalker {
             if cell.raw == 0 { continue }
             let bytes = try cluster.heapBytes(cell)
             if column.type == .list {
-                try checkList(cluster, cell, bytes, column)
+                try checkList(cluster, slice, cell, column)
             } else if cell.isExternal {
                 let blob = try Ref(blob: bytes, page: cluster.page)
                 _ = try pages.blob(blob)
@@ -76,11 +76,12 @@ private struct ClusterWalker: LeafWalker {
     }
 
     private func checkList(
-        _ cluster: ClusterPage, _ cell: HeapCell, _ bytes: UnsafeRawBufferPointer, _ column: Column
+        _ cluster: ClusterPage, _ slice: ColumnSlice, _ cell: HeapCell, _ column: Column
     ) throws(StorageError) {
         if cell.isExternal {
-            return try visitor.visit(sequence: try TableReader.sequenceID(bytes, cluster.page))
+            return try visitor.visit(
+                sequence: try TableReader.sequenceID(try cluster.heapBytes(cell), cluster.page))
         }
-        try TableReader.block(bytes, cluster.page, column.elementKind).check(in: pages, visitor)
+        try cluster.block(cell, slice, column.elementKind).check(in: pages, visitor)
     }
 }

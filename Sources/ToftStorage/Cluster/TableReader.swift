@@ -256,17 +256,14 @@ package final class TableReader: Sendable {
         if cell.isExternal {
             return ListView(try sequence(bytes, leaf.cluster.page, column.elementKind), in: pages)
         }
-        return ListView(
-            try TableReader.block(bytes, leaf.cluster.page, column.elementKind), in: pages)
-    }
-
-    static func block(_ bytes: UnsafeRawBufferPointer, _ page: PageNumber, _ kind: ElementKind)
-        throws(StorageError) -> ElementBlock
-    {
-        guard let base = bytes.baseAddress else {
-            throw .corrupt(page: page, reason: "a list without bytes")
+        if let base = bytes.baseAddress {
+            let distance = ElementBlock.textsDistance(base, available: bytes.count)
+            if distance > 0, distance <= slice.heapBytes(before: cell) {
+                try pages.verify(
+                    leaf.ref, leaf.cluster.base, cell.offset - distance..<cell.offset)
+            }
         }
-        return try ElementBlock(base, available: bytes.count, kind: kind, page: page)
+        return ListView(try leaf.cluster.block(cell, slice, column.elementKind), in: pages)
     }
 
     /// The tree of a list that has one.

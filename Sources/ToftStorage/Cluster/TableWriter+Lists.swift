@@ -114,15 +114,15 @@ extension TableWriter {
         }
         let cell = slice.heapCell(row)
         if cell.raw == 0 { return ListState(key: key, column: column, content: .empty) }
-        let bytes = try leaf.cluster.heapBytes(cell)
         if cell.isExternal {
+            let bytes = try leaf.cluster.heapBytes(cell)
             return ListState(
                 key: key, column: column,
                 content: .sequence(try sequence(bytes, leaf.cluster.page, column.elementKind)))
         }
         return ListState(
             key: key, column: column,
-            content: .block(try TableReader.block(bytes, leaf.cluster.page, column.elementKind)))
+            content: .block(try leaf.cluster.block(cell, slice, column.elementKind)))
     }
 
     /// The element that stores a value: long bytes go to a blob. Short ones are copied, since the

@@ -243,9 +243,7 @@ extension TableWriter {
         let cell = slice.heapCell(row)
         if cell.isExternal { return try freeExternal(cluster, slice, row) }
         guard column.elementType == .bytes, cell.raw != 0 else { return }
-        try TableReader.block(try cluster.heapBytes(cell), cluster.page, column.elementKind)
-            .freeBlobs(
-                in: pages)
+        try cluster.block(cell, slice, column.elementKind).freeBlobs(in: pages)
     }
 
     /// Frees the blob of a cell, or the sequence tree of its list.

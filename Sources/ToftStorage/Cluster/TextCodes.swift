@@ -1,12 +1,15 @@
 /// The codes of a column of bytes whose rows have few different texts: each text once, and one byte
 /// for each row. Made for a cluster that is written anew.
 struct TextCodes {
-    /// The code of each row: the place of its text from 1 on, 0 where it has none.
+    /// The code of each row; 0 where it has no text.
     private(set) var rows: [UInt8]
-    /// The different texts, in the order of the rows, where the sources have them.
-    private(set) var texts: [UnsafeRawBufferPointer] = []
+    private var distinct: DistinctTexts
+
+    /// The different texts, where the sources have them.
+    var texts: [UnsafeRawBufferPointer] { distinct.texts }
+
     /// Bytes of the texts.
-    private(set) var heap = 0
+    var heap: Int { distinct.bytes }
 
     /// How many texts the column gets room for.
     var room: Int { min(ClusterLimits.codedTexts, texts.count + max(4, texts.count / 8)) }
@@ -21,9 +24,7 @@ struct TextCodes {
         throws(StorageError)
     {
         rows = [UInt8](repeating: 0, count: count)
-        let limit = min(ClusterLimits.codedTexts - 4, count * 3 / 4)
-        // The codes by the hash of their texts.
-        var table = [UInt8](repeating: 0, count: Self.tableSize)
+        distinct = DistinctTexts(limit: min(ClusterLimits.codedTexts - 4, count * 3 / 4))
         var row = 0
         for source in sources {
             guard let slice = try source.cluster.slice(ofColumn: column) else {
@@ -35,24 +36,14 @@ struct TextCodes {
                 if cell.isExternal { return nil }
                 let text = try source.cluster.heapBytes(cell)
                 if text.count > 0 {
-                    var place = Int(truncatingIfNeeded: Checksum.of(text)) & (Self.tableSize - 1)
-                    while table[place] != 0 && !texts[Int(table[place]) - 1].isSame(as: text) {
-                        place = (place + 1) & (Self.tableSize - 1)
-                    }
-                    if table[place] == 0 {
-                        if texts.count == limit { return nil }
-                        texts.append(text)
-                        heap += text.count
-                        table[place] = UInt8(texts.count)
-                    }
-                    rows[row] = table[place]
+                    guard let code = distinct.code(of: text) else { return nil }
+                    rows[row] = code
                 }
                 row += 1
             }
         }
         let coded = heap + count + (room + 1) * 4
         guard texts.count > 0, coded < (plain + count * 4) * 7 / 8 else { return nil }
+        distinct.sort(&rows)
     }
-
-    private static let tableSize = 512
 }

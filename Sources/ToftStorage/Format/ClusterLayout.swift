@@ -84,6 +84,11 @@ enum ElementLayout {
     static let slotSize = slotLength + 2
 
     static let nullableFlag = 1
+    /// The block has a code of one byte for each element, and `length` is `textsDistance`. 2 is
+    /// reserved for identities of elements.
+    static let codedFlag = 4
+    /// Bytes from the block of the texts that the codes stand for to the coded block.
+    static let textsDistance = length
     static let blobFlag = 0x8000
     static let nullLength = 0x7FFF
     /// Elements that a block can count.

@@ -4,6 +4,10 @@ extension ElementBlock {
     /// The elements of a block lie side by side, in their order, and fill it.
     func check() throws(StorageError) {
         guard kind.type == .bytes else { return }
+        if isCoded {
+            for index in 0..<count { _ = try element(index) }
+            return
+        }
         var end = kind.blockSize(count: count, heapBytes: 0)
         for index in 0..<count {
             let bytes: UnsafeRawBufferPointer
@@ -23,14 +27,17 @@ extension ElementBlock {
     }
 
     /// A block of elements of whatever type it says.
-    init(ofAnyType base: UnsafeRawPointer, available: Int, page: PageNumber) throws(StorageError) {
+    init(
+        ofAnyType base: UnsafeRawPointer, available: Int, page: PageNumber, before: Int = 0
+    ) throws(StorageError) {
         guard available >= ElementLayout.values,
             let type = ColumnType(
                 rawValue: UInt8(truncatingIfNeeded: base.uint8(at: ElementLayout.type))),
             type != .list
         else { throw .corrupt(page: page, reason: "a block of list elements contradicts itself") }
         try self.init(
-            base, available: available, kind: ElementKind(type: type, isNullable: true), page: page)
+            base, available: available, kind: ElementKind(type: type, isNullable: true), page: page,
+            before: before)
     }
 
     private func damage(_ reason: String) -> StorageError { .corrupt(page: page, reason: reason) }

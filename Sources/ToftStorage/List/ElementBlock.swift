@@ -1,5 +1,8 @@
 /// A block of list elements, for reading. Its header is verified when it is made, an element of
 /// bytes when it is asked for.
+///
+/// The elements of a coded block are codes of texts that another block of the cluster holds: that
+/// of code 1 is the first, and 0 stands for null.
 struct ElementBlock {
     let base: UnsafeRawPointer
     let page: PageNumber
@@ -7,26 +10,68 @@ struct ElementBlock {
     let kind: ElementKind
     /// Bytes of the whole block.
     let length: Int
+    /// The block with the slots of the elements: of a coded block that of its texts, else itself.
+    private let slots: UnsafeRawPointer
+    private let slotCount: Int
+    private let slotsLength: Int
 
     /// Checks the header of a block that has `available` bytes at most and whose elements the
     /// column says to be `kind`.
-    init(_ base: UnsafeRawPointer, available: Int, kind: ElementKind, page: PageNumber)
-        throws(StorageError)
-    {
+    ///
+    /// - Parameter before: bytes before `base` in which the texts of a coded block may lie.
+    init(
+        _ base: UnsafeRawPointer, available: Int, kind: ElementKind, page: PageNumber,
+        before: Int = 0
+    ) throws(StorageError) {
         guard available >= ElementLayout.values else { throw Self.damage(page) }
-        count = base.uint16(at: ElementLayout.count)
-        length = base.uint32(at: ElementLayout.length)
+        let count = base.uint16(at: ElementLayout.count)
+        let size = base.uint32(at: ElementLayout.length)
         let flags = base.uint8(at: ElementLayout.flags)
-        self.kind = ElementKind(
-            type: kind.type, isNullable: flags & ElementLayout.nullableFlag != 0)
-        let least = self.kind.blockSize(count: count, heapBytes: 0)
+        let isNullable = flags & ElementLayout.nullableFlag != 0
         guard base.uint8(at: ElementLayout.type) == Int(kind.type.rawValue),
-            flags & ~ElementLayout.nullableFlag == 0,
-            kind.isNullable || !self.kind.isNullable, least <= length, length <= available,
-            kind.type == .bytes || least == length
+            flags & ~(ElementLayout.nullableFlag | ElementLayout.codedFlag) == 0,
+            kind.isNullable || !isNullable
         else { throw Self.damage(page) }
         self.base = base
         self.page = page
+        self.count = count
+        self.kind = ElementKind(type: kind.type, isNullable: isNullable)
+        let least = self.kind.blockSize(count: count, heapBytes: 0)
+        if flags & ElementLayout.codedFlag == 0 {
+            guard least <= size, size <= available, kind.type == .bytes || least == size else {
+                throw Self.damage(page)
+            }
+            (length, slots, slotCount, slotsLength) = (size, base, count, size)
+        } else {
+            length = ElementLayout.values &+ count
+            guard kind.type == .bytes, length == available, size >= ElementLayout.values,
+                size <= before
+            else { throw Self.damage(page) }
+            slots = base - size
+            slotCount = slots.uint16(at: ElementLayout.count)
+            slotsLength = slots.uint32(at: ElementLayout.length)
+            guard slots.uint8(at: ElementLayout.type) == Int(kind.type.rawValue),
+                slots.uint8(at: ElementLayout.flags) == 0, slotsLength <= size,
+                ElementLayout.values &+ slotCount &* ElementLayout.slotSize <= slotsLength
+            else { throw Self.damage(page) }
+        }
+    }
+
+    /// Whether the elements are codes of texts.
+    var isCoded: Bool { slots != base }
+
+    /// The block of the texts of a coded block.
+    func texts() throws(StorageError) -> ElementBlock {
+        try ElementBlock(
+            slots, available: slotsLength, kind: ElementKind(type: kind.type, isNullable: false),
+            page: page)
+    }
+
+    /// How far before a block its texts begin; 0 where it is not coded. The header is not verified.
+    static func textsDistance(_ base: UnsafeRawPointer, available: Int) -> Int {
+        available >= ElementLayout.values
+            && base.uint8(at: ElementLayout.flags) & ElementLayout.codedFlag != 0
+            ? base.uint32(at: ElementLayout.textsDistance) : 0
     }
 
     private static func damage(_ page: PageNumber) -> StorageError {
@@ -42,21 +87,24 @@ struct ElementBlock {
     }
 
     private func bytesElement(_ index: Int) throws(StorageError) -> Element {
-        let slot = ElementLayout.values &+ index &* ElementLayout.slotSize
-        let offset = base.uint16(at: slot)
-        let raw = base.uint16(at: slot &+ ElementLayout.slotLength)
+        let place = isCoded ? base.uint8(at: ElementLayout.values &+ index) &- 1 : index
+        guard place < slotCount, place >= 0 || kind.isNullable else { throw Self.damage(page) }
+        if place < 0 { return .cell(.null) }
+        let slot = ElementLayout.values &+ place &* ElementLayout.slotSize
+        let offset = slots.uint16(at: slot)
+        let raw = slots.uint16(at: slot &+ ElementLayout.slotLength)
         if raw == ElementLayout.nullLength {
-            guard kind.isNullable else { throw Self.damage(page) }
+            guard kind.isNullable, !isCoded else { throw Self.damage(page) }
             return .cell(.null)
         }
         let isBlob = raw & ElementLayout.blobFlag != 0
         let count = raw & ~ElementLayout.blobFlag
-        guard offset >= ElementLayout.values, offset &+ count <= length,
-            isBlob ? count == Ref.size : count <= TreeLimits.inlineValue
+        guard offset >= ElementLayout.values, offset &+ count <= slotsLength,
+            isBlob ? count == Ref.size && !isCoded : count <= TreeLimits.inlineValue
         else {
             throw Self.damage(page)
         }
-        let bytes = UnsafeRawBufferPointer(start: base + offset, count: count)
+        let bytes = UnsafeRawBufferPointer(start: slots + offset, count: count)
         return isBlob ? .blob(bytes) : .cell(.bytes(bytes))
     }
 
@@ -138,6 +186,27 @@ struct ElementWriter {
 
     /// Bytes of the block so far.
     var length: Int { end }
+
+    /// Writes a coded block: the codes of its elements, and how far before it their texts begin.
+    ///
+    /// - Returns: its length.
+    static func writeCoded(
+        _ codes: ArraySlice<UInt8>, _ base: UnsafeMutableRawPointer, kind: ElementKind,
+        textsDistance: Int
+    ) -> Int {
+        base.storeUInt16(codes.count, at: ElementLayout.count)
+        base.storeUInt8(Int(kind.type.rawValue), at: ElementLayout.type)
+        base.storeUInt8(
+            ElementLayout.codedFlag | (kind.isNullable ? ElementLayout.nullableFlag : 0),
+            at: ElementLayout.flags)
+        base.storeUInt32(textsDistance, at: ElementLayout.textsDistance)
+        var offset = ElementLayout.values
+        for code in codes {
+            base.storeUInt8(Int(code), at: offset)
+            offset &+= 1
+        }
+        return offset
+    }
 
     /// Appends elements of another block of the same type.
     mutating func append(_ range: Range<Int>, of block: ElementBlock) throws(StorageError) {

@@ -15,7 +15,13 @@ struct ProcessTable: Sendable {
     let words: SharedWords
     /// Nil where there is only one process.
     let locks: FileLocks?
-    let me = ProcessIdentity.current()
+    let me: ProcessIdentity
+
+    init(words: SharedWords, locks: FileLocks?) {
+        self.words = words
+        self.locks = locks
+        me = locks == nil ? .alone() : .current()
+    }
 
     /// The owner of what is marked with this word. Never 0.
     struct Owner: Equatable, Sendable {

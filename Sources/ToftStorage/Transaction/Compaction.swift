@@ -12,13 +12,13 @@ internal import ToftPlatform
 /// 2. What lies behind the cut, where the file is to end, moves to free pages before it.
 /// 3. What that has freed becomes free, and the version counts the pages up to the last in use.
 ///
-/// Then the file is truncated. Where a whole file is compacted and step 2 fills too few gaps, all
-/// extents move to the end of the file once, and then back.
+/// Then the file is truncated. Where step 2 fills too few gaps, all extents move to the end of the
+/// file once, and then back: of a whole file, and of a small one of which a quarter is free.
 struct Compaction {
     /// How much is done.
     enum Extent: Equatable {
-        /// What is worth it: long values stay where they are, and steps 2 and 3 are done again
-        /// while an eighth is free and the file gets shorter.
+        /// What is worth it: in step 2 long values stay where they are, and steps 2 and 3 are done
+        /// again while an eighth is free and the file gets shorter.
         case little
         /// All that can be; steps 2 and 3 again as long as the file gets shorter.
         case whole
@@ -38,6 +38,8 @@ struct Compaction {
     #endif
     /// Pages that are moved at most: 16 MiB.
     private static let movedPages = 4_096
+    /// Pages in use of the largest file that is moved whole when it closes: 32 MiB.
+    private static let rewrittenPages: UInt64 = 8_192
     /// Pages of the largest file whose insert buffer is emptied: 64 MiB.
     private static let drainedPages: UInt64 = 16_384
     /// How often steps 2 and 3 are done at most.
@@ -65,13 +67,20 @@ struct Compaction {
         guard try isAlone() else { return }
         try releaseLog(keeping: segments)
         guard try shrink() else { return }
-        if extent == .whole, try FileUse(meta, file).wasted > max(16, meta.pageCount / 32) {
-            // Free pages are too scattered for extents of several pages.
+        if try isScattered() {
             try moveAllBehindTheEnd()
             guard try shrink() else { return }
         }
         try file.truncate(to: meta.pageCount * UInt64(Page.size))
         Failpoint.reach(.fileTruncated)
+    }
+
+    /// Whether much is free still, in gaps too small for extents of several pages.
+    private func isScattered() throws(StorageError) -> Bool {
+        let wasted = try FileUse(meta, file).wasted
+        if extent == .whole { return wasted > max(16, meta.pageCount / 32) }
+        return wasted > max(Self.leastWaste, meta.pageCount / 4)
+            && meta.pageCount - wasted <= Self.rewrittenPages
     }
 
     /// Steps 2 and 3. False where a version is read meanwhile.

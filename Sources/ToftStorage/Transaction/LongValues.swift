@@ -37,17 +37,20 @@ enum LongValues {
             if slice.geometry.type == .bytes {
                 if cell.isExternal { note(bytes, cluster.base, &found) }
             } else if !cell.isExternal, let block = bytes.baseAddress {
-                try addElements(block, bytes.count, cluster.page, cluster.base, &found)
+                try addElements(
+                    block, bytes.count, cluster.page, cluster.base, &found,
+                    before: slice.heapBytes(before: cell))
             }
         }
     }
 
     private static func addElements(
         _ block: UnsafeRawPointer, _ available: Int, _ page: PageNumber, _ base: UnsafeRawPointer,
-        _ found: inout [Int]
+        _ found: inout [Int], before: Int = 0
     ) throws(StorageError) {
-        let block = try ElementBlock(ofAnyType: block, available: available, page: page)
-        guard block.kind.type == .bytes else { return }
+        let block = try ElementBlock(
+            ofAnyType: block, available: available, page: page, before: before)
+        guard block.kind.type == .bytes, !block.isCoded else { return }
         for index in 0..<block.count {
             if case .blob(let bytes) = try block.element(index) { note(bytes, base, &found) }
         }
