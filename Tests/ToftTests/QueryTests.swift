@@ -282,6 +282,47 @@ struct QueryTests {
     }
 
     @Test
+    func `Inverse properties are parts of paths`() throws {
+        try withPeople { _, people in
+            expect(people.filter("reports.@count == 2"), "Ada")
+            expect(people.filter("ANY reports.age < 30"), "Ben")
+            expect(people.filter("boss.reports.name == 'Cem'"), "Ben Cem")
+            expect(people.filter("reports.reports.name == 'Dan'"), "Ada")
+            expect(people.filter("reports.@max.age == 25"), "Ben")
+        }
+    }
+
+    @Test
+    func `A filter of a filter asks for both`() throws {
+        try withPeople { _, people in
+            let young = people.filter("age <= 40").filter("boss != nil")
+            expect(young, "Ben Cem Dan")
+            expect(young.filter("boss.name == %@", "Ada").filter("nickname == nil"), "Ben")
+            expect(young.sorted(byKeyPath: "name", ascending: false).filter("age == 40"), "Cem Ben")
+        }
+    }
+
+    @Test
+    func `Queries of any length and nesting end in an answer or an error`() throws {
+        try withPeople { _, people in
+            for depth in [1, 10, 100] {
+                let text =
+                    String(repeating: "(", count: depth) + "age == 25"
+                    + String(repeating: ")", count: depth)
+                expect(people.filter(text), "Dan")
+            }
+            expectError(.querySyntax) {
+                people.filter(String(repeating: "(", count: 100_000) + "age == 25")
+            }
+            expectError(.querySyntax) { people.filter(String(repeating: "NOT ", count: 100_000)) }
+            let long = (0..<2_000).map { "age == \($0 + 26)" }.joined(separator: " OR ")
+            expect(people.filter(long), "Ada Ben Cem Eva")
+            let text = String(repeating: "a", count: 1_000)
+            expect(people.filter("name MATCHES %@", "(a*)*b\(text)"), "")
+        }
+    }
+
+    @Test
     func `Key paths are named by what they read`() {
         #expect(KeyPathNames.name(of: \Person.age) == "age")
         #expect(KeyPathNames.name(of: \Person.boss?.boss?.name) == "boss.boss.name")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from datetime import datetime, timezone
+from pathlib import Path
 
 import pytest
 import toft
@@ -274,6 +275,44 @@ def test_columns_hold_dates_beyond_pythons(realm: toft.Realm) -> None:
     assert [each.born.year for each in realm.objects(Everything) if each.id == 2] == [1970]
     born = realm.objects(Everything).columns("born")["born"]
     assert born[0] == numpy.datetime64(10**12 * 1_000_000 + 5, "us")
+
+
+def test_inverse_properties_are_parts_of_paths(realm: toft.Realm, dogs: toft.Results[Dog]) -> None:
+    people = realm.objects(Person)
+    assert [each.name for each in people.where("dogs.@count == 2")] == ["Ada"]
+    assert [each.name for each in people.where("ANY dogs.tags == 'rex'")] == ["Ada"]
+    assert names(dogs.where("owner.dogs.name == 'Tim'")) == ["Rex", "Tim"]
+    assert names(dogs.where("owner.dogs.@min.age == 3").sort("-name")) == ["Tim", "Rex"]
+
+
+class Street(toft.Object):
+    größe: int
+    full_name: str = toft.field(name="voller-Name", default="")
+    nächste: Street | None
+
+
+def test_names_hold_letters_beyond_ascii(path: Path) -> None:
+    with toft.open(path, [Street]) as realm:
+        with realm.write():
+            last = realm.create(Street, größe=3, full_name="Lange Straße")
+            realm.create(Street, größe=5, nächste=last)
+        streets = realm.objects(Street)
+        assert len(streets.where("größe > 4 AND nächste.größe == 3")) == 1
+        assert len(streets.where("voller-Name CONTAINS 'Straße'")) == 1
+        assert len(streets.where("nächste.voller-Name == 'Lange Straße'")) == 1
+        assert streets.sort("-größe")[0].größe == 5
+
+
+def test_queries_of_any_length_and_nesting_end(dogs: toft.Results[Dog]) -> None:
+    for depth in (1, 10, 100):
+        assert names(dogs.where("(" * depth + "age == 7" + ")" * depth)) == ["Ann"]
+    for text in ("(" * 100_000 + "age == 7", "NOT " * 100_000, "age == 7 AND " * 50_000):
+        with pytest.raises(toft.QueryError):
+            dogs.where(text).count()
+    assert len(dogs.where(" OR ".join(f"age == {age}" for age in range(2_000)))) == 5
+    assert len(dogs.where("name MATCHES $0", "(a*)*b" + "a" * 1_000)) == 0
+    with pytest.raises(toft.QueryError, match="2000 steps"):
+        dogs.where("name MATCHES $0", "a" * 20_000)
 
 
 def test_a_plan_can_be_read(dogs: toft.Results[Dog]) -> None:
