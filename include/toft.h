@@ -687,7 +687,11 @@ TOFT_ENUM(toft_open_flags, uint32_t) {
        can't be trusted. Costs a copy of what is read. While this process has the file open already
        the flag has no effect. */
     TOFT_OPEN_BUFFERED = 1,
-    TOFT_OPEN_WRITE_TIMEOUT = 2 /* `write_timeout` of the configuration holds */
+    TOFT_OPEN_WRITE_TIMEOUT = 2, /* `write_timeout` of the configuration holds */
+    /* a file whose classes do not fit the schema, which would be TOFT_ERROR_SCHEMA_MISMATCH, is
+       deleted and made anew; TOFT_ERROR_ALREADY_OPEN where it is open elsewhere. Not with
+       TOFT_MODE_READ_ONLY */
+    TOFT_OPEN_DELETE_IF_MIGRATION_NEEDED = 4
 };
 
 /* Timeouts are in milliseconds, as poll has them. Other negative ones are
@@ -704,6 +708,16 @@ typedef void (*toft_progress_callback)(void *user_data, uint64_t done, uint64_t 
    "Migrations" below. TOFT_OK: the migration is committed. Any other status: the file stays as it
    was, and toft_realm_open returns it. `migration` is valid until the callback returns. */
 typedef toft_status (*toft_migration_callback)(void *user_data, toft_migration *migration);
+
+/* Asked by toft_realm_open, for an object that the file has, for the value of a property that is new
+   to the file: true, with the value in `out_value`, whose texts and bytes are valid until the next
+   call of the callback or the end of the opening; false: the property has no default, and stays 0,
+   empty or null. After false for the first object of a class the property is not asked for again.
+   Links and collections are not asked for. A value of another type ends the opening with
+   TOFT_ERROR_TYPE_MISMATCH. It may call nothing of the library but releases and what never fails:
+   all else is TOFT_ERROR_INSIDE_CALLBACK there. */
+typedef bool (*toft_default_callback)(
+    void *user_data, toft_string class_name, toft_string property_name, toft_value *out_value);
 
 /* Asked by toft_realm_open whether the file is to be compacted before it is used, where no process
    has it open, not even for reading: `total` bytes of the file, of which `used` hold data. It may
@@ -739,8 +753,8 @@ typedef struct toft_configuration {
        its being not 0, a wait of toft_realm_open for other processes and writers ends with
        TOFT_ERROR_INTERRUPTED, and so does the building of an index: then the file is as it was */
     const uint32_t *interrupt;
-    /* NULL, or called on the opening thread while indexes are built: so many objects of all that
-       need entries have some */
+    /* NULL, or called on the opening thread while indexes are built and defaults are set: so many
+       objects of all that need some have them */
     toft_progress_callback progress;
     void *progress_user_data; /* for `progress` */
     /* NULL, or called on the opening thread where the file has classes and a lower schema version:
@@ -758,6 +772,9 @@ typedef struct toft_configuration {
        already. Where the disk is too full for it, the file stays as it is */
     toft_compact_callback compact;
     void *compact_user_data; /* for `compact` */
+    /* NULL, or asked on the opening thread for the values that objects get in new properties */
+    toft_default_callback defaults;
+    void *defaults_user_data; /* for `defaults` */
 } toft_configuration;
 
 /* Opens a database on the calling thread. New classes, properties and indexes of the schema are
@@ -767,7 +784,8 @@ typedef struct toft_configuration {
    (see `write_timeout`); TOFT_ERROR_INVALID_ARGUMENT when neither or both of path and
    in_memory_name are given. The realm: release it. Any thread, which then owns it. Cost:
    independent of the file's size, except that an index is built that is added, or whose property
-   becomes nullable (so is that of the primary key). */
+   becomes nullable (so is that of the primary key), and that objects get the defaults of new
+   properties. */
 TOFT_API toft_status toft_realm_open(
     const toft_configuration *configuration, toft_realm **out_realm);
 
@@ -810,6 +828,16 @@ TOFT_API toft_status toft_realm_clone(toft_realm *realm, toft_realm **out_realm)
    TOFT_ERROR_PERMISSION_DENIED, TOFT_ERROR_DISK_FULL...; TOFT_ERROR_CORRUPT when the database is
    damaged. Cost: the whole file. */
 TOFT_API toft_status toft_realm_write_copy(toft_realm *realm, toft_string path);
+
+/* The schema version of a file, which is only read and may be open elsewhere. Errors: the group
+   "Opening". Any thread. */
+TOFT_API toft_status toft_file_schema_version(toft_string path, uint64_t *out_version);
+
+/* Deletes a file that nobody has open, in this process or another. Its lock file, which holds no
+   data, stays. `out_was_there` (may be NULL): whether there was a file. Errors:
+   TOFT_ERROR_ALREADY_OPEN, TOFT_ERROR_PERMISSION_DENIED and others of the group "Opening". Any
+   thread. */
+TOFT_API toft_status toft_file_delete(toft_string path, bool *out_was_there);
 
 /* Sizes of a file in bytes; 0: it was not compacted. */
 typedef struct toft_compaction {
@@ -916,8 +944,9 @@ TOFT_API toft_status toft_realm_object_count(
 /* A file with a lower schema version than the configuration's is migrated by toft_realm_open where
    that has a `migration`, in one write transaction. The callback gets two realms: the database as
    it was, and the database as it is to be, in which
-   - a property of another type, or one that was nullable and is not any more, is a new one without
-     values, and a property that the schema lacks is hidden;
+   - a property of another type, or one that was nullable and is not any more, is a new one, which
+     has the default that `defaults` of the configuration gives or no values, and a property that the
+     schema lacks is hidden;
    - a primary key that changes is an ordinary property. After the callback its values must differ:
      TOFT_ERROR_DUPLICATE_PRIMARY_KEY.
    The callback copies what is to stay. An object has the same keys in both realms: see
@@ -956,6 +985,39 @@ TOFT_API toft_status toft_migration_rename_property(
    `out_was_there` (may be NULL): whether the file has it. Cost: the objects and links to them. */
 TOFT_API toft_status toft_migration_delete_data(
     toft_migration *migration, toft_string class_name, bool *out_was_there);
+
+/* What becomes of a class or a property. */
+TOFT_ENUM(toft_schema_change_kind, uint32_t) {
+    TOFT_SCHEMA_CLASS_ADDED = 1,
+    TOFT_SCHEMA_CLASS_REMOVED = 2, /* deleted; or hidden, its objects stay */
+    TOFT_SCHEMA_CLASS_RENAMED = 3,
+    TOFT_SCHEMA_CLASS_CHANGED = 4, /* its primary key, or what is unique */
+    TOFT_SCHEMA_PROPERTY_ADDED = 5,
+    TOFT_SCHEMA_PROPERTY_REMOVED = 6, /* or hidden, its values stay */
+    TOFT_SCHEMA_PROPERTY_RENAMED = 7,
+    TOFT_SCHEMA_PROPERTY_CHANGED = 8 /* its type, its index, or what deletions do along it */
+};
+
+/* A change of the classes of a file. The texts are valid until the callback returns. */
+typedef struct toft_schema_change {
+    size_t size;
+    toft_schema_change_kind kind;
+    uint32_t reserved;
+    toft_string class_name;    /* afterwards; of a class that is removed, before */
+    toft_string property_name; /* afterwards; empty for a change of a class */
+    toft_string text;          /* "property 'Person.age' is int, was string" */
+} toft_schema_change;
+
+/* Called with each change. It may call nothing of the library but releases and what never fails:
+   all else is TOFT_ERROR_INSIDE_CALLBACK there. */
+typedef void (*toft_schema_change_callback)(void *user_data, const toft_schema_change *change);
+
+/* Tells what toft_realm_open would change in the classes of a file with this configuration, and
+   fails as it would: all is done, the migration too, in a write transaction that is rolled back.
+   The file, which must exist, stays as it was, though it may have grown. The configuration needs a
+   schema. Errors: those of toft_realm_open. Any thread. Cost: that of the opening. */
+TOFT_API toft_status toft_realm_open_dry_run(const toft_configuration *configuration,
+    toft_schema_change_callback callback, void *user_data);
 
 /* ================================================================================= Transactions */
 

@@ -24,6 +24,26 @@ public func toft_compact(
     }
 }
 
+@c @implementation
+public func toft_file_schema_version(
+    _ path: toft_string, _ out_version: UnsafeMutablePointer<UInt64>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let out = try Argument.out(out_version, "out_version")
+        out.pointee = try Database.schemaVersion(of: try Argument.givenPath(path))
+    }
+}
+
+@c @implementation
+public func toft_file_delete(
+    _ path: toft_string, _ out_was_there: UnsafeMutablePointer<Bool>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let wasThere = try Database.delete(try Argument.givenPath(path))
+        out_was_there?.pointee = wasThere
+    }
+}
+
 extension Argument {
     fileprivate static func givenPath(_ path: toft_string) throws(EngineError) -> String {
         let path = try Argument.path(path, "path")

@@ -72,6 +72,32 @@ public func toft_migration_delete_data(
     }
 }
 
+@c @implementation
+public func toft_realm_open_dry_run(
+    _ configuration: UnsafePointer<toft_configuration>?,
+    _ callback: toft_schema_change_callback?, _ user_data: UnsafeMutableRawPointer?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        guard let callback else { throw Argument.isNull("callback") }
+        let configuration = try Configuration(
+            try Argument.structure(configuration, "configuration"))
+        for difference in try Migration.dryRun(configuration) {
+            let owner = CString(difference.className)
+            let property = CString(difference.property ?? "")
+            let text = CString(difference.description)
+            var change = toft_schema_change()
+            change.size = MemoryLayout<toft_schema_change>.size
+            change.kind = toft_schema_change_kind(rawValue: difference.kind.rawValue)
+            change.class_name = owner.string
+            change.property_name = property.string
+            change.text = text.string
+            withExtendedLifetime((owner, property, text)) {
+                ThreadMark.current.refusingCalls { callback(user_data, &change) }
+            }
+        }
+    }
+}
+
 /// What a `toft_migration *` names.
 final class MigrationBox {
     let migration: Migration
@@ -110,5 +136,38 @@ struct MigrationTarget: @unchecked Sendable {
         if let failure = thread.failure, failure.code == code { throw failure }
         throw EngineError(
             code, "The migration was given up: its callback returned \(status.rawValue).")
+    }
+}
+
+/// What a program gives defaults with.
+///
+/// `@unchecked Sendable`: it is called on the thread of the call that was given it.
+struct DefaultsTarget: @unchecked Sendable {
+    let callback: toft_default_callback
+    let userData: UnsafeMutableRawPointer?
+
+    func ask(
+        _ className: String, _ property: String,
+        _ use: (BorrowedValue) throws(ModelError) -> Void
+    ) throws(ModelError) -> Bool {
+        let names = (CString(className), CString(property))
+        var value = toft_value_null(), isGiven = false
+        withExtendedLifetime(names) {
+            ThreadMark.current.refusingCalls {
+                isGiven = callback(userData, names.0.string, names.1.string, &value)
+            }
+        }
+        guard isGiven else { return false }
+        var failure: ModelError?
+        do throws(EngineError) {
+            try BorrowedArguments.with { loan throws(EngineError) in
+                let value = try loan.value(value, "out_value")
+                do throws(ModelError) { try use(value) } catch { failure = error }
+            }
+        } catch {
+            failure = .invalidDefault(className: className, property: property, error.message)
+        }
+        if let failure { throw failure }
+        return true
     }
 }

@@ -112,7 +112,7 @@ extension EngineError {
 }
 
 extension Configuration {
-    fileprivate init(_ given: toft_configuration) throws(EngineError) {
+    init(_ given: toft_configuration) throws(EngineError) {
         let path = try Argument.path(given.path, "path")
         let name = try Argument.text(given.in_memory_name, "in_memory_name")
         guard path.isEmpty != name.isEmpty else {
@@ -122,7 +122,8 @@ extension Configuration {
         guard given.schema == nil || !hasClasses else {
             throw .invalidArgument("Give either a schema or classes.")
         }
-        let known = TOFT_OPEN_BUFFERED.rawValue | TOFT_OPEN_WRITE_TIMEOUT.rawValue
+        let deletes = TOFT_OPEN_DELETE_IF_MIGRATION_NEEDED.rawValue
+        let known = TOFT_OPEN_BUFFERED.rawValue | TOFT_OPEN_WRITE_TIMEOUT.rawValue | deletes
         try Argument.flags(given.flags, known: known, "flags")
         var schema = try SchemaBox.schema(of: given.schema)
         if hasClasses { schema = try Schema(given.classes, count: given.class_count) }
@@ -134,6 +135,7 @@ extension Configuration {
                 given.write_timeout, isGiven: given.flags & TOFT_OPEN_WRITE_TIMEOUT.rawValue != 0),
             confinement: try Confinement(given.confinement))
         usesMapping = given.flags & TOFT_OPEN_BUFFERED.rawValue == 0
+        deletesIfMigrationNeeded = given.flags & deletes != 0
         interruptWord = given.interrupt.map { InterruptWord($0) }
         if let callback = given.progress {
             let target = ProgressTarget(callback: callback, userData: given.progress_user_data)
@@ -149,6 +151,12 @@ extension Configuration {
             let question = CompactionQuestion(
                 callback: callback, userData: given.compact_user_data)
             compacts = { question.ask($0, $1) }
+        }
+        if let callback = given.defaults {
+            let target = DefaultsTarget(callback: callback, userData: given.defaults_user_data)
+            defaults = { owner, property, use throws(ModelError) in
+                try target.ask(owner, property, use)
+            }
         }
         if let callback = given.migration {
             guard schema != nil, schemaVersion != nil else {

@@ -18,6 +18,7 @@ struct ToftDB: ParsableCommand {
             Keep:     toftdb copy app.toft backup.toft        toftdb compact app.toft        \
             toftdb pins app.toft
             Verify:   toftdb check app.toft        toftdb pages broken.toft
+            Plan:     toftdb plan app.toft --schema new.json --schema-version 2
 
             Every command prints for people; with --json it prints for programs, one JSON value a \
             line.
@@ -30,6 +31,6 @@ struct ToftDB: ParsableCommand {
             Demo.self, Import.self, Export.self, Dump.self, Load.self, Info.self,
             SchemaCommand.self, Query.self, Watch.self, Copy.self, Compact.self, Pins.self,
             Check.self,
-            Pages.self,
+            Pages.self, Plan.self,
         ])
 }

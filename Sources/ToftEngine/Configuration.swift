@@ -47,10 +47,14 @@ package struct Configuration: Sendable {
     package var interruptWord: InterruptWord?
     /// The same once this has been interrupted, before or meanwhile.
     package var interruption: Interruption?
-    /// Called while an index is filled by opening.
+    /// Called while an index is filled by opening, or a new property.
     package var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
     /// Called by opening where the file has an older version than `schemaVersion`.
     package var migration: Migration.Handler?
+    /// Asked by opening for the values that objects get in properties that are new.
+    package var defaults: DefaultHandler?
+    /// Whether a file whose classes do not fit the schema is deleted and made anew.
+    package var deletesIfMigrationNeeded = false
 
     package init(
         location: StoreConfiguration.Location, mode: Mode = .readWrite, schema: Schema? = nil,
@@ -83,8 +87,21 @@ extension Configuration {
         kept.interruption = nil
         kept.progress = nil
         kept.migration = nil
+        kept.defaults = nil
         kept.compacts = nil
         return kept
+    }
+
+    /// What is told and asked while the schema of the file changes.
+    var schemaCalls: SchemaCalls { SchemaCalls(progress: progress, defaults: defaults) }
+
+    /// Throws where one option excludes another.
+    func checkOptions() throws(EngineError) {
+        guard mode == .readOnly, deletesIfMigrationNeeded || compacts != nil else { return }
+        throw EngineError(
+            .invalidArgument,
+            "A file that is opened for reading only is neither deleted nor compacted: open it for "
+                + "writing, or leave that option out.")
     }
 
     /// What opening asks whether it is to end.

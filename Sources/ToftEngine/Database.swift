@@ -110,6 +110,30 @@ package final class Database: Sendable {
         try storage { () throws(StorageError) in try Store.compact(path) }
     }
 
+    /// Deletes a file that nobody has open, in this process or another; its lock file stays. False
+    /// if there is none.
+    ///
+    /// - Throws: `alreadyOpen`; `permissionDenied`, `isDirectory`...
+    package static func delete(_ path: String) throws(EngineError) -> Bool {
+        guard
+            let wasThere = try storage({ () throws(StorageError) in try Store.delete(path) })
+        else {
+            throw EngineError(
+                .alreadyOpen,
+                "'\(path)' can't be deleted, as it is open here or in another process: close it "
+                    + "everywhere first.")
+        }
+        return wasThere
+    }
+
+    /// The schema version of a file, which is not opened for writing and may be open elsewhere.
+    package static func schemaVersion(of path: String) throws(EngineError) -> UInt64 {
+        let session = try Session.open(Configuration(location: .file(path: path), mode: .readOnly))
+        let version = try session.schemaVersion
+        try session.close()
+        return version
+    }
+
     /// Whether this process has a file open, under whatever path.
     package static func isOpen(path: String) -> Bool {
         registry.withLock { entries in

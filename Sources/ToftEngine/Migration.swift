@@ -28,31 +28,99 @@ package final class Migration {
         in database: Database, _ configuration: Configuration, _ timeout: Int,
         _ probe: InterruptProbe?
     ) throws(EngineError) {
-        guard let handler = configuration.migration, let declared = configuration.schema,
+        guard configuration.migration != nil, configuration.schema != nil,
             let version = configuration.schemaVersion, configuration.mode != .readOnly,
             !database.store.isReadOnly, try isDue(in: database, version)
         else { return }
+        let writing = try begin(in: database, timeout, probe)
+        defer { writing.rollback() }
+        guard try run(in: database, writing, configuration) else { return }
+        _ = try storage { () throws(StorageError) in try writing.commit() }
+    }
+
+    /// What opening a file with a configuration would change in its schema, and every error that it
+    /// would throw: all is done, the migration too, in a transaction that is rolled back. The file
+    /// stays as it was, though it may have grown.
+    package static func dryRun(_ configuration: Configuration) throws(EngineError)
+        -> [SchemaDifference]
+    {
+        try configuration.checkOptions()
+        guard let declared = configuration.schema else {
+            throw EngineError(.invalidArgument, "A dry run needs the schema to open the file with.")
+        }
+        guard configuration.mode != .readOnly else {
+            try Session.open(configuration).close()
+            return []
+        }
+        var existing = configuration
+        existing.mode = .existing
+        existing.compacts = nil
+        guard let probe = existing.probe else { return try dryRun(existing, declared) }
+        return try probe.watching { () throws(EngineError) in try dryRun(existing, declared) }
+    }
+
+    private static func dryRun(_ configuration: Configuration, _ declared: Schema)
+        throws(EngineError) -> [SchemaDifference]
+    {
+        let database = try Database.open(configuration)
+        do throws(EngineError) {
+            let differences = try dryRun(in: database, configuration, declared)
+            try database.leave()
+            return differences
+        } catch {
+            try? database.leave()
+            throw error
+        }
+    }
+
+    private static func dryRun(
+        in database: Database, _ configuration: Configuration, _ declared: Schema
+    ) throws(EngineError) -> [SchemaDifference] {
+        let timeout = configuration.writeTimeoutMilliseconds ?? -1
+        let writing = try begin(
+            in: database, database.isWritingOnThisThread ? 0 : timeout, configuration.probe)
+        defer { writing.rollback() }
+        let before = try model { () throws(ModelError) in try StoredSchema.read(writing.view) }
+        let hasRun = try run(in: database, writing, configuration)
+        return try model { () throws(ModelError) in
+            if !hasRun {
+                _ = try ModelSchema.add(
+                    declared, version: configuration.schemaVersion, in: writing,
+                    calls: configuration.schemaCalls)
+            }
+            return before.differences(to: try StoredSchema.read(writing.view))
+        }
+    }
+
+    private static func begin(
+        in database: Database, _ timeout: Int, _ probe: InterruptProbe?
+    ) throws(EngineError) -> WriteTransaction {
         let begin = { (slice: Int) throws(EngineError) in
             try storage { () throws(StorageError) in
                 try database.store.beginWrite(timeoutMilliseconds: slice)
             }
         }
-        let writing =
-            if let probe { try Interruption.waiting(timeout, probe, begin) } else {
-                try begin(timeout)
-            }
-        defer { writing.rollback() }
-        // With the lock, nobody else migrates: somebody may have.
-        guard
+        guard let probe else { return try begin(timeout) }
+        return try Interruption.waiting(timeout, probe, begin)
+    }
+
+    /// Migrates in a write transaction that the caller ends. False where nothing is due: with the
+    /// lock, nobody else migrates, and somebody may have.
+    private static func run(
+        in database: Database, _ writing: WriteTransaction, _ configuration: Configuration
+    ) throws(EngineError) -> Bool {
+        guard let handler = configuration.migration, let declared = configuration.schema,
+            let version = configuration.schemaVersion,
             try model({ () throws(ModelError) in
                 try SchemaMigration.isDue(in: writing.view, to: version)
             })
-        else { return }
+        else { return false }
         let migration = try Migration(
             database, writing, configuration, declared: declared, version: version)
         defer { migration.end() }
         try handler(migration)
         try migration.finish()
+        return true
     }
 
     private static func isDue(in database: Database, _ version: UInt64) throws(EngineError) -> Bool
@@ -74,7 +142,7 @@ package final class Migration {
         newVersion = version
         schema = try model { () throws(ModelError) in
             try SchemaMigration(
-                writing, to: declared, version: version, progress: given.progress)
+                writing, to: declared, version: version, calls: given.schemaCalls)
         }
         configuration.schema = nil
         configuration.confinement = .caller
@@ -182,7 +250,6 @@ package final class Migration {
         let transaction = try session.writing()
         try model { () throws(ModelError) in try schema.finish(transaction) }
         session.leaveTransaction()
-        _ = try storage { () throws(StorageError) in try writing.commit() }
     }
 
     /// Closes what the handler was given.

@@ -7,6 +7,17 @@ extension Session {
     /// schema has and the file lacks is added to the file, in a transaction of its own; what only
     /// the file has stays there, unseen. A file of an older version is migrated before.
     package static func open(_ configuration: Configuration) throws(EngineError) -> Session {
+        try configuration.checkOptions()
+        do throws(EngineError) {
+            return try openOnce(configuration)
+        } catch  where error.code == .schemaMismatch && configuration.deletesIfMigrationNeeded {
+            guard case .file(let path) = configuration.location else { throw error }
+            _ = try Database.delete(path)
+            return try openOnce(configuration)
+        }
+    }
+
+    private static func openOnce(_ configuration: Configuration) throws(EngineError) -> Session {
         guard let probe = configuration.probe else {
             return try open(in: try Database.open(configuration), configuration)
         }
@@ -89,7 +100,7 @@ extension Session {
                 database.store, declared: configuration.schema,
                 version: configuration.schemaVersion,
                 isReadOnly: configuration.mode == .readOnly, timeoutMilliseconds: timeout,
-                progress: configuration.progress)
+                calls: configuration.schemaCalls)
             let snapshot = try stored { () throws(StorageError) in try database.store.beginRead() }
             return try ModelView(snapshot, declared: configuration.schema, previous: schema)
         }

@@ -232,7 +232,11 @@ class Writer:
         early = [each for each in self.header.callbacks if not takes_structures[each.name]]
         late = [each for each in self.header.callbacks if takes_structures[each.name]]
         parts += [self.callback(callback) for callback in early]  # structures may hold them
-        parts += [self.structure(structure) for structure in self.header.structures]
+        for structure in self.header.structures:
+            held = {member.type for member in structure.members}
+            parts += [self.callback(each) for each in late if each.name in held]
+            late = [each for each in late if each.name not in held]
+            parts.append(self.structure(structure))
         parts += [self.callback(callback) for callback in late]
         parts.append(self.library())
         return "\n".join(parts)

@@ -196,7 +196,7 @@ extension AnyRealmValue {
     }
 
     /// The value where it is neither an object nor a list or dictionary.
-    fileprivate var scalar: ToftModel.Value? {
+    var scalar: ToftModel.Value? {
         switch self {
         case .none: .null
         case .object, .list, .dictionary: nil

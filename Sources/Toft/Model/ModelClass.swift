@@ -150,6 +150,8 @@ struct ModelProperty: Sendable {
     /// Whether a new instance has a value of it that has to go where the instance becomes an
     /// accessor: a collection, or a default that holds memory.
     let isClearedInAccessors: Bool
+    /// Whether a new instance may have another value of it than the database gives by itself.
+    let hasDefault: Bool
     /// Where the wrapper lies in an instance.
     let offset: Int
 }
@@ -175,6 +177,7 @@ extension ModelProperty {
         origin = wrapper.originProperty(at: address)
         self.wrapper = wrapper
         isClearedInAccessors = wrapper.holdsMemory && wrapper.hasValue(at: address)
+        hasDefault = wrapper.hasValue(at: address) || wrapper.isNeverZero
         self.offset = offset
     }
 
@@ -192,6 +195,7 @@ extension ModelProperty {
         origin = nil
         wrapper = Persisted<Int>.self
         isClearedInAccessors = false
+        hasDefault = false
         offset = 0
     }
 

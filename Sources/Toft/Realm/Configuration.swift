@@ -42,7 +42,8 @@ extension Realm {
         public var migrationBlock: MigrationBlock?
 
         /// Whether a file whose classes can't be brought together with the app's is deleted and
-        /// made anew.
+        /// made anew; where it is open elsewhere, in this process or another, the opening throws
+        /// `.alreadyOpen` instead. Not together with `readOnly`.
         public var deleteRealmIfMigrationNeeded: Bool
 
         /// The classes of the realm; nil for all subclasses of `Object` in the program. None, `[]`:
@@ -81,8 +82,9 @@ extension Realm {
         /// `Realm.interruption`. Realm has nothing like it.
         public var interruption: Realm.Interruption?
 
-        /// Told, on the thread that opens, how far the opening is while it builds indexes: of how
-        /// many objects in all (`total`) how many have entries (`done`). It must not use realms.
+        /// Told, on the thread that opens, how far the opening, or its migration, is while it builds
+        /// indexes and gives objects the defaults of new properties: of how many objects in all
+        /// (`total`) how many are done (`done`). It must not use realms.
         /// For the time of the opening only. Realm tells only of downloads.
         public var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
 
@@ -185,12 +187,15 @@ extension Realm.Configuration {
         -> ToftEngine.Configuration
     {
         let isThread: Bool = if case .thread = confinement { true } else { false }
+        let classes = takesFile ? [] : models
         var configuration = ToftEngine.Configuration(
             location: location, mode: readOnly ? .readOnly : .readWrite,
-            schema: takesFile ? nil : ToftModel.Schema(models.map { $0.schema }),
+            schema: takesFile ? nil : ToftModel.Schema(classes.map { $0.schema }),
             schemaVersion: takesFile ? nil : schemaVersion,
             writeTimeoutMilliseconds: writeTimeout.map { Int($0 / .milliseconds(1)) },
             confinement: isThread ? .thread : .caller)
+        configuration.defaults = DefaultValues(classes).handler
+        configuration.deletesIfMigrationNeeded = deleteRealmIfMigrationNeeded
         configuration.usesMapping = usesMapping
         configuration.interruption = interruption?.engine
         configuration.progress = progress

@@ -101,15 +101,8 @@ extension Realm {
 
 /// The schema version of a file. Throws if it is missing or no database.
 public func schemaVersionAtURL(_ fileURL: URL) throws -> UInt64 {
-    let configuration = Realm.Configuration(fileURL: fileURL, readOnly: true, objectTypes: [])
-    guard let location = configuration.location else {
-        throw Realm.Error(.invalidArgument, "There is no file at \(fileURL).")
-    }
     do throws(EngineError) {
-        let session = try Session.open(configuration.engine(at: location, .thread))
-        let version = try session.schemaVersion
-        try session.close()
-        return version
+        return try Database.schemaVersion(of: fileURL.path)
     } catch {
         throw Realm.Error(error)
     }

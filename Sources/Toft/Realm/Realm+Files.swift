@@ -3,22 +3,14 @@ internal import ToftEngine
 internal import ToftStorage
 
 extension Realm {
-    /// Deletes the file of a configuration and what lies beside it, all but the lock file. Throws
-    /// `.alreadyOpen` while a realm of this process has it open. Whether there was a file.
+    /// Deletes the file of a configuration; its lock file, which holds no data, stays. Throws
+    /// `.alreadyOpen` while a realm of this process or another has it open. Whether there was a file.
     @discardableResult
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
         guard case .file(let path)? = configuration.location else { return false }
-        guard !Database.isOpen(path: path) else {
-            throw Realm.Error(
-                .alreadyOpen, "'\(path)' can't be deleted: a realm of this process has it open.")
+        do throws(EngineError) { return try Database.delete(path) } catch {
+            throw Realm.Error(error)
         }
-        guard FileManager.default.fileExists(atPath: path) else { return false }
-        do {
-            try FileManager.default.removeItem(atPath: path)
-        } catch {
-            throw Realm.Error(.fileAccess, "'\(path)' could not be deleted.", detail: "\(error)")
-        }
-        return true
     }
 
     /// Writes the version that the realm shows to a new file, without free space, while others

@@ -59,15 +59,7 @@ extension RealmSession {
             return RealmSession(
                 try Session.open(engine), configuration.opened, confinement)
         } catch {
-            guard configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly,
-                error.code == .schemaMismatch
-            else {
-                throw migration?.cause(of: error) ?? Realm.Error(telling: error)
-            }
-            _ = try Realm.deleteFiles(for: configuration)
-            return RealmSession(
-                try Session.open(configuration.engine(at: location, confinement)),
-                configuration.opened, confinement)
+            throw migration?.cause(of: error) ?? Realm.Error(telling: error)
         }
     }
 

@@ -32,7 +32,7 @@ extension ModelError {
         case .storage: .internalError
         case .invalidSchema: .invalidSchema
         case .schemaMismatch, .schemaOutdated: .schemaMismatch
-        case .invalidRenaming: .invalidArgument
+        case .invalidRenaming, .invalidDefault: .invalidArgument
         case .schemaVersionTooLow: .schemaVersionTooLow
         case .damagedSchema, .inconsistent: .corrupt
         case .unsupportedSchema: .unsupportedFormat

@@ -90,6 +90,8 @@ extension ModelError {
         switch self {
         case .typeMismatch(let className, let property, let expected, let found):
             "Property '\(className).\(property)' holds \(expected), not \(found)."
+        case .invalidDefault(let className, let property, let reason):
+            "The default of property '\(className).\(property)' is no value: \(reason)"
         case .nullNotAllowed(let className, let property):
             "Property '\(className).\(property)' is not optional and can't be null."
         case .valueTooLong(let className, let property, let length, let limit):

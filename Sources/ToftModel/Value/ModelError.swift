@@ -17,6 +17,8 @@ package enum ModelError: Error, Sendable, Equatable {
     case invalidRenaming(String)
     /// After a migration several objects have the same primary key.
     case primaryKeysNotUnique(className: String, property: String)
+    /// What a caller gave as the default of a property is no value, and why.
+    case invalidDefault(className: String, property: String, String)
     /// What the file holds as schema cannot be read.
     case damagedSchema(String)
     /// The file's schema has something that this build does not know ("type mixed of Dog.id").

@@ -7,10 +7,9 @@ extension ModelSchema {
     ///
     /// A database that is read only, by itself or for the caller, isn't added to: what only costs
     /// speed (indexes) is done without, what is missing is an error. No version: the file's holds.
-    /// - Parameter progress: called while indexes are filled.
     package static func open(
         _ store: Store, declared: Schema?, version: UInt64?, isReadOnly: Bool = false,
-        timeoutMilliseconds: Int = -1, progress: ProgressHandler? = nil
+        timeoutMilliseconds: Int = -1, calls: SchemaCalls = SchemaCalls()
     ) throws(ModelError) -> ModelSchema {
         try declared?.validate()
         let snapshot = try ToftModel.stored { () throws(StorageError) in try store.beginRead() }
@@ -22,31 +21,32 @@ extension ModelSchema {
         if store.isReadOnly || isReadOnly {
             return ModelSchema(try plan.withoutWriting(), declared: declared)
         }
-        return try add(declared, version: version, to: store, timeoutMilliseconds, progress)
+        return try add(declared, version: version, to: store, timeoutMilliseconds, calls)
     }
 
     /// Carries the plan out within a transaction that the caller ends.
     package static func add(
         _ declared: Schema, version: UInt64?, in transaction: WriteTransaction,
-        progress: ProgressHandler? = nil
+        calls: SchemaCalls = SchemaCalls()
     ) throws(ModelError) -> ModelSchema {
+        try declared.validate()
         let found = try SchemaTree.read(transaction.view)
         let plan = try found.plan(for: declared, version: version ?? found.version)
         return ModelSchema(
             plan.isEmpty
-                ? plan.target : try SchemaBuilder.carryOut(plan, in: transaction, progress),
+                ? plan.target : try SchemaBuilder.carryOut(plan, in: transaction, calls),
             declared: declared)
     }
 
     private static func add(
         _ declared: Schema, version: UInt64?, to store: Store, _ timeoutMilliseconds: Int,
-        _ progress: ProgressHandler?
+        _ calls: SchemaCalls
     ) throws(ModelError) -> ModelSchema {
         let transaction = try ToftModel.stored { () throws(StorageError) in
             try store.beginWrite(timeoutMilliseconds: timeoutMilliseconds)
         }
         defer { transaction.rollback() }
-        let schema = try add(declared, version: version, in: transaction, progress: progress)
+        let schema = try add(declared, version: version, in: transaction, calls: calls)
         _ = try ToftModel.stored { () throws(StorageError) in try transaction.commit() }
         return schema
     }

@@ -3,32 +3,29 @@ internal import ToftStorage
 /// Carries out a schema plan within a write transaction: creates trees and columns, fills indexes
 /// from the rows that exist, writes the schema's records.
 struct SchemaBuilder {
-    private let writing: WriteTransaction
-    private var schema: StoredSchema
+    let writing: WriteTransaction
+    private(set) var schema: StoredSchema
     private var changedClasses: Set<ClassID> = []
-    private let progress: ProgressHandler?
-    /// Objects whose entries were made, and those that need some.
+    let calls: SchemaCalls
+    /// Objects whose entries or defaults were made, and those that need some.
     private var done = 0
     private var total = 0
 
     /// Returns the schema that the file then holds.
     static func carryOut(
-        _ plan: SchemaPlan, in transaction: WriteTransaction, _ progress: ProgressHandler?
+        _ plan: SchemaPlan, in transaction: WriteTransaction, _ calls: SchemaCalls
     ) throws(ModelError) -> StoredSchema {
-        var builder = SchemaBuilder(
-            writing: transaction, schema: plan.target, progress: progress)
-        if progress != nil { try builder.count(plan) }
+        var builder = SchemaBuilder(writing: transaction, schema: plan.target, calls: calls)
+        if calls.progress != nil { try builder.count(plan) }
         for change in plan.changes { try builder.carryOut(change) }
         try builder.writeRecords()
         return builder.schema
     }
 
-    private init(
-        writing: WriteTransaction, schema: StoredSchema, progress: ProgressHandler?
-    ) {
+    private init(writing: WriteTransaction, schema: StoredSchema, calls: SchemaCalls) {
         self.writing = writing
         self.schema = schema
-        self.progress = progress
+        self.calls = calls
     }
 
     private mutating func count(_ plan: SchemaPlan) throws(ModelError) {
@@ -100,6 +97,7 @@ struct SchemaBuilder {
             try stored { () throws(StorageError) in try writing.addColumn(owner.table, column) }
         }
         changedClasses.insert(id)
+        try fillDefaults(id, property)
     }
 
     private mutating func remakePrimaryKey(_ id: ClassID) throws(ModelError) {
@@ -160,7 +158,7 @@ struct SchemaBuilder {
         changedClasses.insert(id)
     }
 
-    private func classIndex(_ id: ClassID) throws(ModelError) -> Int {
+    func classIndex(_ id: ClassID) throws(ModelError) -> Int {
         guard let index = schema.classIndex(id: id) else {
             throw .inconsistent("a plan names class \(id)")
         }
@@ -217,8 +215,7 @@ struct SchemaBuilder {
             for row in first..<cluster.count { try add(cluster, row, &batch) }
             let rows = cluster.count - first
             rank += rows
-            done += rows
-            progress?(done, total)
+            tell(rows)
             if batch.size > Self.batchBytes || rank >= table.rowCount {
                 try batch.write(
                     to: try stored { () throws(StorageError) in
@@ -256,6 +253,16 @@ struct SchemaBuilder {
         }
         try view.checkUnique(constraint)
     }
+
+    /// Tells of more objects that are done. `total` does not count those that get defaults before it
+    /// is known that there are some.
+    mutating func tell(_ rows: Int) {
+        done += rows
+        calls.progress?(done, max(total, done))
+    }
+
+    /// Adds objects to those that need something.
+    mutating func expect(_ rows: Int) { total += rows }
 
     // MARK: Records
 

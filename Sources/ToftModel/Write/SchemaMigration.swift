@@ -13,7 +13,7 @@ package struct SchemaMigration {
     private let writing: WriteTransaction
     private let declared: Schema
     private let version: UInt64
-    private let progress: ProgressHandler?
+    private let calls: SchemaCalls
     private var stored: StoredSchema
     /// Classes that were renamed, whose records wait for the next plan.
     private var changed: [SchemaChange] = []
@@ -30,13 +30,13 @@ package struct SchemaMigration {
 
     package init(
         _ writing: WriteTransaction, to declared: Schema, version: UInt64,
-        progress: ProgressHandler?
+        calls: SchemaCalls
     ) throws(ModelError) {
         try declared.validate()
         self.writing = writing
         self.declared = declared
         self.version = version
-        self.progress = progress
+        self.calls = calls
         stored = try SchemaTree.read(writing.view)
         oldVersion = stored.version
     }
@@ -61,7 +61,7 @@ package struct SchemaMigration {
         var plan = try stored.plan(for: declared, version: version, at: moment)
         plan.changes = changed + plan.changes
         changed = []
-        if !plan.isEmpty { stored = try SchemaBuilder.carryOut(plan, in: writing, progress) }
+        if !plan.isEmpty { stored = try SchemaBuilder.carryOut(plan, in: writing, calls) }
     }
 
     private func transaction(_ buffer: WriteBuffer) -> ModelTransaction {
@@ -123,7 +123,7 @@ package struct SchemaMigration {
         try transaction.handOver()
         plan.target.classes[index].properties[position].persistedName = newName
         plan.target.classes[index].properties[position].name = newName
-        stored = try SchemaBuilder.carryOut(plan, in: writing, nil)
+        stored = try SchemaBuilder.carryOut(plan, in: writing, SchemaCalls())
         try carryOut(.beforeMigration)
         return self.transaction(transaction.buffer)
     }
@@ -182,7 +182,7 @@ package struct SchemaMigration {
         plan.target.classes[index].persistedName = retired
         plan.target.classes[index].name = retired
         plan.target.classes[index].isHidden = true
-        stored = try SchemaBuilder.carryOut(plan, in: writing, nil)
+        stored = try SchemaBuilder.carryOut(plan, in: writing, SchemaCalls())
         return (true, self.transaction(transaction.buffer))
     }
 }

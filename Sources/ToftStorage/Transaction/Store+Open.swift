@@ -329,6 +329,29 @@ extension Store {
     }
 }
 
+extension Store {
+    /// Deletes a file that nobody has open, in this process or another, and makes that durable. Its
+    /// lock file stays. Nil where somebody has it open, and nothing was done; false where there is
+    /// none.
+    package static func delete(_ path: String) throws(StorageError) -> Bool? {
+        let file: PosixFile
+        do throws(SystemError) {
+            file = try PosixFile.open(path, forWriting: true)
+        } catch .fileNotFound {
+            return false
+        } catch { throw StorageError(error) }
+        defer { try? file.close() }
+        let locks = FileLocks(file: file)
+        // Whoever opens it waits for this lock, or holds it together with others.
+        guard try system(locks.takeExclusive(LockByte.attach)),
+            try system(locks.firstHeldByOthers(in: LockByte.readOnlyPins)) == nil
+        else { return nil }
+        try system(FilePath.remove(file.path))
+        try system(FilePath.syncDirectory(FilePath.directory(of: file.path)))
+        return true
+    }
+}
+
 /// The size of a file that was compacted; 0: it was not.
 private final class CompactionMark: Sendable {
     let size = Atomic<UInt64>(0)

@@ -38,7 +38,17 @@ from .log import set_log_level
 from .migration import Migration
 from .objects import EmbeddedObject, Object, Property
 from .observe import Changes, Observation
-from .opening import Compaction, compact, open_in_memory
+from .opening import (
+    Compaction,
+    SchemaChange,
+    SchemaChangeKind,
+    compact,
+    delete_files,
+    dry_run,
+    open_async,
+    open_in_memory,
+    schema_version,
+)
 from .opening import open as open
 from .prepared import Query
 from .query import Results
@@ -72,17 +82,23 @@ __all__ = [
     "Query",
     "Realm",
     "Results",
+    "SchemaChange",
+    "SchemaChangeKind",
     "Set",
     "Status",
     "__version__",
     "compact",
+    "delete_files",
+    "dry_run",
     "errors",
     "field",
     "fields",
     "handle_count",
     "library_version",
     "linking_objects",
+    "open_async",
     "open_in_memory",
+    "schema_version",
     "set_log_level",
     "text",
 ]

@@ -182,6 +182,18 @@ class toft_open_flags(IntEnum):
     MAPPED = 0
     BUFFERED = 1
     WRITE_TIMEOUT = 2
+    DELETE_IF_MIGRATION_NEEDED = 4
+
+
+class toft_schema_change_kind(IntEnum):
+    CLASS_ADDED = 1
+    CLASS_REMOVED = 2
+    CLASS_RENAMED = 3
+    CLASS_CHANGED = 4
+    PROPERTY_ADDED = 5
+    PROPERTY_REMOVED = 6
+    PROPERTY_RENAMED = 7
+    PROPERTY_CHANGED = 8
 
 
 class toft_write_flags(IntEnum):
@@ -234,6 +246,9 @@ toft_migration_callback = CFUNCTYPE(c_int, c_void_p, c_void_p)
 
 
 toft_compact_callback = CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint64)
+
+
+toft_schema_change_callback = CFUNCTYPE(None, c_void_p, c_void_p)
 
 
 toft_group_callback = CFUNCTYPE(None, c_void_p, c_void_p)
@@ -447,6 +462,9 @@ class toft_class_schema(Structure):
     unique_count: int
 
 
+toft_default_callback = CFUNCTYPE(c_bool, c_void_p, toft_string, toft_string, c_void_p)
+
+
 class toft_configuration(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -469,6 +487,8 @@ class toft_configuration(Structure):
         ("maximum_versions", c_uint64),
         ("compact", toft_compact_callback),
         ("compact_user_data", c_void_p),
+        ("defaults", toft_default_callback),
+        ("defaults_user_data", c_void_p),
     ]
     size: int
     path: toft_string
@@ -490,6 +510,8 @@ class toft_configuration(Structure):
     maximum_versions: int
     compact: Any
     compact_user_data: int | None
+    defaults: Any
+    defaults_user_data: int | None
 
 
 class toft_compaction(Structure):
@@ -541,6 +563,23 @@ class toft_property_info(Structure):
     target_class: int
     target_property: int
     name: toft_string
+
+
+class toft_schema_change(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("kind", c_int),
+        ("reserved", c_uint32),
+        ("class_name", toft_string),
+        ("property_name", toft_string),
+        ("text", toft_string),
+    ]
+    size: int
+    kind: int
+    reserved: int
+    class_name: toft_string
+    property_name: toft_string
+    text: toft_string
 
 
 class toft_write_options(Structure):
@@ -856,6 +895,14 @@ class Library:
             library, "toft_realm_write_copy", c_int,
             [c_void_p, toft_string], check
         )
+        self.toft_file_schema_version = _prototype(
+            library, "toft_file_schema_version", c_int,
+            [toft_string, c_void_p], check
+        )
+        self.toft_file_delete = _prototype(
+            library, "toft_file_delete", c_int,
+            [toft_string, c_void_p], check
+        )
         self.toft_compact = _prototype(
             library, "toft_compact", c_int,
             [toft_string, c_void_p], check
@@ -935,6 +982,10 @@ class Library:
         self.toft_migration_delete_data = _prototype(
             library, "toft_migration_delete_data", c_int,
             [c_void_p, toft_string, c_void_p], check
+        )
+        self.toft_realm_open_dry_run = _prototype(
+            library, "toft_realm_open_dry_run", c_int,
+            [c_void_p, toft_schema_change_callback, c_void_p], check
         )
         self.toft_realm_begin_write = _prototype(
             library, "toft_realm_begin_write", c_int,
@@ -1436,6 +1487,8 @@ FUNCTIONS = (
     "toft_realm_freeze",
     "toft_realm_clone",
     "toft_realm_write_copy",
+    "toft_file_schema_version",
+    "toft_file_delete",
     "toft_compact",
     "toft_realm_release",
     "toft_realm_refresh",
@@ -1456,6 +1509,7 @@ FUNCTIONS = (
     "toft_migration_rename_class",
     "toft_migration_rename_property",
     "toft_migration_delete_data",
+    "toft_realm_open_dry_run",
     "toft_realm_begin_write",
     "toft_realm_interrupt",
     "toft_realm_commit",

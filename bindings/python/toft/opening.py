@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import os
+import threading
+import typing
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from . import _values as values
 from ._ffi import (
     toft_compact_callback,
     toft_compaction,
     toft_configuration,
     toft_confinement,
+    toft_default_callback,
     toft_mode,
     toft_open_flags,
     toft_progress_callback,
+    toft_schema_change,
+    toft_schema_change_callback,
 )
-from ._lib import Handle, borrowed, library
+from ._ffi import toft_schema_change_kind as SchemaChangeKind
+from ._lib import Handle, borrowed, library, text_of
 from .database import Realm
 from .errors import Error, FileError, InvalidArgumentError
 from .migration import Migration, callback_of
 from .objects import Object
-from .schema import schema_handle
+from .schema import properties_of, schema_handle
 from .transactions import wait_in_moments
 
 Mode = Literal["create", "existing", "read_only"]
@@ -55,6 +63,7 @@ def open(
     seed: str | os.PathLike[str] | None = None,
     compact_on_open: Callable[[int, int], bool] | None = None,
     maximum_versions: int | None = None,
+    delete_if_migration_needed: bool = False,
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
 
@@ -85,14 +94,19 @@ def open(
     thread may use the realm, one at a time, and you see to that.
 
     `progress`: called with numbers of objects, done and in all, while an index is built that the
-    file lacks. What it raises ends the opening, and the file is as it was; so does Ctrl-C.
+    file lacks, or objects get the defaults of new properties. What it raises ends the opening, and the file is as it was; so does Ctrl-C.
 
     `seed`: a database, which need not be writable; a missing file is made a copy of it.
     `compact_on_open`: asked, where no process has the file open, whether it is to be compacted:
     `lambda total, used: used < total / 2`, in bytes. What it raises comes out of this call, and
     nothing is compacted. `maximum_versions`: how many versions there may be when a write begins:
     the newest, and older ones that some process still reads, which let the file grow. With more,
-    the write is a TooManyReadersError.
+    the write is a TooManyReadersError. `delete_if_migration_needed`: a file whose classes do not
+    fit, which would be a SchemaMismatchError, is deleted and made anew; where it is open elsewhere
+    it is an AlreadyOpenError.
+
+    Objects that the file has get the defaults of new properties, each by itself where there is a
+    `default_factory`; links and collections stay empty.
     """
     path = os.fspath(path)
     if path == ":memory:":
@@ -112,6 +126,7 @@ def open(
         None if seed is None else os.fspath(seed),
         compact_on_open,
         maximum_versions,
+        delete_if_migration_needed,
     )
 
 
@@ -147,81 +162,298 @@ def _open(
     seed: str | None = None,
     compact_on_open: Callable[[int, int], bool] | None = None,
     maximum_versions: int | None = None,
+    delete_if_migration_needed: bool = False,
 ) -> Realm:
-    declared = _declared(classes)
-    schema = None if declared is None else schema_handle(declared)
-    configuration = toft_configuration()
-    configuration.size = ctypes.sizeof(configuration)
-    configuration.path, path_memory = borrowed(os.fsencode(path))
-    configuration.in_memory_name, name_memory = borrowed(name)
-    configuration.mode = _chosen("mode", mode, _MODES)
-    configuration.confinement = _chosen("confinement", confinement, _CONFINEMENTS)
-    configuration.schema = schema.address if schema else None
-    configuration.flags = toft_open_flags.MAPPED if mapped else toft_open_flags.BUFFERED
-    configuration.flags |= toft_open_flags.WRITE_TIMEOUT
-    if not 0 <= (schema_version or 0) < 2**64:
-        raise InvalidArgumentError(f"A schema version has 64 bits without a sign: {schema_version}")
-    configuration.schema_version = schema_version or 0
-    address = ctypes.c_void_p()
-    stop = ctypes.c_uint32()
-    raised: list[BaseException] = []
-
-    def tell(_: int | None, done: int, total: int) -> None:
-        try:
-            if progress is not None:
-                progress(done, total)
-        except BaseException as error:  # also Ctrl-C, which Python sees to here
-            raised.append(error)
-            stop.value = 1
-
-    told = toft_progress_callback(tell)
-    configuration.progress = told
-    configuration.interrupt = ctypes.addressof(stop)
-    configuration.seed_path, seed_memory = borrowed(os.fsencode(seed or ""))
+    opening = _Opening(path, name, classes, mode, mapped, confinement, schema_version)
+    opening.tell(progress)
+    opening.ask(compact_on_open)
+    opening.migrate(migration)
+    configuration = opening.configuration
+    configuration.seed_path, opening.seed_memory = borrowed(os.fsencode(seed or ""))
     if maximum_versions is not None and not 0 < maximum_versions < 2**64:
         raise InvalidArgumentError(f"At least one version is always there, not {maximum_versions}.")
     configuration.maximum_versions = maximum_versions or 0
+    if delete_if_migration_needed:
+        configuration.flags |= toft_open_flags.DELETE_IF_MIGRATION_NEEDED
+    address = ctypes.c_void_p()
+    opening.attempt(
+        lambda: library().toft_realm_open(ctypes.byref(configuration), ctypes.byref(address)),
+        write_timeout,
+    )
+    handle = Handle(address.value, library().toft_realm_release)
+    if opening.raised:
+        library().toft_realm_close(handle.address)
+        raise opening.raised.pop().with_traceback(None) from None
+    return Realm(
+        handle, opening.shown, opening.declared, write_timeout, autorefresh, opening.is_confined
+    )
 
-    def ask(_: int | None, total: int, used: int) -> bool:
+
+class _Opening:
+    """A configuration with the memory that it borrows, and what its callbacks have raised."""
+
+    def __init__(
+        self,
+        path: str,
+        name: str,
+        classes: Iterable[type[Object]] | type[Object] | None,
+        mode: Mode,
+        mapped: bool,
+        confinement: Confinement,
+        schema_version: int | None,
+    ) -> None:
+        self.shown = path or f":{name}"
+        self.declared = _declared(classes)
+        self.is_confined = confinement == "thread"
+        self.raised: list[BaseException] = []
+        self._migrating: list[BaseException] = []
+        self._path = path
+        self._stop = ctypes.c_uint32()
+        self._schema = None if self.declared is None else schema_handle(self.declared)
+        self.configuration = configuration = toft_configuration()
+        configuration.size = ctypes.sizeof(configuration)
+        configuration.path, self._path_memory = borrowed(os.fsencode(path))
+        configuration.in_memory_name, self._name_memory = borrowed(name)
+        configuration.mode = _chosen("mode", mode, _MODES)
+        configuration.confinement = _chosen("confinement", confinement, _CONFINEMENTS)
+        configuration.schema = self._schema.address if self._schema else None
+        configuration.flags = toft_open_flags.MAPPED if mapped else toft_open_flags.BUFFERED
+        configuration.flags |= toft_open_flags.WRITE_TIMEOUT
+        if not 0 <= (schema_version or 0) < 2**64:
+            raise InvalidArgumentError(
+                f"A schema version has 64 bits without a sign: {schema_version}"
+            )
+        configuration.schema_version = schema_version or 0
+        configuration.interrupt = ctypes.addressof(self._stop)
+        self.seed_memory: Any = None
+        self._give_defaults()
+
+    def attempt(self, call: Callable[[], object], timeout: float | None) -> None:
+        """Calls the library until it has not to wait any more. Raises what callbacks raised."""
+
+        def attempt(wait: int) -> None:
+            self.configuration.write_timeout = wait
+            call()
+
         try:
-            return compact_on_open is not None and bool(compact_on_open(total, used))
-        except BaseException as error:  # also Ctrl-C
-            raised.append(error)
-            stop.value = 1
-            return False
+            wait_in_moments(attempt, timeout)
+        except Error as error:
+            if self._migrating:
+                raise self._migrating.pop() from None
+            if self.raised:
+                raise self.raised.pop().with_traceback(None) from None
+            if isinstance(error, FileError):
+                error.filename = self._path
+            raise error.with_traceback(None) from None  # the inner frames tell a caller nothing
 
-    if compact_on_open is not None:
-        asked = toft_compact_callback(ask)
-        configuration.compact = asked
-    is_confined = confinement == "thread"
-    migrating: list[BaseException] = []
-    if migration is not None:
-        if declared is None or not schema_version:
+    def _end(self, error: BaseException) -> None:
+        """Ends the opening with what a callback raised; also Ctrl-C, which Python sees to there."""
+        self.raised.append(error)
+        self._stop.value = 1
+
+    def tell(self, progress: Callable[[int, int], object] | None) -> None:
+        def tell(_: int | None, done: int, total: int) -> None:
+            try:
+                if progress is not None:
+                    progress(done, total)
+            except BaseException as error:
+                self._end(error)
+
+        self.configuration.progress = self._told = toft_progress_callback(tell)
+
+    def ask(self, compact: Callable[[int, int], bool] | None) -> None:
+        if compact is None:
+            return
+
+        def ask(_: int | None, total: int, used: int) -> bool:
+            try:
+                return bool(compact(total, used))
+            except BaseException as error:
+                self._end(error)
+                return False
+
+        self.configuration.compact = self._asked = toft_compact_callback(ask)
+
+    def migrate(self, migration: Callable[[Migration], object] | None) -> None:
+        if migration is None:
+            return
+        if self.declared is None or not self.configuration.schema_version:
             raise InvalidArgumentError(
                 "A migration needs the classes and the schema_version that it leads to."
             )
-        migrate = callback_of(migration, path or f":{name}", declared, is_confined, migrating)
-        configuration.migration = migrate
+        self.configuration.migration = self._migrate = callback_of(
+            migration, self.shown, self.declared, self.is_confined, self._migrating
+        )
 
-    def attempt(wait: int) -> None:
-        configuration.write_timeout = wait
-        library().toft_realm_open(ctypes.byref(configuration), ctypes.byref(address))
+    def _give_defaults(self) -> None:
+        """Gives objects that the file has the defaults of properties that are new to it."""
+        defaults = {
+            (cls.__name__, each.stored_name): each
+            for cls in self.declared or ()
+            for each in properties_of(cls).values()
+            if each.must_be_given and each.container is None and each.type != values.LINK
+        }
+        if not defaults:
+            return
+        lent = values.Arguments(1)
 
+        def give(_: int | None, cls: Any, name: Any, out: int) -> bool:
+            try:
+                declared = defaults.get((text_of(cls), text_of(name)))
+                if declared is None:
+                    return False
+                value = declared.default()
+                if declared.conversion is not None:
+                    value = declared.conversion.stored(value)
+                lent.clear()
+                lent.add(value, typing.cast("Realm", None), declared.type)
+                ctypes.memmove(out, lent.address, values.VALUE_SIZE)
+                return True
+            except BaseException as error:
+                self._end(error)
+                return False
+
+        self.configuration.defaults = self._given = toft_default_callback(give)
+
+
+@dataclass(frozen=True)
+class SchemaChange:
+    """A change that an opening makes to the classes of a file: see `dry_run`."""
+
+    kind: SchemaChangeKind
+    class_name: str
+    """Afterwards; of a class that is removed, before."""
+    property_name: str
+    """Afterwards, as the file calls it; "" for a change of a class."""
+    text: str
+    """The change in words: "property 'Person.age' is int, was string"."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def dry_run(
+    path: str | os.PathLike[str],
+    classes: Iterable[type[Object]] | type[Object],
+    *,
+    schema_version: int | None = None,
+    migration: Callable[[Migration], object] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    write_timeout: float | None = None,
+    mapped: bool = True,
+) -> list[SchemaChange]:
+    """What `open` would change in the classes of a file that exists, and the exception that it would
+    raise: all is done, the migration too, in a transaction that is rolled back.
+
+    The file stays as it was, though it may have grown. It takes as long as the opening.
+    """
+    opening = _Opening(
+        os.fspath(path), "", classes, "existing", mapped, "thread", schema_version
+    )
+    opening.tell(progress)
+    opening.migrate(migration)
+    changes: list[SchemaChange] = []
+
+    def note(_: int | None, address: int) -> None:
+        change = toft_schema_change.from_address(address)
+        changes.append(
+            SchemaChange(
+                SchemaChangeKind(change.kind),
+                text_of(change.class_name),
+                text_of(change.property_name),
+                text_of(change.text),
+            )
+        )
+
+    noted = toft_schema_change_callback(note)
+    opening.attempt(
+        lambda: library().toft_realm_open_dry_run(
+            ctypes.byref(opening.configuration), noted, None
+        ),
+        write_timeout,
+    )
+    if opening.raised:
+        raise opening.raised.pop().with_traceback(None) from None
+    return changes
+
+
+async def open_async(
+    path: str | os.PathLike[str],
+    classes: Iterable[type[Object]] | type[Object] | None = None,
+    *,
+    migration: Callable[[Migration], object] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    compact_on_open: Callable[[int, int], bool] | None = None,
+    **options: Any,
+) -> Realm:
+    """`open` for asyncio: what takes long or waits (a migration, indexes, defaults, compaction, other
+    processes) happens on another thread, and other tasks run meanwhile. The realm then belongs to
+    the thread of the loop.
+
+    `migration`, `progress` and `compact_on_open` are called on that other thread. A cancelled task
+    ends the opening at the next progress; the file is then as it was. The options are those of
+    `open`.
+    """
+    is_cancelled = threading.Event()
+
+    def tell(done: int, total: int) -> None:
+        if is_cancelled.is_set():
+            raise asyncio.CancelledError
+        if progress is not None:
+            progress(done, total)
+
+    def prepare() -> Realm:
+        return open(
+            path,
+            classes,
+            migration=migration,
+            progress=tell,
+            compact_on_open=compact_on_open,
+            **{**options, "confinement": "caller"},
+        )
+
+    preparing = asyncio.get_running_loop().run_in_executor(None, prepare)
     try:
-        wait_in_moments(attempt, write_timeout)
-    except Error as error:
-        if migrating:
-            raise migrating.pop() from None
-        if raised:
-            raise raised.pop().with_traceback(None) from None
-        if isinstance(error, FileError):
-            error.filename = path
-        raise error.with_traceback(None) from None  # the inner frames tell a caller nothing
-    handle = Handle(address.value, library().toft_realm_release)
-    if raised:
-        library().toft_realm_close(handle.address)
-        raise raised.pop().with_traceback(None) from None
-    return Realm(handle, path or f":{name}", declared, write_timeout, autorefresh, is_confined)
+        prepared = await asyncio.shield(preparing)
+    except asyncio.CancelledError:
+        is_cancelled.set()
+        preparing.add_done_callback(_close_prepared)
+        raise
+    with prepared:  # it keeps the file open until the loop's thread has it too
+        options.pop("delete_if_migration_needed", None)
+        return open(path, classes, **options)
+
+
+def _close_prepared(preparing: asyncio.Future[Realm]) -> None:
+    if not preparing.cancelled() and preparing.exception() is None:
+        preparing.result().close()
+
+
+def schema_version(path: str | os.PathLike[str]) -> int:
+    """The schema version of a file, which is only read and may be open elsewhere."""
+    version = ctypes.c_uint64()
+    _of_file(path, "toft_file_schema_version", version)
+    return version.value
+
+
+def delete_files(path: str | os.PathLike[str]) -> bool:
+    """Deletes a file that nobody has open, in this process or another; else an AlreadyOpenError. Its
+    lock file, which holds no data, stays. Returns whether there was a file.
+    """
+    was_there = ctypes.c_bool()
+    _of_file(path, "toft_file_delete", was_there)
+    return was_there.value
+
+
+def _of_file(path: str | os.PathLike[str], function: str, out: Any) -> None:
+    name = os.fspath(path)
+    given, memory = borrowed(os.fsencode(name))
+    try:
+        getattr(library(), function)(given, ctypes.byref(out))
+    except FileError as error:
+        error.filename = name
+        raise
+    del memory
 
 
 @dataclass(frozen=True)
@@ -239,16 +471,9 @@ def compact(path: str | os.PathLike[str]) -> Compaction | None:
     A crash loses nothing. The file may grow by what it holds meanwhile. It takes as long as reading
     and writing the file.
     """
-    name = os.fspath(path)
-    given, memory = borrowed(os.fsencode(name))
     compaction = toft_compaction()
     compaction.size = ctypes.sizeof(compaction)
-    try:
-        library().toft_compact(given, ctypes.byref(compaction))
-    except FileError as error:
-        error.filename = name
-        raise
-    del memory
+    _of_file(path, "toft_compact", compaction)
     if not compaction.size_before:
         return None
     return Compaction(compaction.size_before, compaction.size_after)

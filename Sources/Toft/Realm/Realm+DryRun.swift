@@ -1,0 +1,75 @@
+internal import ToftEngine
+internal import ToftModel
+
+extension Realm {
+    /// What an opening with this configuration would change in the classes of its file, in their
+    /// order; nothing where the file is as it should be. All is done, the migration block too, in a
+    /// transaction that is rolled back: so this throws what the opening would throw, takes as long,
+    /// and leaves the file as it was, though it may have grown. The file must exist. Where
+    /// `deleteRealmIfMigrationNeeded` would delete it, this throws `.schemaMismatch`. Realm has
+    /// nothing like it.
+    ///
+    /// ```swift
+    /// for change in try Realm.dryRun(of: configuration) { print(change) }
+    /// ```
+    public static func dryRun(
+        of configuration: Configuration = .defaultConfiguration
+    ) throws -> [SchemaChange] {
+        guard let location = configuration.location else {
+            throw Realm.Error(
+                .invalidArgument, "A configuration needs a fileURL or an inMemoryIdentifier.")
+        }
+        var engine = configuration.engine(at: location, .thread)
+        let migration = MigrationCall(configuration)
+        engine.migration = migration?.handler
+        do throws(EngineError) {
+            return try ToftEngine.Migration.dryRun(engine).map { SchemaChange($0) }
+        } catch {
+            throw migration?.cause(of: error) ?? Realm.Error(error)
+        }
+    }
+
+    /// A change that an opening makes to the classes of a file: see `dryRun(of:)`.
+    public struct SchemaChange: Sendable, Hashable, CustomStringConvertible {
+        /// What becomes of a class or a property.
+        public enum Kind: Sendable, Hashable {
+            case classAdded
+            /// It is deleted, or hidden: then its objects stay.
+            case classRemoved
+            case classRenamed
+            /// Its primary key, or which properties are unique.
+            case classChanged
+            case propertyAdded
+            /// It is removed, or hidden: then its values stay.
+            case propertyRemoved
+            case propertyRenamed
+            /// Its type, its index, or what deletions do along it.
+            case propertyChanged
+        }
+
+        public let kind: Kind
+        /// The name of the class afterwards, in the file.
+        public let className: String
+        /// The name of the property afterwards, in the file; nil for a change of a class.
+        public let propertyName: String?
+        /// The change in words: "property 'Person.age' is int, was string".
+        public let description: String
+
+        init(_ difference: SchemaDifference) {
+            kind =
+                switch difference.kind {
+                case .classAdded: .classAdded
+                case .classRemoved: .classRemoved
+                case .classRenamed: .classRenamed
+                case .classChanged: .classChanged
+                case .propertyAdded: .propertyAdded
+                case .propertyRemoved: .propertyRemoved
+                case .propertyRenamed: .propertyRenamed
+                case .propertyChanged: .propertyChanged
+                }
+            className = difference.className
+            propertyName = difference.property
+            description = difference.description
+        }
+    }
+}

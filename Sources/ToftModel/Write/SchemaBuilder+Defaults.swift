@@ -1,0 +1,106 @@
+internal import ToftStorage
+
+/// What a caller is told and asked while a file is brought to a schema.
+package struct SchemaCalls {
+    package var progress: ProgressHandler?
+    package var defaults: DefaultHandler?
+
+    package init(progress: ProgressHandler? = nil, defaults: DefaultHandler? = nil) {
+        self.progress = progress
+        self.defaults = defaults
+    }
+}
+
+/// Gives the value that a new object would have in a property, for an object that is there already:
+/// calls `use` with it. False: the property has no default, or this object is to have none; after
+/// the first object nothing more is asked then. Names are those of the file.
+package typealias DefaultHandler =
+    @Sendable (
+        _ className: String, _ property: String, _ use: (BorrowedValue) throws(ModelError) -> Void
+    ) throws(ModelError) -> Bool
+
+extension SchemaBuilder {
+    /// Gives the objects of a class their defaults in a property that is new, but for links and
+    /// collections, which stay empty. O(objects), where there is a default.
+    mutating func fillDefaults(_ id: ClassID, _ property: PropertyID) throws(ModelError) {
+        let index = try classIndex(id), name = schema.classes[index].persistedName
+        guard let defaults = calls.defaults,
+            let stored = schema.classes[index].property(id: property), stored.isStored,
+            !stored.isCollection, stored.type != .link
+        else { return }
+        let resolved = ModelSchema(schema)
+        guard let property = resolved.classes[index].anyProperty(id: property) else { return }
+        let table = try ToftModel.stored { () throws(StorageError) in
+            try writing.view.table(schema.classes[index].table)
+        }
+        var rank = 0
+        while rank < table.rowCount {
+            let keys = try ToftModel.stored { () throws(StorageError) in
+                try CurrentCall.checkInterruption()
+                let (cluster, first) = try table.cluster(atRank: rank)
+                return (first..<cluster.count).map { cluster.keys[$0] }
+            }
+            for (offset, key) in keys.enumerated() {
+                let isGiven = try defaults(name, stored.persistedName) { value throws(ModelError) in
+                    try set(value, of: key, property, resolved)
+                }
+                guard !isGiven else { continue }
+                // The caller may have ended the opening where it was asked.
+                try ToftModel.stored { () throws(StorageError) in
+                    try CurrentCall.checkInterruption()
+                }
+                if rank + offset == 0 { return }
+            }
+            if rank == 0 { expect(table.rowCount) }
+            rank += keys.count
+            tell(keys.count)
+        }
+    }
+
+    private func set(
+        _ value: BorrowedValue, of key: Int64, _ property: PropertyHandle, _ schema: ModelSchema
+    ) throws(ModelError) {
+        guard property.type == .mixed else {
+            return try set(try property.checkedCell(value, in: schema), of: key, property, schema)
+        }
+        if value.isNull { return }
+        var writer = MixedWriter(nil, property)
+        try writer.put(value, depth: 0)
+        try writer.bytes.withBytes { bytes throws(ModelError) in
+            let cell = Cell.bytes(bytes)
+            // Links have backlinks, which objects of no version yet can't be given here.
+            guard try MixedValue.links(in: cell).isEmpty else {
+                throw property.rejection(of: value, schema)
+            }
+            try set(cell, of: key, property, schema)
+        }
+    }
+
+    /// Sets a cell, unless it is what every object has in a new column.
+    private func set(
+        _ cell: Cell, of key: Int64, _ property: PropertyHandle, _ schema: ModelSchema
+    ) throws(ModelError) {
+        if cell.isInitial(isNullable: property.isOptional) { return }
+        let table = schema.classes[property.classPosition].table
+        do {
+            try writing.cellSet(table, key, property.column, cell, derived: true)
+        } catch { throw property.modelError(error, key: key) }
+    }
+}
+
+extension Cell {
+    /// Whether it is what a row that was there before a column has in it.
+    fileprivate func isInitial(isNullable: Bool) -> Bool {
+        switch self {
+        case .null: isNullable
+        case .bool(let value): !isNullable && !value
+        case .int64(let value): !isNullable && value == 0
+        case .float32(let value): !isNullable && value.bitPattern == 0
+        case .float64(let value): !isNullable && value.bitPattern == 0
+        case .timestamp(let value):
+            !isNullable && value == Timestamp(seconds: 0, nanoseconds: 0)
+        case .bytes(let value): !isNullable && value.isEmpty
+        case .fixed: false
+        }
+    }
+}
