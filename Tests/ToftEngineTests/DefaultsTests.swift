@@ -141,7 +141,7 @@ import ToftTestKit
                         try after.owner.property(named: "new").id
                     }
                     seen.append(try after.value(id))
-                    if before.ref.key == 1 { try after.set(id, .int(8)) }
+                    if before.ref.key == 1 { try after.set(id, Value.int(8)) }
                 }
                 #expect(seen == [.int(7), .int(7), .int(7)])
             }

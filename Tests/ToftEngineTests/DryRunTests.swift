@@ -103,7 +103,7 @@ import ToftTestKit
                         let id = try model { () throws(ModelError) in
                             try after.owner.property(named: name).id
                         }
-                        try after.set(id, .int(number))
+                        try after.set(id, Value.int(number))
                     }
                 }
             }
@@ -133,15 +133,16 @@ import ToftTestKit
             embedded.isEmbedded = true
             var keyed = Self.person
             keyed.properties[0].isPrimaryKey = true
-            for (classes, version, migration) in [
-                ([changed, Self.dog], 2, nil), ([changed, Self.dog], 1, { _ in }),
-                ([embedded], 2, { _ in }), ([Self.dog], 0, nil),
-                ([keyed, Self.dog], 2, { _ in }),
-                (
-                    [Self.dog], 2,
-                    { _ throws(EngineError) in throw EngineError(.overflow, "enough") }
-                ),
-            ] as [([ClassSchema], UInt64, Migration.Handler?)] {
+            let nothing: Migration.Handler = { _ in }
+            let fail: Migration.Handler = { _ throws(EngineError) in
+                throw EngineError(.overflow, "enough")
+            }
+            let cases: [([ClassSchema], UInt64, Migration.Handler?)] = [
+                ([changed, Self.dog], 2, nil), ([changed, Self.dog], 1, nothing),
+                ([embedded], 2, nothing), ([Self.dog], 0, nil), ([keyed, Self.dog], 2, nothing),
+                ([Self.dog], 2, fail),
+            ]
+            for (classes, version, migration) in cases {
                 let expected = code { () throws(EngineError) in
                     _ = try Session.open(Self.configuration(path, classes, version, migration))
                 }

@@ -1,5 +1,6 @@
 import Foundation
 import RealmSwift
+import Synchronization
 import Testing
 
 @testable import Toft
@@ -199,6 +200,204 @@ struct MigrationTests {
             }
             try Realm.performMigration(for: new(url, Self.migrate))
             #expect(try schemaVersionAtURL(url) == 2)
+        }
+    }
+
+    private enum Later {
+        enum Level: Int, PersistableEnum { case low = 3, high = 4 }
+
+        final class Person: Object {
+            @Persisted var name: String
+            @Persisted var age: String
+            @Persisted var points = 7
+            @Persisted(indexed: true) var code = UUID().uuidString
+            @Persisted var token: UUID
+            @Persisted var since: Date
+            @Persisted var level: Level
+            @Persisted var rank: Level = .high
+            @Persisted var weight: Double? = 1.5
+            @Persisted var anything = AnyRealmValue.string("x")
+            @Persisted var missing: Int?
+            @Persisted var zero: Int
+            @Persisted var boss: Person?
+            @Persisted var tags: List<String>
+            override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            override class func propertiesMapping() -> [String: String] { ["points": "score"] }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `Objects get the defaults of new properties, as new objects do`(_ migrates: Bool) throws {
+        try withOldFile { url in
+            let start = Date(timeIntervalSinceNow: -1)
+            let realm = try Realm(
+                configuration: Realm.Configuration(
+                    fileURL: url, schemaVersion: migrates ? 2 : 1,
+                    migrationBlock: { migration, _ in
+                        migration.enumerateObjects(ofType: "Person") { oldObject, newObject in
+                            #expect(newObject?["points"] as? Int == 7)
+                            if oldObject?["name"] as? String == "Bob" { newObject?["points"] = 8 }
+                        }
+                    }, objectTypes: [Later.Person.self]))
+            let people = realm.objects(Later.Person.self)
+            #expect(people.map(\.name) == ["Ada", "Bob"])
+            #expect(people.map(\.points) == [7, migrates ? 8 : 7])
+            #expect(people[0].code != people[1].code && people[0].code.count == 36)
+            #expect(people[0].token != people[1].token)
+            #expect(people.allSatisfy { $0.since > start && $0.since <= Date() })
+            #expect(people.map(\.level) == [.low, .low] && people.map(\.rank) == [.high, .high])
+            #expect(people.map(\.weight) == [1.5, 1.5])
+            #expect(people.map(\.anything) == [.string("x"), .string("x")])
+            #expect(people.allSatisfy { $0.missing == nil && $0.zero == 0 && $0.boss == nil })
+            #expect(people.allSatisfy { $0.tags.isEmpty })
+            let code = people[1].code
+            #expect(people.where { $0.code == code }.map(\.name) == ["Bob"])
+            try TestRealm.check(realm)
+        }
+    }
+
+    @Test
+    func `A dry run tells what an opening would change and changes nothing`() throws {
+        struct Enough: Error {}
+        try withOldFile { url in
+            #expect(try Realm.dryRun(of: old(url)) == [])
+            let changes = try Realm.dryRun(of: new(url, Self.migrate))
+            #expect(
+                changes.map(\.description) == [
+                    "class 'Person' has the primary key 'id'",
+                    "property 'Person.fullName' has a new name, it was 'name'",
+                    "property 'Person.fullName' is indexed",
+                    "property 'Person.id' is added: int",
+                    "property 'Person.age' is int, was string",
+                    "class 'Cat' is added",
+                ])
+            #expect(changes.map(\.kind).last == .classAdded)
+            #expect(changes[1].className == "Person" && changes[1].propertyName == "fullName")
+            expectError(.schemaMismatch) { try Realm.dryRun(of: new(url, nil)) }
+            expectError(.duplicatePrimaryKey) { try Realm.dryRun(of: new(url) { _, _ in }) }
+            #expect(throws: Enough.self) {
+                try Realm.dryRun(of: new(url) { _, _ in throw Enough() })
+            }
+            #expect(try schemaVersionAtURL(url) == 1)
+            try expectOld(url)
+            let missing = url.appendingPathExtension("no")
+            expectError(.fileNotFound) { try Realm.dryRun(of: old(missing)) }
+        }
+    }
+
+    @Test
+    func `A migration tells how far its indexes and defaults are`() throws {
+        try withOldFile { url in
+            let told = Mutex<[Int]>([])
+            var configuration = new(url, Self.migrate)
+            configuration.progress = { done, total in
+                #expect(done <= total)
+                told.withLock { $0.append(total) }
+            }
+            try autoreleased { _ = try Realm(configuration: configuration) }
+            #expect(told.withLock { !$0.isEmpty })
+        }
+    }
+
+    @Test
+    func `A class can't become embedded, nor the reverse`() throws {
+        enum Embedded {
+            final class Dog: EmbeddedObject {
+                @Persisted var name: String
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+            final class Person: Object {
+                @Persisted var dog: Dog?
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+        }
+        try withOldFile { url in
+            expectError(.schemaMismatch) {
+                try Realm(
+                    configuration: Realm.Configuration(
+                        fileURL: url, schemaVersion: 2, migrationBlock: { _, _ in },
+                        objectTypes: [Embedded.Dog.self, Embedded.Person.self]))
+            }
+            try expectOld(url)
+        }
+    }
+
+    @Test
+    func `What a migration leaves out is gone, and comes back empty`() throws {
+        enum Short {
+            final class Person: Object {
+                @Persisted var name: String
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+        }
+        try withOldFile { url in
+            try autoreleased {
+                _ = try Realm(
+                    configuration: Realm.Configuration(
+                        fileURL: url, schemaVersion: 2, migrationBlock: { _, _ in },
+                        objectTypes: [Short.Person.self]))
+            }
+            var again = old(url)
+            again.schemaVersion = 3
+            let realm = try Realm(configuration: again)
+            #expect(
+                realm.objects(Old.Person.self).map { "\($0.name) '\($0.age)'" } == [
+                    "Ada ''", "Bob ''",
+                ])
+            try TestRealm.check(realm)
+        }
+    }
+
+    @Test
+    func `A property can be renamed by a name for the meantime`() throws {
+        try withOldFile { url in
+            let realm = try Realm(
+                configuration: new(url) { migration, oldVersion in
+                    migration.renameProperty(onType: "Person", from: "name", to: "title")
+                    migration.renameProperty(onType: "Person", from: "title", to: "fullName")
+                    var next = 0
+                    migration.enumerateObjects(ofType: "Person") { _, newObject in
+                        newObject?["id"] = next
+                        next += 1
+                    }
+                })
+            #expect(realm.objects(New.Person.self).map(\.fullName) == ["Ada", "Bob"])
+            try TestRealm.check(realm)
+        }
+    }
+
+    @Test
+    func `A realm with the old classes stays where it is and says what to do`() throws {
+        try withOldFile { url in
+            let realm = try Realm(configuration: old(url))
+            let people = realm.objects(Old.Person.self)
+            #expect(people.count == 2)
+            let moved = Result {
+                try elsewhere { try Realm(configuration: new(url, Self.migrate)).isEmpty }
+            }
+            #expect(try moved.get() == false)
+            expectError(.schemaMismatch) { try realm.write {} }
+            #expect(people.map(\.age) == ["36", "seven"])
+        }
+    }
+
+    @Test
+    func `A file that is open elsewhere is not deleted for its classes`() throws {
+        try withOldFile { url in
+            let realm = try Realm(configuration: old(url))
+            var configuration = new(url, nil)
+            configuration.deleteRealmIfMigrationNeeded = true
+            let refused = Result {
+                try elsewhere { [configuration] in try Realm(configuration: configuration).isEmpty }
+            }
+            #expect(throws: Realm.Error.self) { try refused.get() }
+            #expect(realm.objects(Old.Person.self).count == 2)
+            configuration.readOnly = true
+            configuration.schemaVersion = 1
+            let both = Result {
+                try elsewhere { [configuration] in try Realm(configuration: configuration).isEmpty }
+            }
+            #expect(throws: Realm.Error.self) { try both.get() }
         }
     }
 }

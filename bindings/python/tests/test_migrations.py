@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import enum
+import itertools
 import os
 import random
 import signal
 import subprocess
 import sys
+import threading
+import uuid
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -286,6 +292,334 @@ def test_a_process_with_the_old_classes_hears_of_a_migration(tmp_path: Path) -> 
             assert [person.age for person in people] == ["36", "seven"]
     with opened(tmp_path / "db", 2) as realm:
         assert dump(realm) == EXPECTED[2]
+
+
+def make(path: Path, version: int) -> None:
+    """The same people and dog as `fill`, by a program of this version."""
+    Person, Dog = classes(version)
+    name = "name" if version < 3 else "full_name"
+    with toft.open(path, [Person, Dog], schema_version=version) as realm, realm.write():
+        people = []
+        for number, (called, age, note) in enumerate(
+            [("Ada", "36", "first"), ("Bob", "seven", None)]
+        ):
+            given: dict[str, Any] = {name: called, "age": age}
+            if version > 1:
+                given["age"] = 36 if called == "Ada" else -1
+            if version >= 4:
+                given["id"] = 100 + number
+            if version < 6:
+                given["note"] = note or ("none" if version == 5 else None)
+            people.append(realm.create(Person, **given))
+        realm.create(Dog, name="Rex", owner=people[0])
+
+
+@pytest.mark.parametrize("version", range(1, 7))
+def test_a_file_of_each_version_opens_with_the_newest_classes(tmp_path: Path, version: int) -> None:
+    make(tmp_path / "db", version)
+    assert toft.schema_version(tmp_path / "db") == version
+    with opened(tmp_path / "db", version) as realm:
+        assert dump(realm) == EXPECTED[version]
+        # It may be asked while the file is open.
+        assert toft.schema_version(tmp_path / "db") == version
+    with opened(tmp_path / "db", 6) as realm:
+        assert dump(realm) == EXPECTED[6]
+        [dog] = realm.objects("Hound")
+        assert dog.owner.full_name == "Ada"
+        assert realm.check()
+
+
+def test_a_property_may_be_renamed_twice_and_become_indexed(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+
+    class Person(toft.Object):
+        title: str | None = toft.field(indexed=True)
+
+    def change(migration: toft.Migration) -> None:
+        migration.rename_property("Person", "name", "meanwhile")
+        migration.rename_property("Person", "meanwhile", "title")
+
+    with toft.open(tmp_path / "db", Person, schema_version=2, migration=change) as realm:
+        assert [each.title for each in realm.objects(Person)] == ["Ada", "Bob"]
+        assert len(realm.objects(Person).where("title == 'Bob'")) == 1
+        assert realm.check()
+
+
+def test_a_property_that_was_removed_comes_back_empty(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+
+    class Short(toft.Object):
+        name: str
+
+    Short.__name__ = "Person"
+    toft.open(tmp_path / "db", Short, schema_version=2, migration=lambda _: None).close()
+    Person, Dog = classes(1)
+    with toft.open(tmp_path / "db", [Person, Dog], schema_version=3) as realm:
+        assert [(each.name, each.age) for each in realm.objects(Person)] == [
+            ("Ada", ""),
+            ("Bob", ""),
+        ]
+        assert realm.check()
+
+
+def test_a_class_cannot_become_embedded(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+
+    class Dog(toft.EmbeddedObject):
+        name: str
+
+    class Person(toft.Object):
+        dog: Dog | None
+
+    with pytest.raises(toft.SchemaMismatchError, match="is not embedded in the file"):
+        toft.open(
+            tmp_path / "db", [Person, Dog], schema_version=2, migration=lambda _: None
+        )
+    with opened(tmp_path / "db", 1) as realm:
+        assert dump(realm) == EXPECTED[1]
+
+
+class Colour(enum.Enum):
+    RED = 3
+    BLUE = 4
+
+
+def people_with_defaults() -> type[toft.Object]:
+    numbers = itertools.count()
+
+    class Person(toft.Object):
+        name: str
+        points: int = 7
+        number: int = toft.field(default_factory=lambda: next(numbers), unique=True)
+        token: uuid.UUID = toft.field(default_factory=uuid.uuid4, indexed=True)
+        colour: Colour
+        since: date = date(2020, 1, 2)
+        anything: toft.Mixed = toft.field(default_factory=lambda: ["a", 1])
+        nothing: int | None = None
+        weight: float | None = toft.field(default=1.5, name="mass")
+        plain: int
+        tags: list[str] = toft.field(default_factory=lambda: ["kept for new objects"])
+
+    return Person
+
+
+@pytest.mark.parametrize("migrates", [False, True])
+def test_objects_get_the_defaults_of_new_properties(tmp_path: Path, migrates: bool) -> None:
+    fill(tmp_path / "db")
+    Person = people_with_defaults()
+
+    def change(migration: toft.Migration) -> None:
+        for old, new in migration.enumerate(Person):
+            assert new.points == 7
+            if old.name == "Bob":
+                new.points = 8
+
+    with toft.open(
+        tmp_path / "db",
+        Person,
+        schema_version=2 if migrates else None,
+        migration=change if migrates else None,
+    ) as realm:
+        ada, bob = realm.objects(Person)
+        assert (ada.points, bob.points) == (7, 8 if migrates else 7)
+        assert (ada.number, bob.number) == (0, 1)
+        assert ada.token != bob.token and len(
+            realm.objects(Person).where("token == $0", bob.token)
+        ) == 1
+        assert ada.colour == Colour.RED and ada.since == date(2020, 1, 2)
+        assert list(ada.anything) == ["a", 1]
+        assert (ada.nothing, ada.weight, ada.plain, list(ada.tags)) == (None, 1.5, 0, [])
+        assert realm.check()
+
+
+def test_a_default_that_raises_ends_the_opening(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+
+    class Broken(toft.Object):
+        name: str
+        number: int = toft.field(default_factory=lambda: 1 // 0)
+
+    class Wrong(toft.Object):
+        name: str
+        number: int = toft.field(default_factory=lambda: "one")
+
+    for cls, expected in ((Broken, ZeroDivisionError), (Wrong, toft.TypeMismatchError)):
+        cls.__name__ = "Person"
+        with pytest.raises(expected):
+            toft.open(tmp_path / "db", cls)
+    with opened(tmp_path / "db", 1) as realm:
+        assert dump(realm) == EXPECTED[1]
+        assert realm.check()
+
+
+def test_a_dry_run_tells_what_would_change_and_changes_nothing(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    assert toft.dry_run(tmp_path / "db", classes(1), schema_version=1) == []
+    changes = toft.dry_run(tmp_path / "db", classes(6), schema_version=6, migration=migrate)
+    assert [str(each) for each in changes] == [
+        "class 'Person' has the primary key 'id'",
+        "property 'Person.full_name' has a new name, it was 'name'",
+        "property 'Person.id' is added: int",
+        "property 'Person.age' is int, was string",
+        "property 'Person.note' is removed",
+        "class 'Hound' has a new name, it was 'Dog'",
+    ]
+    assert changes[0].kind is toft.SchemaChangeKind.CLASS_CHANGED
+    assert (changes[1].class_name, changes[1].property_name) == ("Person", "full_name")
+    with pytest.raises(toft.SchemaMismatchError):
+        toft.dry_run(tmp_path / "db", classes(6), schema_version=6)
+    with pytest.raises(toft.DuplicatePrimaryKeyError):
+        toft.dry_run(tmp_path / "db", classes(4), schema_version=4, migration=lambda _: None)
+    with pytest.raises(ZeroDivisionError):
+        toft.dry_run(
+            tmp_path / "db", classes(2), schema_version=2, migration=lambda _: 1 // 0
+        )
+    with pytest.raises(toft.FileNotFoundError):
+        toft.dry_run(tmp_path / "none", classes(1))
+    with opened(tmp_path / "db", 1) as realm:
+        assert dump(realm) == EXPECTED[1]
+        assert realm.check()
+
+
+def test_a_migration_tells_how_far_it_is_and_ends_when_told(tmp_path: Path) -> None:
+    Person, _ = classes(1)
+    with toft.open(tmp_path / "db", classes(1), schema_version=1) as realm, realm.write():
+        realm.insert_many(Person, [{"name": f"{each}", "age": "1"} for each in range(3000)])
+    New = people_with_defaults()
+    told: list[tuple[int, int]] = []
+
+    def enough(done: int, total: int) -> None:
+        told.append((done, total))
+        if done > 4000:
+            raise KeyboardInterrupt
+
+    arguments: dict[str, Any] = {"schema_version": 2, "migration": lambda _: None}
+    with pytest.raises(KeyboardInterrupt):
+        toft.open(tmp_path / "db", New, progress=enough, **arguments)
+    assert 4000 < told[-1][0] < 6000 and all(done <= total for done, total in told)
+    assert toft.schema_version(tmp_path / "db") == 1
+    told.clear()
+    progress = lambda *given: told.append(given)  # noqa: E731
+    toft.open(tmp_path / "db", New, progress=progress, **arguments).close()
+    assert told[-1][0] == told[-1][1]
+
+
+def test_a_file_that_does_not_fit_is_made_anew(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    path = tmp_path / "db"
+    with opened(path, 1), pytest.raises(toft.AlreadyOpenError):
+        toft.open(path, classes(2), delete_if_migration_needed=True)
+    with toft.open(path, classes(1), delete_if_migration_needed=True) as realm:
+        assert dump(realm) == EXPECTED[1]
+    with pytest.raises(toft.InvalidArgumentError):
+        toft.open(path, mode="read_only", delete_if_migration_needed=True)
+    with toft.open(
+        path, classes(2), schema_version=2, delete_if_migration_needed=True
+    ) as realm:
+        assert dump(realm) == []
+        assert realm.info.schema_version == 2 and realm.check()
+
+
+def test_files_that_nobody_has_open_are_deleted(tmp_path: Path) -> None:
+    path = tmp_path / "db"
+    assert not toft.delete_files(path)
+    with opened(path, 1), pytest.raises(toft.AlreadyOpenError):
+        toft.delete_files(path)
+    with toft.open(path, mode="read_only"), pytest.raises(toft.AlreadyOpenError):
+        toft.delete_files(path)
+    assert toft.delete_files(path) and not path.exists()
+    with pytest.raises(toft.FileNotFoundError):
+        toft.schema_version(path)
+    for _ in range(2):
+        opened(path, 1).close()
+
+
+def test_a_file_that_another_process_has_open_is_not_deleted(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    program = """
+import sys, toft
+with toft.open(sys.argv[1]):
+    print("open", flush=True)
+    sys.stdin.read()
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "db")],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as other:
+        assert other.stdout is not None and other.stdin is not None
+        assert other.stdout.readline() == b"open\n"
+        with pytest.raises(toft.AlreadyOpenError):
+            toft.delete_files(tmp_path / "db")
+        with pytest.raises(toft.AlreadyOpenError):
+            toft.open(tmp_path / "db", classes(2), delete_if_migration_needed=True)
+        other.stdin.close()
+        assert other.wait(60) == 0
+    assert toft.delete_files(tmp_path / "db")
+
+
+def test_asyncio_goes_on_while_a_file_is_migrated(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    turns = 0
+    may_end = threading.Event()
+
+    def change(migration: toft.Migration) -> None:
+        assert may_end.wait(60)
+        migrate(migration)
+
+    async def count() -> None:
+        nonlocal turns
+        for _ in range(10):
+            await asyncio.sleep(0)
+            turns += 1
+        may_end.set()
+
+    async def main() -> None:
+        counting = asyncio.create_task(count())
+        realm = await toft.open_async(
+            tmp_path / "db", classes(2), schema_version=2, migration=change
+        )
+        with realm:
+            assert turns == 10
+            assert dump(realm) == EXPECTED[2]
+            assert realm.check()
+        await counting
+        with pytest.raises(toft.SchemaVersionTooLowError):
+            await toft.open_async(tmp_path / "db", classes(1), schema_version=1)
+
+    asyncio.run(main())
+
+
+def test_a_cancelled_task_ends_an_opening(tmp_path: Path) -> None:
+    Person, _ = classes(1)
+    with toft.open(tmp_path / "db", classes(1), schema_version=1) as realm, realm.write():
+        realm.insert_many(Person, [{"name": f"{each}", "age": "1"} for each in range(3000)])
+    has_begun, is_cancelled = threading.Event(), threading.Event()
+
+    def progress(done: int, total: int) -> None:
+        has_begun.set()
+        assert is_cancelled.wait(60)
+
+    async def main() -> None:
+        opening = asyncio.create_task(
+            toft.open_async(tmp_path / "db", people_with_defaults(), progress=progress)
+        )
+        await asyncio.to_thread(has_begun.wait, 60)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+        is_cancelled.set()
+
+    asyncio.run(main())
+    with opened(tmp_path / "db", 1) as realm:
+        assert {each.name for each in toft.fields(realm.classes["Person"])} == {
+            "name",
+            "age",
+            "note",
+        }
+        assert realm.check()
 
 
 KINDS: dict[str, tuple[Any, Any]] = {

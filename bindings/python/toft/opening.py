@@ -176,10 +176,12 @@ def _open(
     if delete_if_migration_needed:
         configuration.flags |= toft_open_flags.DELETE_IF_MIGRATION_NEEDED
     address = ctypes.c_void_p()
-    opening.attempt(
+    failure = opening.attempt(
         lambda: library().toft_realm_open(ctypes.byref(configuration), ctypes.byref(address)),
         write_timeout,
     )
+    if failure is not None:
+        raise failure from None
     handle = Handle(address.value, library().toft_realm_release)
     if opening.raised:
         library().toft_realm_close(handle.address)
@@ -228,8 +230,12 @@ class _Opening:
         self.seed_memory: Any = None
         self._give_defaults()
 
-    def attempt(self, call: Callable[[], object], timeout: float | None) -> None:
-        """Calls the library until it has not to wait any more. Raises what callbacks raised."""
+    def attempt(
+        self, call: Callable[[], object], timeout: float | None
+    ) -> BaseException | None:
+        """Calls the library until it has not to wait any more. What is to be raised: what callbacks
+        raised comes first, and the inner frames tell a caller nothing.
+        """
 
         def attempt(wait: int) -> None:
             self.configuration.write_timeout = wait
@@ -239,12 +245,11 @@ class _Opening:
             wait_in_moments(attempt, timeout)
         except Error as error:
             if self._migrating:
-                raise self._migrating.pop() from None
-            if self.raised:
-                raise self.raised.pop().with_traceback(None) from None
+                return self._migrating.pop()
             if isinstance(error, FileError):
                 error.filename = self._path
-            raise error.with_traceback(None) from None  # the inner frames tell a caller nothing
+            return (self.raised.pop() if self.raised else error).with_traceback(None)
+        return None
 
     def _end(self, error: BaseException) -> None:
         """Ends the opening with what a callback raised; also Ctrl-C, which Python sees to there."""
@@ -366,14 +371,14 @@ def dry_run(
         )
 
     noted = toft_schema_change_callback(note)
-    opening.attempt(
+    failure = opening.attempt(
         lambda: library().toft_realm_open_dry_run(
             ctypes.byref(opening.configuration), noted, None
         ),
         write_timeout,
     )
-    if opening.raised:
-        raise opening.raised.pop().with_traceback(None) from None
+    if failure is not None or opening.raised:
+        raise (failure or opening.raised.pop().with_traceback(None)) from None
     return changes
 
 
