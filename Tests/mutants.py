@@ -76,6 +76,8 @@ TRIALS: dict[str, list[str]] = {
         "cascadeForgotten",
         "denialForgotten",
         "touchedUniqueForgotten",
+        "lastDefaultForgotten",
+        "equalKeysBelieved",
     ],
     "interleavings": [
         "publishedBeforeMeta",
@@ -135,6 +137,25 @@ EDITS = [
 """,
         """\
             let inParentheses = own <= precedence && !Mutant.isOn(.parenthesesForgotten)
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/SchemaBuilder+Defaults.swift",
+        """\
+            for (offset, key) in keys.enumerated() {
+""",
+        """\
+            for (offset, key) in keys.enumerated() {
+                if Mutant.isOn(.lastDefaultForgotten), offset > 0, offset + 1 == keys.count { continue }
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/SchemaBuilder.swift",
+        """\
+        guard counts.0 == counts.1 else {
+""",
+        """\
+        guard counts.0 == counts.1 || Mutant.isOn(.equalKeysBelieved) else {
 """,
     ),
     Edit(

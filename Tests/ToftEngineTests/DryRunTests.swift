@@ -55,7 +55,8 @@ import ToftTestKit
 
     @Test func `A file that fits would not change`() throws {
         try Self.withFile { path in
-            #expect(try Self.changes(path, [Self.person, Self.dog, Self.part], 1) == [])
+            let changes = try Self.changes(path, [Self.person, Self.dog, Self.part], 1)
+            #expect(changes == [])
             #expect(try Self.changes(path, [Self.dog], 1) == [])
         }
     }
@@ -69,8 +70,9 @@ import ToftTestKit
             dog.properties[0].isIndexed = false
             dog.properties.append(.linkingObjects("people", from: "Person", "dog"))
             let cat = ClassSchema("Cat", [PropertySchema("name", .string)])
+            let changes = try Self.changes(path, [person, dog, cat])
             #expect(
-                try Self.changes(path, [person, dog, cat]) == [
+                changes == [
                     "property 'Person.name' is optional now", "property 'Person.id' is added: int",
                     "property 'Dog.name' is no longer indexed",
                     "property 'Dog.people' is added: inverse link to 'Person'",
@@ -107,8 +109,9 @@ import ToftTestKit
                     }
                 }
             }
+            let changes = try Self.changes(path, classes, 2, migrate)
             #expect(
-                try Self.changes(path, classes, 2, migrate) == [
+                changes == [
                     "class 'Person' has the primary key 'id'",
                     "class 'Person' has properties that are unique: fullName, age",
                     "property 'Person.fullName' has a new name, it was 'name'",

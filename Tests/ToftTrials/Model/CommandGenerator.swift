@@ -154,6 +154,8 @@ struct CommandGenerator {
         case "toggleIndex": return .toggleIndex(class: owner, property: any())
         case "makeOptional":
             return .makeOptional(class: owner, property: any(), keeping: numbers.chance(50))
+        case "migrate":
+            return .migrate(class: owner, property: any(), bits: numbers.next() >> 40)
         case "query":
             return .query(session: any(), class: owner, query: numbers.next() >> 32)
         case "find":

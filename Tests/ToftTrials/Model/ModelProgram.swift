@@ -137,9 +137,11 @@ extension Shape {
         if type == .link, !isOwning, numbers.chance(20) {
             rule = numbers.chance(40) || classes[index].isEmbedded ? .deny : .cascade
         }
+        var number = classes[index].properties.count
+        while classes[index].properties.contains(where: { $0.name == "p\(number)" }) { number += 1 }
         classes[index].properties.append(
             ShapeProperty(
-                name: "p\(classes[index].properties.count)", type: type, collection: collection,
+                name: "p\(number)", type: type, collection: collection,
                 isNullable: numbers.chance(40) && type != .link,
                 isIndexed: collection == .none && type.canBeIndexed && numbers.chance(35),
                 target: target, rule: rule, isOwning: isOwning))
@@ -164,9 +166,13 @@ extension Shape {
                     $0.origin == origin && $0.property == place
                 }
                 if isKnown { continue }
+                // A migration may have given this place to another property.
+                var name = "from_\(origin)_\(place)"
+                while classes[property.target].inverses.contains(where: { $0.name == name }) {
+                    name += "_"
+                }
                 classes[property.target].inverses.append(
-                    ShapeInverse(
-                        name: "from_\(origin)_\(place)", origin: origin, property: place))
+                    ShapeInverse(name: name, origin: origin, property: place))
             }
         }
     }

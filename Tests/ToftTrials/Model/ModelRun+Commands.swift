@@ -41,6 +41,7 @@ extension ModelRun {
         case .toggleIndex(let owner, let property): try toggleIndex(owner, property)
         case .makeOptional(let owner, let property, let isKeeping):
             try makeOptional(owner, property, isKeeping)
+        case .migrate(let owner, let property, let bits): try migrate(owner, property, bits)
         case .query(let index, let owner, let bits): try ask(seat(index), owner, bits)
         case .find(let index, let owner, let draw): try find(seat(index), owner, draw)
         case .observe(let index, let owner, let object, let bits):
@@ -632,7 +633,7 @@ extension ModelRun {
         for seat in seats { try verify(seat, percent: 20) }
     }
 
-    private func openChanged() throws {
+    func openChanged() throws {
         content = committed
         seats = [try openSeat()]
         try note(seats[0])

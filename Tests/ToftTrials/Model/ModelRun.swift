@@ -48,6 +48,8 @@ final class ModelRun {
     var anchor: Store?
     private let directory: String
     var fileNumber = 0
+    /// That of the file.
+    var schemaVersion: UInt64 = 0
     private(set) var done = 0
     private(set) var bytes = 0
 

@@ -20,6 +20,7 @@ struct ModelProfile {
         ("look", 20), ("refresh", 30), ("dispatch", 10), ("reopen", 10), ("kill", 12),
         ("copy", 6), ("compact", 6),
         ("addClass", 3), ("addProperty", 8), ("toggleIndex", 8), ("makeOptional", 10),
+        ("migrate", 12),
         ("query", 60), ("find", 30),
         ("observe", 15), ("stop", 3),
     ]

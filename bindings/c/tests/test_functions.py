@@ -43,11 +43,23 @@ from calls import (
     value,
     values,
 )
-from world import CHANGES_CALLBACK, CLASSES, DESTRUCTOR, GROUP_CALLBACK, World
+from world import (
+    CHANGES_CALLBACK,
+    CLASSES,
+    DESTRUCTOR,
+    GROUP_CALLBACK,
+    SCHEMA_CHANGE_CALLBACK,
+    World,
+)
 
 COMPACT_CALLBACK = ctypes.CFUNCTYPE(
     ctypes.c_bool, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64
 )
+MIGRATION_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+DEFAULT_CALLBACK = ctypes.CFUNCTYPE(
+    ctypes.c_bool, ctypes.c_void_p, S.toft_string, S.toft_string, ctypes.c_void_p
+)
+INSIDE_CALLBACK = E.TOFT_ERROR_INSIDE_CALLBACK
 SCALARS = {
     "bool": (E.TOFT_TYPE_BOOL, True, False),
     "int": (E.TOFT_TYPE_INT, -(2**63), 0),
@@ -2417,6 +2429,150 @@ class FunctionTests(unittest.TestCase):
                 )
             self.assertEqual(self.ages(), [36])
 
+    def test_an_opening_is_run_dry(self):
+        with tempfile.TemporaryDirectory() as directory:
+            self.path = str(pathlib.Path(directory) / "old.toft")
+            self.fill_old()
+            other = {"Person": [property_schema("age", E.TOFT_TYPE_INT)]}
+            self.assertEqual(self.dry_run(other), ("TOFT_ERROR_SCHEMA_MISMATCH", []))
+            found, told = self.dry_run(schema_version=1, classes={"Dog": self.OLD["Dog"]})
+            self.assertEqual((found, told), ("TOFT_OK", []))
+            migrate = MIGRATION_CALLBACK(lambda _, migration: self.rename(migration) or 0)
+            found, told = self.dry_run(
+                schema_version=2, migration=ctypes.cast(migrate, ctypes.c_void_p)
+            )
+            self.assertEqual(found, "TOFT_OK")
+            self.assertEqual(
+                told,
+                [
+                    (3, "Human", "", "class 'Human' has a new name, it was 'Person'"),
+                    (
+                        7,
+                        "Human",
+                        "full_name",
+                        "property 'Human.full_name' has a new name, it was 'name'",
+                    ),
+                    (8, "Human", "age", "property 'Human.age' is int, was string"),
+                    (2, "Dog", "", "class 'Dog' is deleted with its objects"),
+                ],
+            )
+            self.assertEqual(self.ages(), ["36"])
+
+    def dry_run(self, classes=None, **members):
+        """The status of a dry run, and what it has told."""
+        told = []
+
+        def note(user_data, change):
+            self.assertEqual(user_data, 7)
+            self.assertEqual(status("toft_set_log", 0, None, None, None), INSIDE_CALLBACK)
+            change = S.toft_schema_change.from_address(change)
+            self.assertEqual(change.size, ctypes.sizeof(S.toft_schema_change))
+            texts = map(text_of, (change.class_name, change.property_name, change.text))
+            told.append((change.kind, *texts))
+
+        schema = new_schema(self.NEW if classes is None else classes)
+        given = configuration(path=self.path, schema=schema, **members)
+        callback = SCHEMA_CHANGE_CALLBACK(note)
+        found = status("toft_realm_open_dry_run", ctypes.byref(given), callback, 7)
+        check("toft_schema_release", schema)
+        return status_name(found), told
+
+    def test_objects_get_the_defaults_of_new_properties(self):
+        with tempfile.TemporaryDirectory() as directory:
+            self.path = str(pathlib.Path(directory) / "old.toft")
+            self.fill_old()
+            asked = []
+
+            def give(user_data, owner, name, out):
+                self.assertEqual(user_data, 7)
+                self.assertEqual(status("toft_set_log", 0, None, None, None), INSIDE_CALLBACK)
+                asked.append((text_of(owner), text_of(name)))
+                if asked[-1][1] == "nothing":
+                    return False
+                given = value(self.given)
+                self.kept = given
+                ctypes.memmove(out, ctypes.byref(given), ctypes.sizeof(given))
+                return True
+
+            defaults = DEFAULT_CALLBACK(give)
+            self.given = "x"
+            for name, kind, given, expected in (
+                ("first", E.TOFT_TYPE_INT, "text", "TOFT_ERROR_TYPE_MISMATCH"),
+                ("first", E.TOFT_TYPE_INT, None, "TOFT_ERROR_NULL_NOT_ALLOWED"),
+                ("first", E.TOFT_TYPE_INT, 7, "TOFT_OK"),
+                ("second", E.TOFT_TYPE_STRING, "Grüße", "TOFT_OK"),
+                ("nothing", E.TOFT_TYPE_INT, 7, "TOFT_OK"),
+            ):
+                self.given = given
+                person = [*self.OLD["Person"], property_schema(name, kind)]
+                schema, out = new_schema({"Person": person}), ctypes.c_void_p()
+                options = configuration(path=self.path, schema=schema)
+                options.defaults = ctypes.cast(defaults, ctypes.c_void_p)
+                options.defaults_user_data = 7
+                found = status("toft_realm_open", ctypes.byref(options), ctypes.byref(out))
+                self.assertEqual(status_name(found), expected, name)
+                check("toft_schema_release", schema)
+                if expected == "TOFT_OK":
+                    owner = get("toft_realm_find_class", out, text("Person"))
+                    key = get("toft_realm_find_property", out, owner, text(name))
+                    results = get("toft_realm_objects", out, owner)
+                    ada = get("toft_results_object", results, 0)
+                    self.assertEqual(
+                        get("toft_object_get", ada, key), 0 if name == "nothing" else given
+                    )
+                    for what, handle in (("object", ada), ("results", results)):
+                        check(f"toft_{what}_release", handle)
+                check("toft_realm_release", out)
+            names = ["first", "first", "first", "second", "nothing"]
+            self.assertEqual(asked, [("Person", name) for name in names])
+
+    def test_files_tell_their_version_and_are_deleted(self):
+        with tempfile.TemporaryDirectory() as directory:
+            self.path = str(pathlib.Path(directory) / "old.toft")
+            path, version = text(self.path), ctypes.c_uint64(99)
+            found = status("toft_file_schema_version", path, ctypes.byref(version))
+            self.assertEqual(status_name(found), "TOFT_ERROR_FILE_NOT_FOUND")
+            self.assertFalse(get("toft_file_delete", path))
+            self.fill_old()
+            self.assertEqual(get("toft_file_schema_version", path), 1)
+            realm = open_realm(path=self.path)
+            flag = E.TOFT_OPEN_DELETE_IF_MIGRATION_NEEDED
+            for mode, expected in (
+                (E.TOFT_MODE_EXISTING, "TOFT_ERROR_ALREADY_OPEN"),
+                (E.TOFT_MODE_READ_ONLY, "TOFT_ERROR_INVALID_ARGUMENT"),
+            ):
+                self.assertEqual(self.reopened(mode, flag), expected)
+            found = status("toft_file_delete", path, None)
+            self.assertEqual(status_name(found), "TOFT_ERROR_ALREADY_OPEN")
+            check("toft_realm_release", realm)
+            self.assertEqual(self.reopened(E.TOFT_MODE_EXISTING, 0), "TOFT_ERROR_SCHEMA_MISMATCH")
+            self.assertEqual(self.ages(), ["36"])
+            self.assertEqual(self.reopened(E.TOFT_MODE_READ_WRITE, flag), "TOFT_OK")
+            realm = open_realm(path=self.path)
+            person = get("toft_realm_find_class", realm, text("Person"))
+            self.assertEqual(get("toft_realm_object_count", realm, person), 0)
+            check("toft_realm_release", realm)
+            self.assertTrue(get("toft_file_delete", path))
+            self.assertFalse(pathlib.Path(self.path).exists())
+
+    def reopened(self, mode, flags):
+        """What opening with a class of the file that has another type gives."""
+        classes = {"Person": [property_schema("age", E.TOFT_TYPE_INT)]}
+        schema, out = new_schema(classes), ctypes.c_void_p()
+        given = configuration(path=self.path, schema=schema, mode=mode)
+        given.flags |= flags
+        found = status("toft_realm_open", ctypes.byref(given), ctypes.byref(out))
+        check("toft_realm_release", out)
+        check("toft_schema_release", schema)
+        return status_name(found)
+
+    OLD = {
+        "Person": [
+            property_schema("name", E.TOFT_TYPE_STRING),
+            property_schema("age", E.TOFT_TYPE_STRING),
+        ],
+        "Dog": [property_schema("name", E.TOFT_TYPE_STRING)],
+    }
     NEW = {
         "Human": [
             property_schema("full_name", E.TOFT_TYPE_STRING),
@@ -2426,16 +2582,9 @@ class FunctionTests(unittest.TestCase):
 
     def fill_old(self):
         """A person who is called Ada and is "36", and a dog."""
-        classes = {
-            "Person": [
-                property_schema("name", E.TOFT_TYPE_STRING),
-                property_schema("age", E.TOFT_TYPE_STRING),
-            ],
-            "Dog": [property_schema("name", E.TOFT_TYPE_STRING)],
-        }
-        realm = open_realm(classes, path=self.path, schema_version=1)
+        realm = open_realm(self.OLD, path=self.path, schema_version=1)
         check("toft_realm_begin_write", realm, None)
-        for name in classes:
+        for name in self.OLD:
             self.create(realm, name, {"name": "Ada"} | ({"age": "36"} if name == "Person" else {}))
         check("toft_realm_commit", realm, None, None)
         check("toft_realm_close", realm)
@@ -2467,8 +2616,7 @@ class FunctionTests(unittest.TestCase):
             self.assertEqual(user_data, 7)
             return body(migration) or 0
 
-        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
-        callback, schema, out = kind(call), new_schema(self.NEW), ctypes.c_void_p()
+        callback, schema, out = MIGRATION_CALLBACK(call), new_schema(self.NEW), ctypes.c_void_p()
         given = configuration(path=self.path, schema=schema, schema_version=2)
         given.migration = ctypes.cast(callback, ctypes.c_void_p)
         given.migration_user_data = 7

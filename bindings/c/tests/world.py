@@ -43,6 +43,8 @@ LOG_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, S.toft_s
 #: It is set for the whole process, so it lives as long.
 LOG_NOWHERE = LOG_CALLBACK(lambda user_data, level, message: None)
 GROUP_NOWHERE = GROUP_CALLBACK(lambda user_data, group: None)
+SCHEMA_CHANGE_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+SCHEMA_CHANGE_NOWHERE = SCHEMA_CHANGE_CALLBACK(lambda user_data, change: None)
 NOTHING = DESTRUCTOR(lambda user_data: None)
 _names = itertools.count()
 
@@ -196,6 +198,15 @@ class World:
         path = f"{self.directory.name}/{next(_names)}.toft"
         check("toft_realm_release", open_realm(path=path))
         return {"path": text(path)}
+
+    _special_toft_file_schema_version = _special_toft_compact
+    _special_toft_file_delete = _special_toft_compact
+
+    def _special_toft_realm_open_dry_run(self):
+        from calls import configuration
+
+        given = configuration(memory=self.name, schema=new_schema(CLASSES))
+        return {"configuration": given, "callback": SCHEMA_CHANGE_NOWHERE}
 
     def _special_toft_set_log(self):
         return {

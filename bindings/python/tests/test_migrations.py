@@ -355,7 +355,8 @@ def test_a_property_that_was_removed_comes_back_empty(tmp_path: Path) -> None:
     toft.open(tmp_path / "db", Short, schema_version=2, migration=lambda _: None).close()
     Person, Dog = classes(1)
     with toft.open(tmp_path / "db", [Person, Dog], schema_version=3) as realm:
-        assert [(each.name, each.age) for each in realm.objects(Person)] == [
+        people: Any = realm.objects(Person)
+        assert [(each.name, each.age) for each in people] == [
             ("Ada", ""),
             ("Bob", ""),
         ]
@@ -384,7 +385,7 @@ class Colour(enum.Enum):
     BLUE = 4
 
 
-def people_with_defaults() -> type[toft.Object]:
+def people_with_defaults() -> Any:
     numbers = itertools.count()
 
     class Person(toft.Object):

@@ -20,6 +20,7 @@ what changed, down to the indices.
 from . import errors
 from ._ffi import TOFT_VERSION as __version__
 from ._ffi import toft_change_kind as ChangeKind
+from ._ffi import toft_schema_change_kind as SchemaChangeKind
 from ._ffi import toft_status as Status
 from ._lib import handle_count
 from ._lib import version as library_version
@@ -41,7 +42,6 @@ from .observe import Changes, Observation
 from .opening import (
     Compaction,
     SchemaChange,
-    SchemaChangeKind,
     compact,
     delete_files,
     dry_run,

@@ -1,0 +1,231 @@
+internal import ToftEngine
+internal import ToftModel
+internal import ToftStorage
+internal import ToftTestKit
+
+/// Migrations: changes of the classes that need a higher schema version, applied to the model and
+/// by an opening, then compared.
+extension ModelRun {
+    /// What a migration does in the file besides what the schema says.
+    private struct Work {
+        var renamedClasses: [(old: String, new: String)] = []
+        /// With the names that classes have afterwards.
+        var renamedProperties: [(owner: String, old: String, new: String)] = []
+        /// Properties that become required, whose values are copied.
+        var copied: [(owner: String, oldOwner: String, property: String)] = []
+        /// The default of a property that is new.
+        var added: (owner: String, property: String, value: Int64)?
+        var expected: Int32?
+    }
+
+    func migrate(_ owner: Int, _ property: Int, _ bits: UInt64) throws {
+        let owner = self.owner(owner)
+        try closeAll()
+        var numbers = Seed(bits), next = committed, work = Work()
+        if numbers.chance(30) { renameClass(owner, &next, &work) }
+        switch numbers.below(6) {
+        case 0: renameProperty(owner, property, &next, &work)
+        case 1: changeType(owner, property, &next, &numbers)
+        case 2: removeProperty(owner, property, &next)
+        case 3: makeRequired(owner, property, &next, &work)
+        case 4: changePrimaryKey(owner, property, &next, &work)
+        default: addDefault(owner, &next, &numbers, &work)
+        }
+        next.shape.addInverses(&numbers)
+        schemaVersion += 1
+        let configuration = configuration(next.shape, work)
+        if numbers.chance(50) {
+            try attempt(expecting: work.expected) { _ = try Migration.dryRun(configuration) }
+        }
+        try attempt(expecting: work.expected) { try Session.open(configuration).close() }
+        if work.expected == nil { committed = next } else { schemaVersion -= 1 }
+        try openChanged()
+        try verify(seats[0], percent: 100)
+    }
+
+    private func configuration(_ shape: Shape, _ work: Work) -> Configuration {
+        var configuration = Configuration(
+            location: program.ground == .memory ? .memory(name: "model") : .file(path: path),
+            schema: shape.schema, schemaVersion: schemaVersion)
+        configuration.defaults = { owner, property, use throws(ModelError) in
+            guard let added = work.added, added.owner == owner, added.property == property else {
+                return false
+            }
+            try use(.int(added.value))
+            return true
+        }
+        configuration.migration = { migration throws(EngineError) in
+            for each in work.renamedClasses {
+                try migration.renameClass(each.old, to: each.new)
+            }
+            for each in work.renamedProperties {
+                try migration.renameProperty(each.owner, each.old, to: each.new)
+            }
+            for each in work.copied {
+                let was = try migration.old.classHandle(named: each.oldOwner)
+                let now = try migration.new().classHandle(named: each.owner)
+                let (old, new) = try model { () throws(ModelError) in
+                    (
+                        try was.property(named: each.property).id,
+                        try now.property(named: each.property).id
+                    )
+                }
+                try migration.enumerate(each.owner) { before, after throws(EngineError) in
+                    guard let before, let after else { return }
+                    let value = try before.value(old)
+                    if !value.isNull { try after.set(new, value) }
+                }
+            }
+        }
+        return configuration
+    }
+
+    // MARK: The changes
+
+    private func renameClass(_ owner: Int, _ next: inout ModelContent, _ work: inout Work) {
+        let old = next.shape.classes[owner].name
+        next.shape.classes[owner].name = "C\(owner)_\(schemaVersion)"
+        work.renamedClasses.append((old, next.shape.classes[owner].name))
+    }
+
+    private func renameProperty(
+        _ owner: Int, _ property: Int, _ next: inout ModelContent, _ work: inout Work
+    ) {
+        let declared = next.shape.classes[owner]
+        guard !declared.properties.isEmpty else { return }
+        let index = property % declared.properties.count, name = "r\(schemaVersion)"
+        work.renamedProperties.append((declared.name, declared.properties[index].name, name))
+        next.shape.classes[owner].properties[index].name = name
+    }
+
+    /// A property that can be replaced: nothing else in the schema hangs on it.
+    private func replaceable(
+        _ owner: Int, _ property: Int, _ shape: Shape, _ isWanted: (ShapeProperty) -> Bool
+    ) -> Int? {
+        let declared = shape.classes[owner]
+        let found = declared.properties.indices.filter { index in
+            let property = declared.properties[index]
+            return !property.isPrimaryKey && !property.isOwning && isWanted(property)
+                && !declared.uniques.contains { $0.contains(index) }
+        }
+        return found.isEmpty ? nil : found[property % found.count]
+    }
+
+    private func changeType(
+        _ owner: Int, _ property: Int, _ next: inout ModelContent, _ numbers: inout Seed
+    ) {
+        guard let index = replaceable(owner, property, next.shape, { _ in true }) else { return }
+        let old = next.shape.classes[owner].properties[index]
+        var new = ShapeProperty(name: old.name, type: .int)
+        let types = ShapeType.allCases.filter { $0 != old.type && $0 != .link }
+        new.type = numbers.pick(types) ?? .int
+        new.collection =
+            numbers.chance(30) ? numbers.pick([.list, .set, .dictionary]) ?? .list : .none
+        new.isNullable = numbers.chance(40)
+        new.isIndexed = !new.isCollection && new.type.canBeIndexed && numbers.chance(50)
+        next.shape.dropInverses(of: owner, index)
+        next.shape.classes[owner].properties[index] = new
+        for row in next.classes[owner].rows.indices {
+            next.classes[owner].rows[row][index] = new.initial
+        }
+    }
+
+    private func removeProperty(_ owner: Int, _ property: Int, _ next: inout ModelContent) {
+        guard next.shape.classes[owner].properties.count > 1,
+            let index = replaceable(owner, property, next.shape, { _ in true })
+        else { return }
+        next.shape.removeProperty(owner, index)
+        for row in next.classes[owner].rows.indices {
+            next.classes[owner].rows[row].remove(at: index)
+        }
+    }
+
+    private func makeRequired(
+        _ owner: Int, _ property: Int, _ next: inout ModelContent, _ work: inout Work
+    ) {
+        let found = replaceable(owner, property, next.shape) {
+            $0.isNullable && $0.type != .link && !$0.isCollection
+        }
+        guard let index = found else { return }
+        next.shape.classes[owner].properties[index].isNullable = false
+        let declared = next.shape.classes[owner]
+        let zero = declared.properties[index].type.zero
+        for row in next.classes[owner].rows.indices
+        where next.classes[owner].rows[row][index].isNull {
+            next.classes[owner].rows[row][index] = zero
+        }
+        work.copied.append(
+            (
+                declared.name, committed.shape.classes[owner].name, declared.properties[index].name
+            ))
+    }
+
+    /// Another property is the primary key, or none is.
+    private func changePrimaryKey(
+        _ owner: Int, _ property: Int, _ next: inout ModelContent, _ work: inout Work
+    ) {
+        let declared = next.shape.classes[owner]
+        guard !declared.isEmbedded else { return }
+        let found = declared.properties.indices.filter { index in
+            let each = declared.properties[index]
+            return !each.isPrimaryKey && !each.isCollection
+                && [.int, .text, .uuid, .objectId].contains(each.type)
+        }
+        if let old = declared.primaryKey {
+            next.shape.classes[owner].properties[old].isPrimaryKey = false
+            next.shape.classes[owner].properties[old].isCounted = false
+        }
+        next.classes[owner].primaryKeys = [:]
+        guard property % 4 > 0, !found.isEmpty else { return }
+        let index = found[property % found.count]
+        next.shape.classes[owner].properties[index].isPrimaryKey = true
+        next.shape.classes[owner].properties[index].isIndexed = false
+        for (key, row) in zip(next.classes[owner].keys, next.classes[owner].rows) {
+            if next.classes[owner].primaryKeys.updateValue(key, forKey: row[index]) != nil {
+                work.expected = Self.duplicateKey
+            }
+        }
+    }
+
+    private func addDefault(
+        _ owner: Int, _ next: inout ModelContent, _ numbers: inout Seed, _ work: inout Work
+    ) {
+        guard next.shape.classes[owner].properties.count < 12 else { return }
+        let property = ShapeProperty(
+            name: "d\(schemaVersion)", type: .int, isNullable: numbers.chance(30),
+            isIndexed: numbers.chance(50))
+        let value = numbers.pick([0, 7, .min, .max]) ?? 7 as Int64
+        next.addProperty(owner, property)
+        for row in next.classes[owner].rows.indices {
+            next.classes[owner].rows[row][next.shape.classes[owner].properties.count - 1] =
+                .int(value)
+        }
+        work.added = (next.shape.classes[owner].name, property.name, value)
+    }
+}
+
+extension Shape {
+    /// Takes the inverses of a link away.
+    fileprivate mutating func dropInverses(of owner: Int, _ property: Int) {
+        for index in classes.indices {
+            classes[index].inverses.removeAll { $0.origin == owner && $0.property == property }
+        }
+    }
+
+    /// Takes a property away, which is in no unique constraint.
+    fileprivate mutating func removeProperty(_ owner: Int, _ property: Int) {
+        dropInverses(of: owner, property)
+        classes[owner].properties.remove(at: property)
+        classes[owner].uniques = classes[owner].uniques.map { unique in
+            unique.map { $0 > property ? $0 - 1 : $0 }
+        }
+        for index in classes.indices {
+            for place in classes[index].inverses.indices
+            where classes[index].inverses[place].origin == owner
+                && classes[index].inverses[place].property > property
+            {
+                classes[index].inverses[place].property -= 1
+            }
+        }
+    }
+}
