@@ -75,7 +75,7 @@ import ToftTestKit
                 changes == [
                     "property 'Person.name' is optional now", "property 'Person.id' is added: int",
                     "property 'Dog.name' is no longer indexed",
-                    "property 'Dog.people' is added: inverse link to 'Person'",
+                    "property 'Dog.people' is added: inverse link",
                     "class 'Cat' is added",
                 ])
         }

@@ -34,7 +34,7 @@ extension StoredSchema {
     }
 
     /// What is otherwise in a later schema of the same file, class by class. Of a class that is new,
-    /// the properties are not told.
+    /// hidden or shown again, the properties are not told.
     package func differences(to later: StoredSchema) -> [SchemaDifference] {
         var found: [SchemaDifference] = []
         for now in later.classes {
@@ -62,6 +62,7 @@ extension StoredSchema {
                 add(
                     now.isHidden ? .classRemoved : .classAdded, nil,
                     now.isHidden ? "is hidden, its objects stay" : "is shown again")
+                continue
             }
             was.differences(to: now, before: self, after: later, add)
         }
