@@ -367,6 +367,47 @@ struct MigrationTests {
     }
 
     @Test
+    func `A class is renamed with its objects and links`() throws {
+        enum Renamed {
+            final class Human: Object {
+                @Persisted var name: String
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+            final class Dog: Object {
+                @Persisted var name: String
+                @Persisted var owner: Human?
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+        }
+        func configuration(_ url: URL, _ block: @escaping MigrationBlock) -> Realm.Configuration {
+            Realm.Configuration(
+                fileURL: url, schemaVersion: 2, migrationBlock: block,
+                objectTypes: [Renamed.Human.self, Renamed.Dog.self])
+        }
+        try withOldFile { url in
+            expectError(.invalidArgument) {
+                try Realm(
+                    configuration: configuration(url) { migration, _ in
+                        migration.enumerateObjects(ofType: "Dog") { _, _ in }
+                        migration.renameClass(from: "Person", to: "Human")
+                    })
+            }
+            try expectOld(url)
+            let realm = try Realm(
+                configuration: configuration(url) { migration, _ in
+                    migration.renameClass(from: "Person", to: "Human")
+                    #expect(migration.newSchema["Human"] != nil)
+                    migration.enumerateObjects(ofType: "Human") { oldObject, newObject in
+                        #expect(oldObject?["name"] as? String == newObject?["name"] as? String)
+                    }
+                })
+            #expect(realm.objects(Renamed.Human.self).map(\.name) == ["Ada", "Bob"])
+            #expect(realm.objects(Renamed.Dog.self).first?.owner?.name == "Ada")
+            try TestRealm.check(realm)
+        }
+    }
+
+    @Test
     func `A realm with the old classes stays where it is and says what to do`() throws {
         try withOldFile { url in
             let realm = try Realm(configuration: old(url))

@@ -28,7 +28,16 @@ public typealias MigrationObjectEnumerateBlock = (
 public struct Migration {
     let engine: ToftEngine.Migration
     let old: Realm
-    let new: Realm
+    private let stage: NewRealm
+
+    /// The file as it is to be: from its first use on, classes are not renamed any more.
+    private var new: Realm { Misuse.reporting { try stage.realm() } ?? old }
+
+    fileprivate init(engine: ToftEngine.Migration, old: Realm, stage: NewRealm) {
+        self.engine = engine
+        self.old = old
+        self.stage = stage
+    }
 
     /// The classes as the file had them.
     public var oldSchema: Schema { old.schema }
@@ -42,6 +51,7 @@ public struct Migration {
     public func enumerateObjects(
         ofType typeName: String, _ block: MigrationObjectEnumerateBlock
     ) {
+        let new = self.new
         Misuse.reporting {
             try engine.enumerate(typeName) { before, after throws(EngineError) in
                 block(old.migrating(before), new.migrating(after))
@@ -65,6 +75,12 @@ public struct Migration {
     @discardableResult
     public func deleteData(forType typeName: String) -> Bool {
         Misuse.reporting { try engine.deleteData(typeName) } ?? false
+    }
+
+    /// Gives a class of the file its new name: its objects and the links to them stay. Before anything
+    /// else in the block. Realm has nothing like it.
+    public func renameClass(from oldName: String, to newName: String) {
+        Misuse.reporting { try engine.renameClass(oldName, to: newName) }
     }
 
     /// Gives a property its new name, with its values. Not inside `enumerateObjects`. A new name
@@ -131,17 +147,43 @@ final class MigrationCall: Sendable {
     }
 
     private func run(_ engine: ToftEngine.Migration) throws(EngineError) {
-        var (was, now) = (configuration, configuration)
+        var was = configuration
         was.objectTypes = []
-        now.readOnly = false
+        let stage = NewRealm(engine, configuration)
         let migration = Migration(
-            engine: engine, old: Realm(RealmSession(engine.old, was, .thread)),
-            new: Realm(RealmSession(try engine.new(), now, .thread)))
+            engine: engine, old: Realm(RealmSession(engine.old, was, .thread)), stage: stage)
         do {
             try Realm.attempt { try block(migration, engine.oldVersion) }
         } catch {
+            if let failure = stage.failure { throw failure }
             thrown.withLock { $0 = error }
             throw EngineError(.interrupted, "The migration block has thrown \(error).")
+        }
+    }
+}
+
+/// The realm of a migration that shows the file as it is to be, made when it is first used.
+private final class NewRealm {
+    private let engine: ToftEngine.Migration
+    private let configuration: Realm.Configuration
+    private var made: Realm?
+    /// Why it can't be made: the classes do not fit.
+    private(set) var failure: EngineError?
+
+    init(_ engine: ToftEngine.Migration, _ configuration: Realm.Configuration) {
+        self.engine = engine
+        self.configuration = configuration
+    }
+
+    func realm() throws(EngineError) -> Realm {
+        if let made { return made }
+        do throws(EngineError) {
+            let realm = Realm(RealmSession(try engine.new(), configuration, .thread))
+            made = realm
+            return realm
+        } catch {
+            failure = error
+            throw error
         }
     }
 }
