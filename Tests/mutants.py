@@ -146,7 +146,9 @@ EDITS = [
 """,
         """\
             for (offset, key) in keys.enumerated() {
-                if Mutant.isOn(.lastDefaultForgotten), offset > 0, offset + 1 == keys.count { continue }
+                if Mutant.isOn(.lastDefaultForgotten), offset > 0, offset + 1 == keys.count {
+                    continue
+                }
 """,
     ),
     Edit(

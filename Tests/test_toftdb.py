@@ -893,3 +893,40 @@ def test_a_copy_is_written_and_a_file_compacted_when_nobody_has_it_open(tmp_path
     watching.kill()
     watching.wait()
     watching.stdout.close()
+
+
+def test_a_plan_tells_what_other_classes_would_change(tmp_path: Path) -> None:
+    database = loaded(tmp_path)
+    before = run("schema", database, "--json").stdout
+    classes = json.loads(json.dumps(SCHEMA))
+    properties = classes["classes"][0]["properties"]
+    properties[1]["indexed"] = False
+    properties.append({"name": "seen", "type": "int"})
+    classes["classes"].append({"name": "Maintainer", "properties": []})
+    new = tmp_path / "new.json"
+    new.write_text(json.dumps(classes))
+    assert run("plan", database, "--schema", tmp_path / "schema.json").stdout == (
+        "nothing would change\n"
+    )
+    assert run("plan", database, "--schema", new).stdout.splitlines() == [
+        "property 'Package.section' is no longer indexed",
+        "property 'Package.seen' is added: int",
+        "class 'Maintainer' is added",
+    ]
+    lines = run("plan", database, "--schema", new, "--json").stdout.splitlines()
+    assert json.loads(lines[1]) == {
+        "kind": "propertyAdded",
+        "class": "Package",
+        "property": "seen",
+        "text": "property 'Package.seen' is added: int",
+    }
+    properties[2]["type"] = "string"
+    new.write_text(json.dumps(classes))
+    refused = run("plan", database, "--schema", new, "--schema-version", 1, status=1).stderr
+    assert "property 'Package.size' is int in the file and string" in refused
+    planned = run("plan", database, "--schema", new, "--schema-version", 1, "--migrating").stdout
+    assert "property 'Package.size' is string, was int" in planned
+    run("plan", database, "--schema", new, "--migrating", status=64)
+    run("plan", tmp_path / "none", "--schema", new, status=1)
+    assert run("schema", database, "--json").stdout == before
+    assert json.loads(run("check", database, "--json").stdout)["problems"] == []

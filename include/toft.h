@@ -709,11 +709,11 @@ typedef void (*toft_progress_callback)(void *user_data, uint64_t done, uint64_t 
    was, and toft_realm_open returns it. `migration` is valid until the callback returns. */
 typedef toft_status (*toft_migration_callback)(void *user_data, toft_migration *migration);
 
-/* Asked by toft_realm_open, for an object that the file has, for the value of a property that is new
-   to the file: true, with the value in `out_value`, whose texts and bytes are valid until the next
-   call of the callback or the end of the opening; false: the property has no default, and stays 0,
-   empty or null. After false for the first object of a class the property is not asked for again.
-   Links and collections are not asked for. A value of another type ends the opening with
+/* Asked by toft_realm_open, for an object that the file has, for the value of a property that is
+   new to the file: true, with the value in `out_value`, whose texts and bytes are valid until the
+   next call of the callback or the end of the opening; false: the property has no default, and
+   stays 0, empty or null. After false for the first object of a class the property is not asked for
+   again. Links and collections are not asked for. A value of another type ends the opening with
    TOFT_ERROR_TYPE_MISMATCH. It may call nothing of the library but releases and what never fails:
    all else is TOFT_ERROR_INSIDE_CALLBACK there. */
 typedef bool (*toft_default_callback)(
@@ -945,8 +945,8 @@ TOFT_API toft_status toft_realm_object_count(
    that has a `migration`, in one write transaction. The callback gets two realms: the database as
    it was, and the database as it is to be, in which
    - a property of another type, or one that was nullable and is not any more, is a new one, which
-     has the default that `defaults` of the configuration gives or no values, and a property that the
-     schema lacks is hidden;
+     has the default that `defaults` of the configuration gives or no values, and a property that
+     the schema lacks is hidden;
    - a primary key that changes is an ordinary property. After the callback its values must differ:
      TOFT_ERROR_DUPLICATE_PRIMARY_KEY.
    The callback copies what is to stay. An object has the same keys in both realms: see
@@ -1016,8 +1016,8 @@ typedef void (*toft_schema_change_callback)(void *user_data, const toft_schema_c
    fails as it would: all is done, the migration too, in a write transaction that is rolled back.
    The file, which must exist, stays as it was, though it may have grown. The configuration needs a
    schema. Errors: those of toft_realm_open. Any thread. Cost: that of the opening. */
-TOFT_API toft_status toft_realm_open_dry_run(const toft_configuration *configuration,
-    toft_schema_change_callback callback, void *user_data);
+TOFT_API toft_status toft_realm_open_dry_run(
+    const toft_configuration *configuration, toft_schema_change_callback callback, void *user_data);
 
 /* ================================================================================= Transactions */
 

@@ -82,10 +82,10 @@ extension Realm {
         /// `Realm.interruption`. Realm has nothing like it.
         public var interruption: Realm.Interruption?
 
-        /// Told, on the thread that opens, how far the opening, or its migration, is while it builds
-        /// indexes and gives objects the defaults of new properties: of how many objects in all
-        /// (`total`) how many are done (`done`). It must not use realms.
-        /// For the time of the opening only. Realm tells only of downloads.
+        /// Told, on the thread that opens, how far the opening, or its migration, is while it
+        /// builds indexes and gives objects the defaults of new properties: of how many objects in
+        /// all (`total`) how many are done (`done`). It must not use realms. For the time of the
+        /// opening only. Realm tells only of downloads.
         public var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
 
         /// A configuration; without arguments, that of the default file

@@ -77,8 +77,8 @@ public struct Migration {
         Misuse.reporting { try engine.deleteData(typeName) } ?? false
     }
 
-    /// Gives a class of the file its new name: its objects and the links to them stay. Before anything
-    /// else in the block. Realm has nothing like it.
+    /// Gives a class of the file its new name: its objects and the links to them stay. Before
+    /// anything else in the block. Realm has nothing like it.
     public func renameClass(from oldName: String, to newName: String) {
         Misuse.reporting { try engine.renameClass(oldName, to: newName) }
     }

@@ -4,7 +4,8 @@ internal import ToftStorage
 
 extension Realm {
     /// Deletes the file of a configuration; its lock file, which holds no data, stays. Throws
-    /// `.alreadyOpen` while a realm of this process or another has it open. Whether there was a file.
+    /// `.alreadyOpen` while a realm of this process or another has it open. Whether there was a
+    /// file.
     @discardableResult
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
         guard case .file(let path)? = configuration.location else { return false }

@@ -1,7 +1,7 @@
 package import ToftStorage
 
 /// One thing that differs between the schema of a file before and after an opening, in plain words.
-package struct SchemaDifference: Sendable, Equatable, CustomStringConvertible {
+package struct SchemaDifference: Sendable, CustomStringConvertible {
     /// Raw values are those of toft.h.
     package enum Kind: UInt32, Sendable {
         case classAdded = 1
@@ -33,8 +33,8 @@ extension StoredSchema {
         try SchemaTree.read(snapshot)
     }
 
-    /// What is otherwise in a later schema of the same file, class by class. Of a class that is new,
-    /// hidden or shown again, the properties are not told.
+    /// What is otherwise in a later schema of the same file, class by class. Of a class that is
+    /// new, hidden or shown again, the properties are not told.
     package func differences(to later: StoredSchema) -> [SchemaDifference] {
         var found: [SchemaDifference] = []
         for now in later.classes {

@@ -254,8 +254,8 @@ struct SchemaBuilder {
         try view.checkUnique(constraint)
     }
 
-    /// Tells of more objects that are done. `total` does not count those that get defaults before it
-    /// is known that there are some.
+    /// Tells of more objects that are done. `total` does not count those that get defaults before
+    /// it is known that there are some.
     mutating func tell(_ rows: Int) {
         done += rows
         calls.progress?(done, max(total, done))

@@ -373,9 +373,7 @@ def test_a_class_cannot_become_embedded(tmp_path: Path) -> None:
         dog: Dog | None
 
     with pytest.raises(toft.SchemaMismatchError, match="is not embedded in the file"):
-        toft.open(
-            tmp_path / "db", [Person, Dog], schema_version=2, migration=lambda _: None
-        )
+        toft.open(tmp_path / "db", [Person, Dog], schema_version=2, migration=lambda _: None)
     with opened(tmp_path / "db", 1) as realm:
         assert dump(realm) == EXPECTED[1]
 
@@ -424,9 +422,10 @@ def test_objects_get_the_defaults_of_new_properties(tmp_path: Path, migrates: bo
         ada, bob = realm.objects(Person)
         assert (ada.points, bob.points) == (7, 8 if migrates else 7)
         assert (ada.number, bob.number) == (0, 1)
-        assert ada.token != bob.token and len(
-            realm.objects(Person).where("token == $0", bob.token)
-        ) == 1
+        assert (
+            ada.token != bob.token
+            and len(realm.objects(Person).where("token == $0", bob.token)) == 1
+        )
         assert ada.colour == Colour.RED and ada.since == date(2020, 1, 2)
         assert list(ada.anything) == ["a", 1]
         assert (ada.nothing, ada.weight, ada.plain, list(ada.tags)) == (None, 1.5, 0, [])
@@ -472,9 +471,7 @@ def test_a_dry_run_tells_what_would_change_and_changes_nothing(tmp_path: Path) -
     with pytest.raises(toft.DuplicatePrimaryKeyError):
         toft.dry_run(tmp_path / "db", classes(4), schema_version=4, migration=lambda _: None)
     with pytest.raises(ZeroDivisionError):
-        toft.dry_run(
-            tmp_path / "db", classes(2), schema_version=2, migration=lambda _: 1 // 0
-        )
+        toft.dry_run(tmp_path / "db", classes(2), schema_version=2, migration=lambda _: 1 // 0)
     with pytest.raises(toft.FileNotFoundError):
         toft.dry_run(tmp_path / "none", classes(1))
     with opened(tmp_path / "db", 1) as realm:
@@ -505,6 +502,52 @@ def test_a_migration_tells_how_far_it_is_and_ends_when_told(tmp_path: Path) -> N
     assert told[-1][0] == told[-1][1]
 
 
+def own_memory() -> int:
+    """Bytes in memory that are no pages of files."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("RssAnon:")[1].split()[0]) * 1024
+
+
+def test_a_migration_takes_no_memory_for_each_object(tmp_path: Path) -> None:
+    """120 MB of defaults, and as much again that a block copies, by a transaction that keeps 48 MiB
+    of changed pages.
+    """
+
+    class Old(toft.Object):
+        number: int
+
+    class New(toft.Object):
+        number: float
+        text: str = "x" * 1000
+
+    Old.__name__ = New.__name__ = "Thing"
+    count, sampled = 120_000, [0]
+    with toft.open(tmp_path / "db", Old, schema_version=1) as realm, realm.write():
+        realm.insert_many(Old, {"number": range(count)})
+    before = own_memory()
+
+    def copy(migration: toft.Migration) -> None:
+        for number, (old, new) in enumerate(migration.enumerate(New)):
+            new.number = old.number
+            if number % 4 == 0:
+                new.text = "y" * 1000
+            if number % 1000 == 0:
+                sampled.append(own_memory())
+
+    with toft.open(
+        tmp_path / "db",
+        New,
+        schema_version=2,
+        migration=copy,
+        progress=lambda *_: sampled.append(own_memory()),
+    ) as realm:
+        assert len(sampled) > 200
+        assert max(sampled) - before < 100 << 20
+        things: Any = realm.objects(New)
+        assert things[count - 1].number == count - 1 and things[count - 2].text == "x" * 1000
+        assert things[count - 4].text == "y" * 1000
+
+
 def test_a_file_that_does_not_fit_is_made_anew(tmp_path: Path) -> None:
     fill(tmp_path / "db")
     path = tmp_path / "db"
@@ -514,9 +557,7 @@ def test_a_file_that_does_not_fit_is_made_anew(tmp_path: Path) -> None:
         assert dump(realm) == EXPECTED[1]
     with pytest.raises(toft.InvalidArgumentError):
         toft.open(path, mode="read_only", delete_if_migration_needed=True)
-    with toft.open(
-        path, classes(2), schema_version=2, delete_if_migration_needed=True
-    ) as realm:
+    with toft.open(path, classes(2), schema_version=2, delete_if_migration_needed=True) as realm:
         assert dump(realm) == []
         assert realm.info.schema_version == 2 and realm.check()
 

@@ -94,7 +94,8 @@ def open(
     thread may use the realm, one at a time, and you see to that.
 
     `progress`: called with numbers of objects, done and in all, while an index is built that the
-    file lacks, or objects get the defaults of new properties. What it raises ends the opening, and the file is as it was; so does Ctrl-C.
+    file lacks, or objects get the defaults of new properties. What it raises ends the opening, and
+    the file is as it was; so does Ctrl-C.
 
     `seed`: a database, which need not be writable; a missing file is made a copy of it.
     `compact_on_open`: asked, where no process has the file open, whether it is to be compacted:
@@ -230,9 +231,7 @@ class _Opening:
         self.seed_memory: Any = None
         self._give_defaults()
 
-    def attempt(
-        self, call: Callable[[], object], timeout: float | None
-    ) -> BaseException | None:
+    def attempt(self, call: Callable[[], object], timeout: float | None) -> BaseException | None:
         """Calls the library until it has not to wait any more. What is to be raised: what callbacks
         raised comes first, and the inner frames tell a caller nothing.
         """
@@ -347,14 +346,12 @@ def dry_run(
     write_timeout: float | None = None,
     mapped: bool = True,
 ) -> list[SchemaChange]:
-    """What `open` would change in the classes of a file that exists, and the exception that it would
-    raise: all is done, the migration too, in a transaction that is rolled back.
+    """What `open` would change in the classes of a file that exists, with the exceptions that it
+    would raise: all is done, the migration too, in a transaction that is rolled back.
 
     The file stays as it was, though it may have grown. It takes as long as the opening.
     """
-    opening = _Opening(
-        os.fspath(path), "", classes, "existing", mapped, "thread", schema_version
-    )
+    opening = _Opening(os.fspath(path), "", classes, "existing", mapped, "thread", schema_version)
     opening.tell(progress)
     opening.migrate(migration)
     changes: list[SchemaChange] = []
@@ -372,9 +369,7 @@ def dry_run(
 
     noted = toft_schema_change_callback(note)
     failure = opening.attempt(
-        lambda: library().toft_realm_open_dry_run(
-            ctypes.byref(opening.configuration), noted, None
-        ),
+        lambda: library().toft_realm_open_dry_run(ctypes.byref(opening.configuration), noted, None),
         write_timeout,
     )
     if failure is not None or opening.raised:
@@ -391,9 +386,9 @@ async def open_async(
     compact_on_open: Callable[[int, int], bool] | None = None,
     **options: Any,
 ) -> Realm:
-    """`open` for asyncio: what takes long or waits (a migration, indexes, defaults, compaction, other
-    processes) happens on another thread, and other tasks run meanwhile. The realm then belongs to
-    the thread of the loop.
+    """`open` for asyncio: what takes long or waits (a migration, indexes, defaults, compaction,
+    other processes) happens on another thread, and other tasks run meanwhile. The realm then
+    belongs to the thread of the loop.
 
     `migration`, `progress` and `compact_on_open` are called on that other thread. A cancelled task
     ends the opening at the next progress; the file is then as it was. The options are those of
@@ -442,8 +437,8 @@ def schema_version(path: str | os.PathLike[str]) -> int:
 
 
 def delete_files(path: str | os.PathLike[str]) -> bool:
-    """Deletes a file that nobody has open, in this process or another; else an AlreadyOpenError. Its
-    lock file, which holds no data, stays. Returns whether there was a file.
+    """Deletes a file that nobody has open, in this process or another; else an AlreadyOpenError.
+    Its lock file, which holds no data, stays. Returns whether there was a file.
     """
     was_there = ctypes.c_bool()
     _of_file(path, "toft_file_delete", was_there)
