@@ -23,6 +23,7 @@ GROUPS = {
     "Q": "Query language",
     "S": "Order and parts of results",
     "G": "Migrations",
+    "E": "Encryption",
 }
 # What is later belongs to one of these.
 LATER = (

@@ -930,3 +930,33 @@ def test_a_plan_tells_what_other_classes_would_change(tmp_path: Path) -> None:
     run("plan", tmp_path / "none", "--schema", new, status=1)
     assert run("schema", database, "--json").stdout == before
     assert json.loads(run("check", database, "--json").stdout)["problems"] == []
+
+
+def test_an_encrypted_file_needs_its_key_in_a_file(tmp_path: Path) -> None:
+    database, copy = loaded(tmp_path), tmp_path / "copy.toft"
+    dumped = run("dump", database).stdout
+    key, other, short = (tmp_path / name for name in ("a.key", "b.key", "short.key"))
+    key.write_bytes(bytes(range(64)))
+    other.write_bytes(bytes(range(1, 65)))
+    short.write_bytes(b"short")
+    run("change-key", database, "--new-key-file", key)
+    assert b"homepage" not in database.read_bytes()
+    for command in ("info", "check", "pages", "dump", "schema", "pins", "compact"):
+        assert "is encrypted" in run(command, database, status=1).stderr
+        assert "another key" in run(command, database, "--key-file", other, status=1).stderr
+        run(command, database, "--key-file", key)
+    assert "64 bytes" in run("info", database, "--key-file", short, status=1).stderr
+    assert "can't be read" in run("info", database, "--key-file", copy, status=1).stderr
+    assert run("dump", database, "--key-file", key).stdout == dumped
+    counted = run("query", database, "Package", "size > 0", "--count", "--key-file", key)
+    assert int(counted.stdout) > 0
+    assert run("export", database, "Package", "--key-file", key).stdout
+    run("copy", database, copy, "--key-file", key, "--new-key-file", other)
+    assert run("dump", copy, "--key-file", other).stdout == dumped
+    again = tmp_path / "again.toft"
+    run("load", again, "-", "--key-file", key, input=dumped)
+    assert run("dump", again, "--key-file", key).stdout == dumped
+    run("change-key", database, "--key-file", key)
+    assert run("dump", database).stdout == dumped
+    assert "not encrypted" in run("info", database, "--key-file", key, status=1).stderr
+    run("change-key", database, status=1)

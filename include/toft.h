@@ -407,7 +407,10 @@ TOFT_ENUM(toft_status, int32_t) {
     /* no reader slot is free, or more versions are kept than the configuration allows; number:
        how many then */
     TOFT_ERROR_TOO_MANY_READERS = 115,
-    TOFT_ERROR_FILE_EXISTS = 116, /* what was to be made is there already: nothing was changed */
+    TOFT_ERROR_FILE_EXISTS = 116,   /* what was to be made is there already: nothing was changed */
+    TOFT_ERROR_KEY_REQUIRED = 117,  /* the file is encrypted, and no key was given */
+    TOFT_ERROR_WRONG_KEY = 118,     /* the file is encrypted with another key */
+    TOFT_ERROR_NOT_ENCRYPTED = 119, /* a key was given, and the file is not encrypted */
 
     /* Transactions */
     TOFT_ERROR_NOT_IN_TRANSACTION = 201,
@@ -775,7 +778,15 @@ typedef struct toft_configuration {
     /* NULL, or asked on the opening thread for the values that objects get in new properties */
     toft_default_callback defaults;
     void *defaults_user_data; /* for `defaults` */
+    /* NULL and 0, or the TOFT_KEY_SIZE bytes of the key that the file is encrypted with; a file
+       that is missing is made with it, and a seed has the same. Copied. With a key the file is read
+       as with TOFT_OPEN_BUFFERED. A database in memory has none: TOFT_ERROR_INVALID_ARGUMENT */
+    const void *encryption_key;
+    size_t encryption_key_size;
 } toft_configuration;
+
+/* Bytes of an encryption key; another size is TOFT_ERROR_INVALID_ARGUMENT. */
+#define TOFT_KEY_SIZE 64
 
 /* Opens a database on the calling thread. New classes, properties and indexes of the schema are
    added to the file, and required properties that the schema has as nullable become nullable;
@@ -826,8 +837,13 @@ TOFT_API toft_status toft_realm_clone(toft_realm *realm, toft_realm **out_realm)
    directory must exist and be writable. Errors: TOFT_ERROR_FILE_EXISTS when there is something at
    `path`; TOFT_ERROR_ALREADY_IN_TRANSACTION in a write transaction; TOFT_ERROR_FILE_NOT_FOUND,
    TOFT_ERROR_PERMISSION_DENIED, TOFT_ERROR_DISK_FULL...; TOFT_ERROR_CORRUPT when the database is
-   damaged. Cost: the whole file. */
+   damaged. The copy is not encrypted, whether the realm is or not. Cost: the whole file. */
 TOFT_API toft_status toft_realm_write_copy(toft_realm *realm, toft_string path);
+
+/* The same with a key for the copy. `key` (may be NULL with the size 0: the copy is not encrypted):
+   TOFT_KEY_SIZE bytes. */
+TOFT_API toft_status toft_realm_write_copy_with_key(
+    toft_realm *realm, toft_string path, const void *key, size_t key_size);
 
 /* The schema version of a file, which is only read and may be open elsewhere. Errors: the group
    "Opening". Any thread. */
@@ -851,6 +867,21 @@ typedef struct toft_compaction {
    may grow by what it holds meanwhile. Errors: TOFT_ERROR_FILE_NOT_FOUND and the others of the
    group "Opening"; the file then holds the same as before. Any thread. Cost: the whole file. */
 TOFT_API toft_status toft_compact(toft_string path, toft_compaction *out_compaction);
+
+/* The same for an encrypted file. `key` (may be NULL with the size 0: the file is not encrypted):
+   TOFT_KEY_SIZE bytes. */
+TOFT_API toft_status toft_compact_with_key(
+    toft_string path, const void *key, size_t key_size, toft_compaction *out_compaction);
+
+/* Encrypts a file with another key, if no process has it open, not even for reading. `old_key` (may
+   be NULL with the size 0: the file is not encrypted) and `new_key` (may be NULL with the size 0:
+   it is not encrypted afterwards): TOFT_KEY_SIZE bytes each. What the file holds is written to a new file beside it, which takes its name, owner and mode when it is
+   durable: a crash leaves the one or the other. Errors: TOFT_ERROR_ALREADY_OPEN when a process has
+   it open; TOFT_ERROR_KEY_REQUIRED, TOFT_ERROR_WRONG_KEY, TOFT_ERROR_NOT_ENCRYPTED when `old_key`
+   is not its key, and the others of the group "Opening"; the file is then as before. Any thread.
+   Cost: the whole file. */
+TOFT_API toft_status toft_change_key(toft_string path, const void *old_key, size_t old_key_size,
+    const void *new_key, size_t new_key_size);
 
 /* Releases a realm's handle. The realm closes with the last of this and of every object, list and
    results got from it: an open write transaction is cancelled, its version is given up, its

@@ -146,6 +146,8 @@ extension Configuration {
             throw .invalidArgument("A database in memory has no seed.")
         }
         seedPath = seed.isEmpty ? nil : seed
+        encryptionKey = try Argument.key(
+            given.encryption_key, given.encryption_key_size, "encryption_key")
         maximumActiveVersions = given.maximum_versions == 0 ? nil : given.maximum_versions
         if let callback = given.compact {
             let question = CompactionQuestion(

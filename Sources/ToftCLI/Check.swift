@@ -16,10 +16,7 @@ struct Check: ParsableCommand {
 
     func run() throws {
         let report = try reportingErrors { () throws -> CheckReport in
-            var configuration = StoreConfiguration(location: .file(path: target.file))
-            configuration.isReadOnly = true
-            configuration.usesMapping = !target.buffered
-            let snapshot = try Store.open(configuration).beginRead()
+            let snapshot = try Store.open(try target.reading()).beginRead()
             defer { snapshot.release() }
             return ModelCheck.run(snapshot)
         }

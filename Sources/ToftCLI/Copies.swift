@@ -7,22 +7,27 @@ struct Copy: ParsableCommand {
         abstract: "Write a copy without free space, while others use the file.",
         discussion:
             "The copy has been read back and checked, and is durable, when the command ends. It "
-            + "must not exist before; after an error there is none.")
+            + "must not exist before; after an error there is none. It has the key of the file, "
+            + "unless another is given.")
 
     @OptionGroup var source: FileArgument
 
     @Argument(help: "The new file.", completion: .file())
     var copy: String
 
+    @Option(help: "A file with the 64 bytes of the copy's key.", completion: .file())
+    var newKeyFile: String?
+
     func run() throws {
         try reportingErrors {
-            var configuration = StoreConfiguration(location: .file(path: source.file))
-            configuration.isReadOnly = true
-            configuration.usesMapping = !source.buffered
+            var configuration = try source.reading()
             let store = try Store.open(configuration)
             let snapshot = try store.beginRead()
             defer { snapshot.release() }
-            try snapshot.writeCopy(to: copy)
+            if let newKeyFile {
+                configuration.encryptionKey = try KeyArgument.key(in: newKeyFile)
+            }
+            try snapshot.writeCopy(to: copy, encryptionKey: configuration.encryptionKey)
             configuration.location = .file(path: copy)
             let size = try Store.open(configuration).facts().fileSize
             if source.json {
@@ -48,7 +53,8 @@ struct Compact: ParsableCommand {
 
     func run() throws {
         let sizes = try reportingErrors {
-            guard let sizes = try Database.compact(target.file) else {
+            guard let sizes = try Database.compact(target.file, encryptionKey: target.key.key())
+            else {
                 throw EngineError(
                     .alreadyOpen, "'\(target.file)' is open: close it everywhere first.")
             }
@@ -65,6 +71,40 @@ struct Compact: ParsableCommand {
     }
 }
 
+struct ChangeKey: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "change-key",
+        abstract: "Encrypt a file with another key, or decrypt it, where nobody has it open.",
+        discussion: """
+            head -c 64 /dev/urandom > new.key
+            toftdb change-key app.toft --key-file old.key --new-key-file new.key
+
+            Without --key-file the file is not encrypted yet, without --new-key-file it is not \
+            encrypted afterwards. What it holds is written to a new file, which takes its place. \
+            Exit status 1 when a process has the file open.
+            """)
+
+    @Argument(help: "The database file.", completion: .file())
+    var file: String
+
+    @OptionGroup var key: KeyArgument
+
+    @Option(help: "A file with the 64 bytes of the new key.", completion: .file())
+    var newKeyFile: String?
+
+    func run() throws {
+        try reportingErrors {
+            let new = try newKeyFile.map { try KeyArgument.key(in: $0) }
+            guard new != nil || key.keyFile != nil else {
+                throw EngineError(
+                    .invalidArgument, "Give --key-file, --new-key-file, or both.")
+            }
+            try Database.changeKey(of: file, from: try key.key(), to: new)
+            print("'\(file)' is \(new == nil ? "not encrypted" : "encrypted with the new key").")
+        }
+    }
+}
+
 struct Pins: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the versions that are read, by which process, and what they hold.",
@@ -76,10 +116,7 @@ struct Pins: ParsableCommand {
 
     func run() throws {
         try reportingErrors {
-            var configuration = StoreConfiguration(location: .file(path: target.file))
-            configuration.isReadOnly = true
-            configuration.usesMapping = !target.buffered
-            let store = try Store.open(configuration)
+            let store = try Store.open(try target.reading())
             let newest = store.latestVersion
             for pin in try store.versionPins() {
                 if target.json {

@@ -17,9 +17,11 @@ struct Dump: ParsableCommand {
     @Argument(help: "The database file.", completion: .file())
     var file: String
 
+    @OptionGroup var key: KeyArgument
+
     func run() throws {
         try reportingErrors {
-            let session = try FileArgument.open(file)
+            let session = try FileArgument.open(file, key)
             let classes = session.schema.visibleClasses
             var counters: [(String, JSONLine)] = []
             for owner in classes {
@@ -60,6 +62,8 @@ struct Load: ParsableCommand {
     @Argument(help: "The dump; - reads standard input.", completion: .file())
     var dump: String
 
+    @OptionGroup var key: KeyArgument
+
     func run() throws {
         try reportingErrors {
             let lines = try LineFile(path: dump)
@@ -67,8 +71,10 @@ struct Load: ParsableCommand {
                 throw EngineError(
                     .invalidArgument, "'\(dump)' is empty: it is not what `toftdb dump` prints.")
             }
-            let session = try Session.open(
-                Configuration(location: .file(path: file), schema: try first.schema()))
+            var configuration = Configuration(
+                location: .file(path: file), schema: try first.schema())
+            configuration.encryptionKey = try key.key()
+            let session = try Session.open(configuration)
             for owner in session.schema.visibleClasses
             where try session.count(of: owner.id) > 0 {
                 throw EngineError(

@@ -17,9 +17,11 @@ struct Export: ParsableCommand {
     @Argument(help: "The class.")
     var className: String
 
+    @OptionGroup var key: KeyArgument
+
     func run() throws {
         try reportingErrors {
-            let session = try FileArgument.open(file)
+            let session = try FileArgument.open(file, key)
             let owner = try session.classHandle(named: className)
             try ObjectPrinter(session: session, owner: owner, asJSON: true).print(
                 session.results(of: owner.id))

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import ToftEngine
 import ToftModel
 import ToftStorage
@@ -15,15 +16,45 @@ struct FileArgument: ParsableArguments {
         name: .long,
         help: "Read the file instead of mapping it: for devices that fail, and damaged files.")
     var buffered = false
+
+    @OptionGroup var key: KeyArgument
 }
 
 extension FileArgument {
-    func open() throws -> Session { try Self.open(file, usesMapping: !buffered) }
-
     /// Opens an existing file with the classes that it has.
-    static func open(_ file: String, usesMapping: Bool = true) throws -> Session {
+    func open() throws -> Session { try Self.open(file, usesMapping: !buffered, key) }
+
+    static func open(_ file: String, usesMapping: Bool = true, _ key: KeyArgument) throws -> Session
+    {
         var configuration = Configuration(location: .file(path: file), mode: .existing)
         configuration.usesMapping = usesMapping
+        configuration.encryptionKey = try key.key()
         return try Session.open(configuration)
+    }
+
+    /// For reading the file without its schema.
+    func reading() throws -> StoreConfiguration {
+        var configuration = StoreConfiguration(location: .file(path: file))
+        configuration.isReadOnly = true
+        configuration.usesMapping = !buffered
+        configuration.encryptionKey = try key.key()
+        return configuration
+    }
+}
+
+/// The key of an encrypted file. It comes out of a file: other users see the arguments of a program.
+struct KeyArgument: ParsableArguments {
+    @Option(
+        name: .long, help: "A file with the 64 bytes of the key, where the database is encrypted.",
+        completion: .file())
+    var keyFile: String?
+
+    func key() throws -> EncryptionKey? { try keyFile.map { try Self.key(in: $0) } }
+
+    static func key(in file: String) throws -> EncryptionKey {
+        guard let bytes = FileManager.default.contents(atPath: file) else {
+            throw EngineError(.fileNotFound, "The key file '\(file)' can't be read.")
+        }
+        return try bytes.withUnsafeBytes { try EncryptionKey(engine: $0) }
     }
 }

@@ -74,11 +74,14 @@ struct Import: ParsableCommand {
     @Flag(help: "Print the outcome as JSON.")
     var json = false
 
+    @OptionGroup var key: KeyArgument
+
     func run() throws {
         try reportingErrors {
             let schema = try schema.map { try SchemaFile(path: $0).schema() }
-            let session = try Session.open(
-                Configuration(location: .file(path: file), schema: schema))
+            var configuration = Configuration(location: .file(path: file), schema: schema)
+            configuration.encryptionKey = try key.key()
+            let session = try Session.open(configuration)
             let owner = try session.classHandle(named: try chosenClass(session))
             var loader = ObjectLoader(
                 session: session, owner: owner, links: .primaryKeys, policy: update.policy)

@@ -14,10 +14,7 @@ struct Info: ParsableCommand {
 
     func run() throws {
         try reportingErrors {
-            var configuration = StoreConfiguration(location: .file(path: target.file))
-            configuration.isReadOnly = true
-            configuration.usesMapping = !target.buffered
-            let store = try Store.open(configuration)
+            let store = try Store.open(try target.reading())
             let facts = try store.facts()
             if target.json {
                 print(

@@ -18,8 +18,10 @@ struct Pages: ParsableCommand {
     @Flag(name: .long, help: "Print JSON, one value a line.")
     var json = false
 
+    @OptionGroup var key: KeyArgument
+
     func run() throws {
-        let dump = try reportingErrors { try FileDump.read(file) }
+        let dump = try reportingErrors { try FileDump.read(file, encryptionKey: key.key()) }
         if json { print(Self.line(dump)) } else { Self.show(dump) }
         let isDamaged =
             !dump.problems.isEmpty || dump.trees.contains { $0.problem != nil }

@@ -16,7 +16,7 @@ struct ToftDB: ParsableCommand {
             export app.toft Person
                       toftdb dump app.toft > app.jsonl        toftdb load copy.toft app.jsonl
             Keep:     toftdb copy app.toft backup.toft        toftdb compact app.toft        \
-            toftdb pins app.toft
+            toftdb pins app.toft        toftdb change-key app.toft --new-key-file app.key
             Verify:   toftdb check app.toft        toftdb pages broken.toft
             Plan:     toftdb plan app.toft --schema new.json --schema-version 2
 
@@ -29,8 +29,7 @@ struct ToftDB: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             Demo.self, Import.self, Export.self, Dump.self, Load.self, Info.self,
-            SchemaCommand.self, Query.self, Watch.self, Copy.self, Compact.self, Pins.self,
-            Check.self,
-            Pages.self, Plan.self,
+            SchemaCommand.self, Query.self, Watch.self, Copy.self, Compact.self, ChangeKey.self,
+            Pins.self, Check.self, Pages.self, Plan.self,
         ])
 }

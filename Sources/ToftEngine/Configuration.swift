@@ -35,7 +35,9 @@ package struct Configuration: Sendable {
     /// Whether the file is mapped, or read into memory of the process, which makes every error of
     /// the device an error. A file that the process has open already stays as it is.
     package var usesMapping = true
-    /// A database that a missing file is made a copy of.
+    /// The key of an encrypted file.
+    package var encryptionKey: EncryptionKey?
+    /// A database that a missing file is made a copy of, with the same key.
     package var seedPath: String?
     /// Asked by opening, where nobody else has the file open, whether it is to be compacted: bytes
     /// of the file, and those of them that are in use.
@@ -116,6 +118,7 @@ extension Configuration {
         configuration.createsFile = mode == .readWrite
         configuration.usesMapping = usesMapping
         configuration.seedPath = seedPath
+        configuration.encryptionKey = encryptionKey
         configuration.compacts = compacts
         // Who opens or closes holds others up for a moment, which is no writer to be waited for.
         configuration.attachTimeoutMilliseconds = max(

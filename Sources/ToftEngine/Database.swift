@@ -1,6 +1,6 @@
 internal import ToftPlatform
 internal import ToftModel
-internal import ToftStorage
+package import ToftStorage
 
 /// An open database: one for each file (or name in memory) in a process, shared by its sessions.
 /// Any thread.
@@ -29,6 +29,11 @@ package final class Database: Sendable {
     /// Opens the file, or joins the database that this process has open for it. For each call there
     /// is one `leave`.
     static func open(_ configuration: Configuration) throws(EngineError) -> Database {
+        if case .memory = configuration.location, configuration.encryptionKey != nil {
+            throw EngineError(
+                .invalidArgument,
+                "A database in memory can't be encrypted. Leave the key out, or give a path.")
+        }
         let store = try storage { () throws(StorageError) in try Store.open(configuration.store) }
         return of(store)
     }
@@ -104,10 +109,30 @@ package final class Database: Sendable {
 
     /// Compacts a file that nobody has open, in this process or another. Returns its sizes in bytes
     /// before and after; nil where somebody has it open, and nothing was done. O(file).
-    package static func compact(_ path: String) throws(EngineError) -> (
-        before: UInt64, after: UInt64
-    )? {
-        try storage { () throws(StorageError) in try Store.compact(path) }
+    package static func compact(_ path: String, encryptionKey: EncryptionKey? = nil)
+        throws(EngineError) -> (before: UInt64, after: UInt64)?
+    {
+        try storage { () throws(StorageError) in
+            try Store.compact(path, encryptionKey: encryptionKey)
+        }
+    }
+
+    /// Encrypts a file that nobody has open with another key; nil stands for none. O(file).
+    ///
+    /// - Throws: `alreadyOpen` where somebody has it open, and nothing was done; `keyRequired`,
+    ///   `wrongKey`, `notEncrypted` where `old` is not its key...
+    package static func changeKey(
+        of path: String, from old: EncryptionKey?, to new: EncryptionKey?
+    ) throws(EngineError) {
+        let isDone = try storage { () throws(StorageError) in
+            try Store.changeKey(of: path, from: old, to: new)
+        }
+        if !isDone {
+            throw EngineError(
+                .alreadyOpen,
+                "'\(path)' is open, so its key can't be changed. Close it in all processes first.",
+                detail: path)
+        }
     }
 
     /// Deletes a file that nobody has open, in this process or another; its lock file stays. False
@@ -127,8 +152,12 @@ package final class Database: Sendable {
     }
 
     /// The schema version of a file, which is not opened for writing and may be open elsewhere.
-    package static func schemaVersion(of path: String) throws(EngineError) -> UInt64 {
-        let session = try Session.open(Configuration(location: .file(path: path), mode: .readOnly))
+    package static func schemaVersion(of path: String, encryptionKey: EncryptionKey? = nil)
+        throws(EngineError) -> UInt64
+    {
+        var configuration = Configuration(location: .file(path: path), mode: .readOnly)
+        configuration.encryptionKey = encryptionKey
+        let session = try Session.open(configuration)
         let version = try session.schemaVersion
         try session.close()
         return version
@@ -143,4 +172,13 @@ package final class Database: Sendable {
 
     /// Where the file is, or the name of an in-memory database in angle brackets.
     package var path: String { store.path }
+}
+
+extension EncryptionKey {
+    /// A key that a caller gives.
+    ///
+    /// - Throws: `invalidArgument` where there are not 64 bytes.
+    package init(engine bytes: UnsafeRawBufferPointer) throws(EngineError) {
+        self = try storage { () throws(StorageError) in try EncryptionKey(bytes) }
+    }
 }

@@ -42,7 +42,9 @@ extension Session {
     /// O(file).
     ///
     /// - Throws: `fileExists`; `alreadyInTransaction` inside a write transaction...
-    package func writeCopy(to path: String) throws(EngineError) {
+    package func writeCopy(to path: String, encryptionKey: EncryptionKey? = nil)
+        throws(EngineError)
+    {
         try check()
         guard transaction == nil else {
             throw EngineError(
@@ -50,7 +52,9 @@ extension Session {
                 "Can't write a copy inside a write transaction. Commit or cancel it first.")
         }
         try interruption.watching { () throws(EngineError) in
-            try storage { () throws(StorageError) in try base.snapshot.writeCopy(to: path) }
+            try storage { () throws(StorageError) in
+                try base.snapshot.writeCopy(to: path, encryptionKey: encryptionKey)
+            }
         }
     }
 

@@ -15,9 +15,11 @@ internal import Glibc
 extension PosixFile {
     /// Creates the file with the content that `write` gives it. False: it existed already (or
     /// another creator was faster), and is untouched. Not durable: what is lost with a crash may be
-    /// lost.
+    /// lost. Replacing: the file takes the place of the one that has the name, and its owner and
+    /// mode.
     package static func create(
         _ path: String, allowingNetworkFileSystem: Bool = false, isDurable: Bool = true,
+        isReplacing: Bool = false,
         write: (PosixFile) throws(SystemError) -> Void
     ) throws(SystemError) -> Bool {
         let path = try FilePath.resolved(path)
@@ -28,11 +30,12 @@ extension PosixFile {
                 if !allowingNetworkFileSystem {
                     try checkFileSystem(of: file.descriptor, path: path)
                 }
+                if isReplacing { file.takeOwner(of: path) }
                 try write(file)
                 Failpoint.reach(.creationWritten)
                 if isDurable { try file.sync() }
                 Failpoint.reach(.creationSynced)
-                let named = try give(name: path, to: temporary)
+                let named = try give(name: path, to: temporary, isReplacing: isReplacing)
                 try? file.close()
                 switch named {
                 case .named:
@@ -103,10 +106,21 @@ extension PosixFile {
 
     private enum Naming { case named, taken, vanished }
 
-    private static func give(name path: String, to temporary: String) throws(SystemError) -> Naming
+    /// Takes owner, group and mode of another file, as far as the process may give them.
+    private func takeOwner(of path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        _ = platform_fchown(descriptor, status.st_uid, status.st_gid)
+        _ = platform_fchmod(descriptor, status.st_mode & 0o7777)
+    }
+
+    private static func give(name path: String, to temporary: String, isReplacing: Bool)
+        throws(SystemError) -> Naming
     {
-        var result = platform_rename_exclusive(temporary, path)
-        if result == -EINVAL || result == -ENOSYS {
+        var result =
+            isReplacing
+            ? platform_rename(temporary, path) : platform_rename_exclusive(temporary, path)
+        if !isReplacing, result == -EINVAL || result == -ENOSYS {
             result = platform_link(temporary, path)
             if result == 0 { _ = platform_unlink(temporary) }
         }

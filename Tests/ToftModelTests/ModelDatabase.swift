@@ -18,12 +18,13 @@ final class ModelDatabase {
     /// wander through the insert buffer.
     init(
         _ classes: ClassSchema..., location: StoreConfiguration.Location? = nil,
-        version: UInt64 = 0, isTight: Bool = false
+        version: UInt64 = 0, isTight: Bool = false, encryptionKey: EncryptionKey? = nil
     ) throws {
         let place =
             location ?? .memory(name: "model-\(Self.counter.add(1, ordering: .relaxed).newValue)")
         var configuration = StoreConfiguration(location: place)
         if isTight { configuration.dirtyLimit = 100_000 }
+        configuration.encryptionKey = encryptionKey
         buffer = WriteBuffer(
             limits: isTight
                 ? WriteBuffer.Limits(entryBytes: 3_000, values: 7, deletes: 5)

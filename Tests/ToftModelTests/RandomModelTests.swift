@@ -60,14 +60,16 @@ import ToftTestKit
             .link("friend", to: "Person"), .link("next", to: "Leaf"), .links("leaves", to: "Leaf"),
         ])
 
-    @Test func `Random commands survive closing and opening the file`() throws {
+    @Test(arguments: [false, true])
+    func `Random commands survive closing and opening the file`(isEncrypted: Bool) throws {
         var run = RandomRun(seed: Seed.random())
+        let key = isEncrypted ? try EncryptionKey((0..<64).map { $0 }) : nil
         try withTemporaryDirectory { directory in
             for _ in 0..<6 {
                 let file = StoreConfiguration.Location.file(path: directory + "/random.toft")
                 let database = try ModelDatabase(
                     Self.person, Self.dog, Self.bag, Self.plain, Self.leaf, location: file,
-                    isTight: run.seed.chance(50))
+                    isTight: run.seed.chance(50), encryptionKey: key)
                 #expect(
                     try database.read { try ReferenceModel(reading: $0) } == run.model,
                     "\(run.seed)")

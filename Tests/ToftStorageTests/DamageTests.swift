@@ -149,7 +149,7 @@ struct DamageTests {
                 try Meta(validating: page, in: PageNumber(UInt64(map.meta)), path: "")
             })
         var frame: [UInt8] = []
-        _ = LogFrame(
+        _ = try LogFrame(
             .marker, version: Version(1 << 40), previousVersion: 1, before: .start,
             durablePosition: 0,
             durableCheckpoint: Version(1 << 40), salt: salt(meta), payload: [], into: &frame)

@@ -82,7 +82,7 @@ import ToftPlatform
                 MetaLayout.logPosition, MetaLayout.logSequence,
                 MetaLayout.logSegmentCount, MetaLayout.cipher, MetaLayout.keyCheck,
                 MetaLayout.keySalt, MetaLayout.logHash, MetaLayout.spare, MetaLayout.logSegments,
-                MetaLayout.zeros, MetaLayout.checksum,
+                MetaLayout.zeros, MetaLayout.authentication, MetaLayout.checksum,
             ], end: Page.size)
         try Self.expect(
             "Log frame",

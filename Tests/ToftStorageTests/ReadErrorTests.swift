@@ -179,4 +179,27 @@ import ToftTestKit
         #expect(file.bufferedPages == 0)
         #expect(try read(5) == 5)
     }
+
+    @Test func `Snapshots that follow each other do not keep all in memory that was ever read`()
+        throws
+    {
+        let disk = MemoryFile(name: "generations")
+        try disk.grow(to: UInt64(100 * Page.size))
+        let file = MappedFile(disk, isBuffered: true, keptBytes: 50 * Page.size)
+        #expect(file.forSnapshot() === file)
+        var space: PageReader? = PageReader(file, version: 1)
+        try file.admit(2, count: 50, birth: 1) {}
+        #expect(file.forSnapshot() === file)
+        try file.admit(52, count: 1, birth: 1) {}
+        let second = file.forSnapshot()
+        #expect(second !== file && second.bufferedPages == 0)
+        #expect(file.forSnapshot() === second)
+        let next = PageReader(second, version: 1)
+        try second.admit(2, count: 51, birth: 1) {}
+        #expect(file.forSnapshot() !== second)
+        // With its last snapshot the first memory is empty, and is used again.
+        space = nil
+        #expect(file.bufferedPages == 0 && file.forSnapshot() === file)
+        withExtendedLifetime((space, next)) {}
+    }
 }

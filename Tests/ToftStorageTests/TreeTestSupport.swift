@@ -127,7 +127,7 @@ final class TreeWorkshop {
 
     private func finalized(_ root: TreeRoot) throws -> TreeRoot {
         var root = root
-        if !root.isEmpty { root.ref.checksum = try pages.finalizeChecksums(root.ref) }
+        if !root.isEmpty { root.ref.digest = try pages.finalizeChecksums(root.ref) }
         return root
     }
 

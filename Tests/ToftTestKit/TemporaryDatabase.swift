@@ -1,5 +1,22 @@
+internal import Glibc
 internal import ToftPlatform
 package import ToftStorage
+
+extension StoreConfiguration {
+    /// Of a file of a trial. Its files are encrypted where the environment says so, which the
+    /// processes that it starts have too.
+    package init(trial path: String) {
+        self.init(location: .file(path: path))
+        if getenv(Self.encryptionVariable) != nil {
+            encryptionKey = try? EncryptionKey((0..<64).map { 100 + $0 })
+        }
+    }
+
+    /// Encrypts the files of this process's trials from now on.
+    package static func encryptTrials() { setenv(encryptionVariable, "1", 1) }
+
+    private static let encryptionVariable = "TOFT_TRIALS_ENCRYPTED"
+}
 
 /// A database in a directory of its own. When the test is done with it everything is walked: a test
 /// that leaves an unsound file has failed.
@@ -7,7 +24,7 @@ package struct TemporaryDatabase {
     package let directory: String
     package var path: String { directory + "/test.toft" }
     package var configuration: StoreConfiguration {
-        StoreConfiguration(location: .file(path: path))
+        StoreConfiguration(trial: path)
     }
 
     package func open() throws -> Store { try Store.open(configuration) }

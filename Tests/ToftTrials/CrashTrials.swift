@@ -156,7 +156,13 @@ enum CrashTrials {
             if index < Workload.scripted.count { return (Workload.scripted[index], seed, limits) }
             limits = .few
             let number = seed &* 1_000_003 &+ UInt64(index)
-            return (index % 2 == 0 ? .random : .random(seed: number), number, limits)
+            var workload = index % 2 == 0 ? Workload.random : .random(seed: number)
+            // A quarter of them on an encrypted file.
+            if index / 2 % 4 == 0 {
+                workload.encryptionKey = try? EncryptionKey(
+                    (0..<64).map { UInt8(truncatingIfNeeded: number) &+ $0 })
+            }
+            return (workload, number, limits)
         }
     }
 }

@@ -45,7 +45,10 @@ enum Trials {
         case "hunt": return try MutantTrials.hunt(arguments.first ?? "")
         case "soak":
             return try SoakTrial.run(commits: number(0, 12_000), seed: UInt64(number(1, 1)))
-        case "kills": return try KillTrial.run(kills: number(0, 50), seed: UInt64(number(1, 1)))
+        case "kills":
+            return try KillTrial.run(
+                kills: number(0, 50), seed: UInt64(number(1, 1)),
+                isEncrypted: arguments.last == "encrypted")
         case "damage":
             return try DamageTrial.run(cases: number(0, 20_000), seed: UInt64(number(1, 1)))
         case "damage-worker": return try DamageTrial.work(arguments)
@@ -80,7 +83,7 @@ enum Trials {
                 "usage: ToftTrials crash [images [seed]] | again WORKLOAD SEED | "
                     + "faults [stride [pairs]] "
                     + "| model [--seed N | --commands N --sequences N | --minutes N] "
-                    + "| interleavings | files | participants [commits] | kills [kills [seed]] | "
+                    + "| interleavings | files | participants [commits] | kills [kills [seed [encrypted]]] | "
                     + "soak [commits [seed]] | query [texts [seed]] "
                     + "| mutants [one] | damage [files [seed]] "
                     + "| damage-again CORPUS CLASS NUMBER | all"

@@ -66,6 +66,9 @@ static inline int platform_reopen(int fd) {
 }
 
 /// Renames unless `to` exists (-EEXIST). -EINVAL and -ENOSYS: the file system cannot.
+static inline int platform_rename(const char *from, const char *to) {
+    return PLATFORM_RESULT(rename(from, to));
+}
 static inline int platform_rename_exclusive(const char *from, const char *to) {
     const unsigned int no_replace = 1; // RENAME_NOREPLACE
     return (int)PLATFORM_RESULT(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, no_replace));

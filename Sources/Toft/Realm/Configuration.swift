@@ -7,8 +7,8 @@ internal import ToftStorage
 extension Realm {
     /// Which database a realm opens, and how.
     ///
-    /// Spelled as in Realm; there are no encryption keys and no sync yet, and what is not
-    /// there is not accepted in silence: it does not compile.
+    /// Spelled as in Realm; there is no sync yet, and what is not there is not accepted in
+    /// silence: it does not compile.
     public struct Configuration: Sendable {
         /// What `Realm()` opens. Any thread may set it.
         public static var defaultConfiguration: Configuration {
@@ -28,6 +28,11 @@ extension Realm {
         public var inMemoryIdentifier: String? {
             didSet { if inMemoryIdentifier != nil { fileURL = nil } }
         }
+
+        /// The 64 bytes of the key that the file is encrypted with, nil for a plain file. A file
+        /// that is missing is made with it; a key of another length, or one for a database in
+        /// memory, is `.invalidArgument`.
+        public var encryptionKey: Data?
 
         /// Whether the realm is only read: the file must exist and fit its classes as it is.
         public var readOnly: Bool
@@ -51,7 +56,8 @@ extension Realm {
         /// then.
         public var objectTypes: [ObjectBase.Type]?
 
-        /// A database that is copied to `fileURL` when there is none yet. It need not be writable.
+        /// A database that is copied to `fileURL` when there is none yet. It need not be writable,
+        /// and has the same key.
         public var seedFilePath: URL?
 
         /// Asked by an opening that finds the file open nowhere, in no process, whether it is to be
@@ -92,7 +98,7 @@ extension Realm {
         /// (`Realm.Configuration.defaultFileURL`).
         public init(
             fileURL: URL? = Self.defaultFileURL, inMemoryIdentifier: String? = nil,
-            readOnly: Bool = false, schemaVersion: UInt64 = 0,
+            encryptionKey: Data? = nil, readOnly: Bool = false, schemaVersion: UInt64 = 0,
             migrationBlock: MigrationBlock? = nil,
             deleteRealmIfMigrationNeeded: Bool = false,
             shouldCompactOnLaunch: (@Sendable (_ total: Int, _ used: Int) -> Bool)? = nil,
@@ -103,6 +109,7 @@ extension Realm {
         ) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
             self.inMemoryIdentifier = inMemoryIdentifier
+            self.encryptionKey = encryptionKey
             self.readOnly = readOnly
             self.schemaVersion = schemaVersion
             self.migrationBlock = migrationBlock
@@ -153,6 +160,13 @@ extension Realm.Configuration {
         return fileURL.map { .file(path: $0.path) }
     }
 
+    /// The key as the engine has it.
+    var engineKey: EncryptionKey? {
+        get throws(EngineError) {
+            if let encryptionKey { try EncryptionKey(encryptionKey) } else { nil }
+        }
+    }
+
     /// The classes that the realm is to have.
     var models: [ModelClass] {
         let types =
@@ -166,6 +180,7 @@ extension Realm.Configuration {
     /// Whether a realm opened with one configuration can serve for another of the same file.
     func agrees(with other: Realm.Configuration) -> Bool {
         readOnly == other.readOnly && schemaVersion == other.schemaVersion
+            && encryptionKey == other.encryptionKey
     }
 
     /// Whether both ask for the same classes.
@@ -184,7 +199,7 @@ extension Realm.Configuration {
 
     /// What the engine is told.
     func engine(at location: StoreConfiguration.Location, _ confinement: Confinement)
-        -> ToftEngine.Configuration
+        throws(EngineError) -> ToftEngine.Configuration
     {
         let isThread: Bool = if case .thread = confinement { true } else { false }
         let classes = takesFile ? [] : models
@@ -200,10 +215,21 @@ extension Realm.Configuration {
         configuration.interruption = interruption?.engine
         configuration.progress = progress
         configuration.seedPath = seedFilePath?.path
+        configuration.encryptionKey = try engineKey
         if let block = shouldCompactOnLaunch {
             configuration.compacts = { block(Int(clamping: $0), Int(clamping: $1)) }
         }
         configuration.maximumActiveVersions = maximumNumberOfActiveVersions.map { UInt64($0) }
         return configuration
+    }
+}
+
+extension EncryptionKey {
+    /// A key that an app gives.
+    init(_ data: Data) throws(EngineError) {
+        let result = data.withUnsafeBytes { bytes in
+            Result { () throws(EngineError) in try EncryptionKey(engine: bytes) }
+        }
+        self = try result.get()
     }
 }

@@ -116,9 +116,13 @@ extension Realm {
 }
 
 /// The schema version of a file. Throws if it is missing or no database.
-public func schemaVersionAtURL(_ fileURL: URL) throws -> UInt64 {
+///
+/// - Parameter encryptionKey: of the file; nil: it is plain.
+public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
     do throws(EngineError) {
-        return try Database.schemaVersion(of: fileURL.path)
+        let key: EncryptionKey? =
+            if let encryptionKey { try EncryptionKey(encryptionKey) } else { nil }
+        return try Database.schemaVersion(of: fileURL.path, encryptionKey: key)
     } catch {
         throw Realm.Error(error)
     }

@@ -19,10 +19,10 @@ extension Realm {
             throw Realm.Error(
                 .invalidArgument, "A configuration needs a fileURL or an inMemoryIdentifier.")
         }
-        var engine = configuration.engine(at: location, .thread)
         let migration = MigrationCall(configuration)
-        engine.migration = migration?.handler
         do throws(EngineError) {
+            var engine = try configuration.engine(at: location, .thread)
+            engine.migration = migration?.handler
             return try ToftEngine.Migration.dryRun(engine).map { SchemaChange($0) }
         } catch {
             throw migration?.cause(of: error) ?? Realm.Error(error)

@@ -21,10 +21,15 @@ extension Realm {
     /// Throws `.fileExists` where there is something at `fileURL`, `.alreadyInTransaction` in a
     /// write transaction (Realm writes what was not committed), `.fileNotFound` where the folder is
     /// missing, `.permissionDenied`, `.diskFull`... Takes as long as reading the file.
-    public func writeCopy(toFile fileURL: URL) throws {
+    ///
+    /// - Parameter encryptionKey: of the copy, 64 bytes; nil for a plain one, whether the realm is
+    ///   encrypted or not.
+    public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         do throws(EngineError) {
             try session.verify()
-            try session.engine.writeCopy(to: fileURL.path)
+            let key: EncryptionKey? =
+                if let encryptionKey { try EncryptionKey(encryptionKey) } else { nil }
+            try session.engine.writeCopy(to: fileURL.path, encryptionKey: key)
         } catch {
             throw Realm.Error(error)
         }
@@ -40,9 +45,27 @@ extension Realm {
     )? {
         guard case .file(let path)? = configuration.location else { return nil }
         do throws(EngineError) {
-            return try Database.compact(path).map {
+            let key = try configuration.engineKey
+            return try Database.compact(path, encryptionKey: key).map {
                 (Int(clamping: $0.before), Int(clamping: $0.after))
             }
+        } catch {
+            throw Realm.Error(error)
+        }
+    }
+
+    /// Encrypts a configuration's file, which has the configuration's key, with another key, or
+    /// decrypts it, if nobody has it open, in this process or another. A crash leaves the file with
+    /// the one key or the other. Throws `.alreadyOpen` where somebody has it open, and `.wrongKey`,
+    /// `.keyRequired` or `.notEncrypted` where the configuration's key is not that of the file.
+    /// Realm has nothing like it.
+    ///
+    /// - Parameter key: 64 bytes; nil: the file is then plain.
+    public static func changeKey(of configuration: Configuration, to key: Data?) throws {
+        guard case .file(let path)? = configuration.location else { return }
+        do throws(EngineError) {
+            let new: EncryptionKey? = if let key { try EncryptionKey(key) } else { nil }
+            try Database.changeKey(of: path, from: configuration.engineKey, to: new)
         } catch {
             throw Realm.Error(error)
         }

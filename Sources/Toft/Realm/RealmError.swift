@@ -103,6 +103,12 @@ extension Realm.Error {
         case tooManyReaders = 115
         /// What was to be made is there already; nothing was changed.
         case fileExists = 116
+        /// The file is encrypted, and no key was given.
+        case keyRequired = 117
+        /// The file is encrypted with another key.
+        case wrongKey = 118
+        /// A key was given, and the file is not encrypted.
+        case notEncrypted = 119
 
         // Transactions.
         /// A write outside a write transaction.

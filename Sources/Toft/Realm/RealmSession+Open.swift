@@ -28,8 +28,8 @@ extension RealmSession {
         guard open.allSatisfy({ $0.configuration.agrees(with: configuration) }) else {
             throw Realm.Error(
                 .configurationMismatch,
-                "The realm is open here with another schemaVersion, or one is read-only and the "
-                    + "other is not."
+                "The realm is open here with another schemaVersion or encryptionKey, or one is "
+                    + "read-only and the other is not."
             )
         }
         if let session = open.first(where: { $0.configuration.hasSameClasses(as: configuration) }) {
@@ -46,13 +46,18 @@ extension RealmSession {
     ) throws -> RealmSession {
         defer { Diagnostics.deliver() }
         let confinement = mark.map { Confinement.queue($0) } ?? .thread
+        var engine: ToftEngine.Configuration
+        do throws(EngineError) {
+            engine = try configuration.engine(at: location, confinement)
+        } catch {
+            throw Realm.Error(telling: error)
+        }
         if let known {
             return RealmSession(
-                try known.another(configuration.engine(at: location, confinement)),
+                try known.another(engine),
                 configuration.opened, confinement)
         }
         if case .file(let path) = location { prepareFolder(of: path, configuration) }
-        var engine = configuration.engine(at: location, confinement)
         let migration = MigrationCall(configuration)
         engine.migration = migration?.handler
         do throws(EngineError) {

@@ -47,6 +47,32 @@ extension EngineError {
                 "'\(path)' needs \(feature) (format \(found)), which this version of Toft does "
                     + "not have. \(advice)",
                 detail: feature, number: Int64(found))
+        case .invalidKey(let length):
+            self.init(
+                .invalidArgument,
+                "An encryption key must have exactly \(EncryptionKey.size) bytes; this one has "
+                    + "\(length).",
+                number: Int64(clamping: length))
+        case .keyRequired(let path):
+            self.init(
+                .keyRequired, "'\(path)' is encrypted. Open it with its key.", detail: path)
+        case .wrongKey(let path):
+            self.init(
+                .wrongKey,
+                "'\(path)' is encrypted with another key. Open it with the key that it was "
+                    + "written with.",
+                detail: path)
+        case .notEncrypted(let path):
+            self.init(
+                .notEncrypted,
+                "'\(path)' is not encrypted. Open it without a key, or encrypt it first.",
+                detail: path)
+        case .cipherMissing(let library):
+            self.init(
+                .unsupported,
+                "Encryption needs OpenSSL 3, and the system has no \(library). Install it "
+                    + "(Debian and Ubuntu: libssl3).",
+                detail: library)
         case .corrupt(let page, let reason):
             self.init(
                 .corrupt,

@@ -50,6 +50,12 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     case tooManyReaders = 115
     /// A file that is to be made is there already; nothing was changed.
     case fileExists = 116
+    /// The file is encrypted, and no key was given.
+    case keyRequired = 117
+    /// The file is encrypted with another key than the one given.
+    case wrongKey = 118
+    /// A key was given, and the file is not encrypted.
+    case notEncrypted = 119
 
     // Transaction.
     case notInTransaction = 201

@@ -63,12 +63,14 @@ package struct FileDump: Sendable {
 
     /// Reads a file. O(file).
     ///
-    /// - Throws: only what opening and sizing the file throw.
-    package static func read(_ path: String) throws(StorageError) -> FileDump {
+    /// - Throws: only what opening and sizing the file throw, and what is wrong with the key.
+    package static func read(_ path: String, encryptionKey: EncryptionKey? = nil)
+        throws(StorageError) -> FileDump
+    {
+        let opened = try system(
+            PosixFile.open(path, forWriting: false, allowingNetworkFileSystem: true))
         let file = MappedFile(
-            try system(
-                PosixFile.open(path, forWriting: false, allowingNetworkFileSystem: true)),
-            isBuffered: true)
+            opened, isBuffered: true, cipher: try Store.cipher(of: opened, encryptionKey))
         var dump = FileDump()
         dump.path = path
         dump.byteCount = try file.size()

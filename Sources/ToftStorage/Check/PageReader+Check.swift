@@ -49,15 +49,17 @@ extension PageReader {
 
 extension LogAppend {
     /// Reads a frame back as a recovery will.
-    static func checkBeforeWrite(_ bytes: [UInt8], salt: UInt64) throws(StorageError) {
+    static func checkBeforeWrite(_ bytes: [UInt8], salt: UInt64, _ cipher: Cipher?)
+        throws(StorageError)
+    {
         let isSound = try bytes.withBytes { bytes throws(StorageError) -> Bool in
             guard let base = bytes.baseAddress,
                 let frame = LogFrame(validating: base, room: bytes.count, salt: salt)
             else { return false }
             if frame.kind == .marker { return true }
-            let payload = UnsafeRawBufferPointer(
-                start: base + LogLayout.payload, count: Int(frame.length) - LogLayout.payload)
-            return try CommitRecord(validating: payload).forEach { _ in }
+            return try frame.payload(at: base, cipher).withBytes { bytes throws(StorageError) in
+                try CommitRecord(validating: bytes).forEach { _ in }
+            }
         }
         if !isSound {
             throw .invalidPage(page: 0, kind: "log frame", reason: "its own reader refuses it")

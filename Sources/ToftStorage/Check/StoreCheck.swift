@@ -252,10 +252,10 @@ private struct PageSet {
 
 extension Store {
     /// Checks the version of a file's newest meta; other processes may have the file open. O(file).
-    package static func checkOfDurableVersion(of file: any StorageFile) throws(StorageError)
-        -> CheckReport
-    {
-        let file = MappedFile(file)
+    package static func checkOfDurableVersion(
+        of file: any StorageFile, encryptionKey: EncryptionKey? = nil
+    ) throws(StorageError) -> CheckReport {
+        let file = MappedFile(file, cipher: try cipher(of: file, encryptionKey))
         guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
             throw .corrupt(page: 0, reason: "neither meta page is valid")
         }

@@ -11,6 +11,10 @@ struct Meta: Equatable {
     var pageCount: UInt64
     var isClosedCleanly: Bool
     var identity: FileIdentity
+    /// Nil in a plain file.
+    var key: KeyHeader?
+    /// The MAC of an encrypted file's meta; `MetaPage` has compared it.
+    var authentication = Digest.none
     /// Where the log lies. Its salt is 0 where none is open.
     var logMap = LogRing.none
     /// Where the log stands after this version.
@@ -56,11 +60,10 @@ struct Meta: Equatable {
         guard format == MetaLayout.currentFormat else {
             throw .unsupportedFormat(path: path, found: format, feature: "format version \(format)")
         }
-        guard base.uint64(at: MetaLayout.incompatibleFeatures) == 0 else {
+        let features = base.uint64(at: MetaLayout.incompatibleFeatures)
+        guard features & ~MetaLayout.encrypted == 0 else {
             throw .unsupportedFormat(
-                path: path, found: format,
-                feature: "features 0x"
-                    + String(base.uint64(at: MetaLayout.incompatibleFeatures), radix: 16))
+                path: path, found: format, feature: "features 0x" + String(features, radix: 16))
         }
         guard base.uint32(at: MetaLayout.pageSize) == Page.size else { return nil }
         databaseID = (
@@ -74,6 +77,16 @@ struct Meta: Equatable {
         isClosedCleanly = base.uint64(at: MetaLayout.flags) & MetaLayout.closedCleanly != 0
         identity = FileIdentity(
             device: base.uint64(at: MetaLayout.device), inode: base.uint64(at: MetaLayout.inode))
+        if features & MetaLayout.encrypted != 0 {
+            let cipher = base.uint32(at: MetaLayout.cipher)
+            guard cipher == MetaLayout.currentCipher else {
+                throw .unsupportedFormat(path: path, found: format, feature: "cipher \(cipher)")
+            }
+            key = KeyHeader(
+                fileID: Digest(decoding: base + MetaLayout.keySalt),
+                keyCheck: Digest(decoding: base + MetaLayout.keyCheck))
+            authentication = Digest(decoding: base + MetaLayout.authentication)
+        }
         log = LogEnd(
             position: base.uint64(at: MetaLayout.logPosition),
             sequence: base.uint64(at: MetaLayout.logSequence),
@@ -95,8 +108,18 @@ struct Meta: Equatable {
         try logMap.check(pageCount: pageCount, position: log.position)
     }
 
+    /// The bytes of a page that its MAC is made of.
+    static func authenticated(_ page: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: page.prefix(MetaLayout.authentication))
+    }
+
     /// Writes the page, checksum and all.
-    func encode(to page: UnsafeMutableRawBufferPointer) {
+    ///
+    /// - Parameter digest: makes the MAC of an encrypted file's meta, of these bytes.
+    func encode(
+        to page: UnsafeMutableRawBufferPointer,
+        authenticatedBy digest: (UnsafeRawBufferPointer) -> Digest = { _ in .none }
+    ) {
         guard page.count == Page.size, let base = page.baseAddress else { return }
         base.initializeMemory(as: UInt8.self, repeating: 0, count: Page.size)
         base.copyMemory(from: MetaLayout.magicBytes, byteCount: MetaLayout.magicBytes.count)
@@ -124,6 +147,14 @@ struct Meta: Equatable {
             base.storeUInt64(
                 segment.pageCount,
                 at: MetaLayout.logSegments + index * MetaLayout.logSegmentSize + 8)
+        }
+        if let key {
+            base.storeUInt64(MetaLayout.encrypted, at: MetaLayout.incompatibleFeatures)
+            base.storeUInt32(MetaLayout.currentCipher, at: MetaLayout.cipher)
+            key.fileID.encode(to: base + MetaLayout.keySalt)
+            key.keyCheck.encode(to: base + MetaLayout.keyCheck)
+            digest(Self.authenticated(UnsafeRawBufferPointer(page))).encode(
+                to: base + MetaLayout.authentication)
         }
         base.storeUInt64(Checksum.of(base, count: MetaLayout.checksum), at: MetaLayout.checksum)
     }

@@ -29,12 +29,17 @@ package enum MetaLayout {
     static let logSegmentSize = 24
     static let logSegmentLimit = 64
     static let zeros = logSegments + logSegmentLimit * logSegmentSize
-    static let checksum = Page.size - 8
+    static let authentication = Page.size - 24
+    static let checksum = authentication + Digest.size
 
     static let magicBytes: [UInt8] = [0x54, 0x4F, 0x46, 0x54, 0x0D, 0x0A, 0x1A, 0x0A]
     /// The format that this build reads and writes.
     package static let currentFormat: UInt32 = 5
     static let closedCleanly: UInt64 = 1
+    /// The bit of the incompatible features that encrypted files have.
+    static let encrypted: UInt64 = 1
+    /// AES-256 in counter mode, begun with an HMAC-SHA-256.
+    static let currentCipher = 1
 }
 
 /// The root extent of a version: where everything of it begins.

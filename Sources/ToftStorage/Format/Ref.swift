@@ -22,7 +22,7 @@ package struct Ref: Hashable, Sendable {
     package var page: PageNumber
     package var birth: Version
     package var checksum: UInt64
-    /// Room for the other half of a 128-bit MAC; 0 in plain files.
+    /// The other half of a 128-bit MAC; 0 in plain files.
     package var checksumHigh: UInt64
     package var pageCount: UInt32
 
@@ -39,6 +39,15 @@ package struct Ref: Hashable, Sendable {
 }
 
 extension Ref {
+    /// What the extent's bytes are held against: the checksum, or the MAC of an encrypted file.
+    var digest: Digest {
+        get { Digest(low: checksum, high: checksumHigh) }
+        set {
+            checksum = newValue.low
+            checksumHigh = newValue.high
+        }
+    }
+
     /// Bytes of an encoded reference.
     package static let size = 40
 

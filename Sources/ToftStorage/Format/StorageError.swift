@@ -13,6 +13,16 @@ package enum StorageError: Error, Sendable, Equatable {
     /// The file is a Toft database of another format version or needs a feature this build does not
     /// have.
     case unsupportedFormat(path: String, found: UInt32, feature: String)
+    /// A key is not 64 bytes long.
+    case invalidKey(length: Int)
+    /// The file is encrypted, and no key was given.
+    case keyRequired(path: String)
+    /// The file is encrypted with another key.
+    case wrongKey(path: String)
+    /// A key was given, and the file is not encrypted.
+    case notEncrypted(path: String)
+    /// The system has no library for encryption, which has this name.
+    case cipherMissing(library: String)
     /// Bytes of the file are damaged.
     case corrupt(page: PageNumber, reason: String)
     /// A page that was about to be written is one that its own reader refuses: a defect of this

@@ -3,6 +3,7 @@
 struct LogContent {
     private let map: LogRing
     private let databaseID: (UInt64, UInt64)
+    private let cipher: Cipher?
     /// The bytes of the segments, one behind the other.
     private let bytes: [UInt8]
 
@@ -14,6 +15,7 @@ struct LogContent {
     ) throws(StorageError) {
         self.map = map
         self.databaseID = databaseID
+        cipher = file.cipher
         guard map.salt != 0 || evenIfClosed else {
             bytes = []
             return
@@ -52,8 +54,9 @@ struct LogContent {
             if frame.kind == .record {
                 records.append(try record(of: frame))
                 version = frame.version
-            } else if frame.version != version {
-                throw Self.lostMeta(frame.version)
+            } else {
+                if cipher != nil { _ = try payload(of: frame) }
+                if frame.version != version { throw Self.lostMeta(frame.version) }
             }
             point = frame.after
         }
@@ -130,10 +133,16 @@ struct LogContent {
     private var capacity: UInt64 { UInt64(bytes.count) }
 
     private func record(of frame: LogFrame) throws(StorageError) -> CommitRecord {
-        let start = Int((frame.before.position - map.base) % capacity) + LogLayout.payload
-        let payload = bytes[start..<(start + Int(frame.length) - LogLayout.payload)]
-        return try Array(payload).withBytes { bytes throws(StorageError) in
+        try payload(of: frame).withBytes { bytes throws(StorageError) in
             try CommitRecord(validating: bytes)
+        }
+    }
+
+    private func payload(of frame: LogFrame) throws(StorageError) -> [UInt8] {
+        let start = Int((frame.before.position - map.base) % capacity)
+        return try bytes.withBytes { bytes throws(StorageError) in
+            guard let base = bytes.baseAddress else { return [] }
+            return try frame.payload(at: base + start, cipher)
         }
     }
 

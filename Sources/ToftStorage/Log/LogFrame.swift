@@ -20,9 +20,16 @@ struct LogFrame {
     var hash: UInt64
 
     /// Bytes that a frame with such a payload takes in the log.
+    ///
+    /// - Parameter payload: bytes of it in the frame; in an encrypted file, `sealedLength`.
     static func paddedLength(payload: Int) -> UInt64 {
         let unit = UInt64(LogLayout.unit)
         return (UInt64(LogLayout.payload + payload) + unit - 1) / unit * unit
+    }
+
+    /// Bytes that a payload takes in a frame: in an encrypted file its MAC lies before it.
+    static func sealedLength(payload: Int, _ cipher: Cipher?) -> Int {
+        payload + (cipher == nil ? 0 : Digest.size)
     }
 
     /// The log behind this frame.
@@ -73,14 +80,30 @@ struct LogFrame {
         }
     }
 
+    /// The payload of the frame at `base`, which is there and was validated, decrypted in an
+    /// encrypted file.
+    ///
+    /// - Throws: `corrupt` where the frame was not written with the key of the file.
+    func payload(at base: UnsafeRawPointer, _ cipher: Cipher?) throws(StorageError) -> [UInt8] {
+        let payload = UnsafeRawBufferPointer(
+            start: base + LogLayout.payload, count: Int(length) - LogLayout.payload)
+        guard let cipher else { return Array(payload) }
+        return try cipher.open(payload, of: Self.authenticated(base))
+    }
+
+    /// The part of a header that is authenticated with the payload.
+    private static func authenticated(_ base: UnsafeRawPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base, count: LogLayout.payloadChecksum)
+    }
+
     // MARK: Writing
 
     /// Makes the bytes of a frame, padded with zeros.
     init(
         _ kind: Kind, version: Version, previousVersion: Version, before: LogEnd,
         durablePosition: LogPosition, durableCheckpoint: Version,
-        salt: UInt64, payload: [UInt8], into bytes: inout [UInt8]
-    ) {
+        salt: UInt64, payload: [UInt8], cipher: Cipher? = nil, into bytes: inout [UInt8]
+    ) throws(StorageError) {
         self.kind = kind
         self.salt = salt
         self.version = version
@@ -88,18 +111,19 @@ struct LogFrame {
         self.before = before
         self.durablePosition = durablePosition
         self.durableCheckpoint = durableCheckpoint
-        length = UInt64(LogLayout.payload + payload.count)
+        let sealedLength = Self.sealedLength(payload: payload.count, cipher)
+        length = UInt64(LogLayout.payload + sealedLength)
         hash = 0
         let start = bytes.count
-        let end = start + Int(Self.paddedLength(payload: payload.count))
+        let end = start + Int(Self.paddedLength(payload: sealedLength))
         bytes.reserveCapacity(end)
-        bytes.append(contentsOf: repeatElement(0, count: LogLayout.payload))
+        bytes.append(
+            contentsOf: repeatElement(0, count: LogLayout.payload + sealedLength - payload.count))
         bytes.append(contentsOf: payload)
         bytes.append(contentsOf: repeatElement(0, count: end - bytes.count))
-        let checksum = payload.withUnsafeBytes { Checksum.of($0) }
         let length = length
-        hash = bytes.withUnsafeMutableBytes { buffer in
-            guard let header = buffer.baseAddress.map({ $0 + start }) else { return 0 }
+        let result: Result<UInt64, StorageError> = bytes.withUnsafeMutableBytes { buffer in
+            guard let header = buffer.baseAddress.map({ $0 + start }) else { return .success(0) }
             header.storeUInt32(Int(LogLayout.magicWord), at: LogLayout.magic)
             header.storeUInt32(Int(kind.rawValue), at: LogLayout.kind)
             header.storeUInt64(length, at: LogLayout.length)
@@ -111,10 +135,19 @@ struct LogFrame {
             header.storeUInt64(before.hash, at: LogLayout.previousHash)
             header.storeUInt64(durablePosition, at: LogLayout.durablePosition)
             header.storeUInt64(durableCheckpoint, at: LogLayout.durableCheckpoint)
+            let payload = UnsafeMutableRawBufferPointer(
+                start: header + LogLayout.payload, count: sealedLength)
+            do throws(StorageError) {
+                try cipher?.seal(payload, of: Self.authenticated(header.reading))
+            } catch {
+                return .failure(error)
+            }
+            let checksum = Checksum.of(UnsafeRawBufferPointer(payload))
             header.storeUInt64(checksum, at: LogLayout.payloadChecksum)
             let hash = Checksum.of(header.reading, count: LogLayout.hash)
             header.storeUInt64(hash, at: LogLayout.hash)
-            return hash
+            return .success(hash)
         }
+        hash = try result.get()
     }
 }

@@ -64,7 +64,9 @@ extension FreeSpace {
         if trimsFile { try bitmaps.trimFile(in: space) }
         for (index, base) in moved {
             bitmaps.regions[index].bitmap?.write(to: base)
-            bitmaps.regions[index].ref?.checksum = Checksum.of(base, count: Page.size)
+            if let ref = bitmaps.regions[index].ref {
+                bitmaps.regions[index].ref?.digest = try space.finalizeChecksums(ref)
+            }
         }
         try write(bitmaps.regions, to: &directory, in: space)
         if areBatchesChanged { try writeBatchList(&batchList, in: space) }
@@ -183,7 +185,7 @@ extension FreeSpace {
             address += FreedRunLayout.size
         }
         ExtentHeader.setPayloadLength(runs.count * FreedRunLayout.size, of: base)
-        ref.checksum = try space.finalizeChecksums(ref)
+        ref.digest = try space.finalizeChecksums(ref)
         batches.append(
             Batch(
                 ref: ref, maxBirth: runs.reduce(0) { max($0, $1.birth) },
@@ -208,7 +210,7 @@ extension FreeSpace {
                 toByteOffset: RegionEntry.freePages, as: UInt32.self)
         }
         ExtentHeader.setPayloadLength(regions.count * RegionEntry.size, of: base)
-        ref.checksum = try space.finalizeChecksums(ref)
+        ref.digest = try space.finalizeChecksums(ref)
     }
 
     private func writeBatchList(_ ref: inout Ref, in space: PageWriter) throws(StorageError) {
@@ -220,6 +222,6 @@ extension FreeSpace {
             entry += FreedBatchLayout.size
         }
         ExtentHeader.setPayloadLength(batches.count * FreedBatchLayout.size, of: base)
-        ref.checksum = try space.finalizeChecksums(ref)
+        ref.digest = try space.finalizeChecksums(ref)
     }
 }

@@ -16,10 +16,11 @@ package import ToftPlatform
 /// 4. `buffered`: a region is memory of this process. A page is read into it before it is verified,
 ///    and nothing reads it again as long as it is remembered. So every error of the device, and a
 ///    file that others truncate, is an error of a call. A page is filled again only when another
-///    version is in it, which no snapshot of this process can be looking at. Where bytes of the
-///    file have to be changed before they are pages (a cipher), `fill` does that.
+///    version is in it, which no snapshot of this process can be looking at. An encrypted file is
+///    decrypted there, by whole extents: `verify` does that.
 /// 5. `buffered`: memory holds at most what the open snapshots have read. When the last of the
-///    process goes and more than `keptBytes` are filled, all is given back.
+///    process goes and more than `keptBytes` are filled, all is given back. Where there is always
+///    one, those that are opened when more is filled have other memory (`forSnapshot`).
 ///
 /// `@unchecked Sendable`: an entry of `regions` is published by its atomic word of `presentPages`.
 package final class MappedFile: @unchecked Sendable {
@@ -34,6 +35,8 @@ package final class MappedFile: @unchecked Sendable {
     private let file: any StorageFile
     /// Whether pages are read into memory instead of being mapped.
     package let isBuffered: Bool
+    /// Nil where the file is plain. An encrypted one is buffered.
+    let cipher: Cipher?
     /// An entry is filled once; readers see it through the release of its `presentPages`.
     private let regions: UnsafeMutablePointer<Region>
     private let presentPages: UnsafeMutablePointer<Atomic<Int>>
@@ -47,13 +50,19 @@ package final class MappedFile: @unchecked Sendable {
     private let readers = FutexMutex<Int>(0)
 
     private let keptBytes: Int
+    /// `buffered`: the file with other memory, which new snapshots have; nil: this one.
+    private let other = FutexMutex<MappedFile?>(nil)
     /// Pages that are read at once, at most, where one run follows the other.
     private static let longestRun = 64
 
     /// - Parameter keptBytes: what a buffered file keeps in memory when no snapshot is open.
-    package init(_ file: any StorageFile, isBuffered: Bool = false, keptBytes: Int = 64 << 20) {
+    package init(
+        _ file: any StorageFile, isBuffered: Bool = false, cipher: Cipher? = nil,
+        keptBytes: Int = 64 << 20
+    ) {
         self.file = file
-        self.isBuffered = isBuffered
+        self.isBuffered = isBuffered || cipher != nil
+        self.cipher = cipher
         self.keptBytes = keptBytes
         regions = .allocate(capacity: ExtentLimit.regions)
         regions.initialize(repeating: Region(), count: ExtentLimit.regions)
@@ -70,8 +79,24 @@ package final class MappedFile: @unchecked Sendable {
         presentPages.deallocate()
     }
 
+    /// The file with the memory that a new snapshot is to have: this one, or where it is full
+    /// another, which goes with the last snapshot that has it.
+    func forSnapshot() -> MappedFile {
+        if !isBuffered || !isFull { return self }
+        return other.withLock { other in
+            if let other, !other.isFull { return other }
+            let next = MappedFile(file, isBuffered: true, cipher: cipher, keptBytes: keptBytes)
+            other = next
+            return next
+        }
+    }
+
+    private var isFull: Bool { bufferedPages * Page.size > keptBytes }
+
     /// The same file with a mapping of its own, as another process has it.
-    func reopened() -> MappedFile { MappedFile(file, isBuffered: isBuffered) }
+    func reopened() -> MappedFile {
+        MappedFile(file, isBuffered: isBuffered, cipher: cipher)
+    }
 
     // MARK: Pages
 
@@ -149,10 +174,21 @@ package final class MappedFile: @unchecked Sendable {
         }
     }
 
-    /// Remembers pages that this process has just written as verified. Where they are buffered they
-    /// are read when they are wanted.
-    func noteVerified(_ page: PageNumber, count: Int, birth: Version) {
-        if !isBuffered { mark(page, count, birth) }
+    /// Remembers pages that this process has just written from `base` as verified. Where they are
+    /// buffered they are read when they are wanted; to decrypt them costs more than to keep them.
+    func noteVerified(
+        _ page: PageNumber, count: Int, birth: Version, from base: UnsafeRawPointer
+    ) {
+        guard isBuffered else { return mark(page, count, birth) }
+        guard cipher != nil, let place = try? locate(page, count: count) else { return }
+        filling.withLock { filled in
+            filled += count
+            UnsafeMutableRawPointer(mutating: place.base).copyMemory(
+                from: base, byteCount: count * Page.size)
+            for index in 0..<count {
+                place.verified[index].store(birth.rawValue, ordering: .releasing)
+            }
+        }
     }
 
     private func mark(_ page: PageNumber, _ count: Int, _ birth: Version) {

@@ -1,10 +1,14 @@
+internal import ToftPlatform
+
 /// Meta pages to and from the file.
 enum MetaPage {
     static func write(_ meta: Meta, slot: PageNumber, to file: MappedFile) throws(StorageError) {
         let page = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Page.size, alignment: Page.size)
         defer { page.deallocate() }
-        meta.encode(to: page)
+        var meta = meta
+        meta.key = file.cipher?.header
+        meta.encode(to: page) { bytes in file.cipher?.digest(ofMeta: bytes) ?? .none }
         #if DEBUG || TOFT_TRIALS
         try checkBeforeWrite(meta, page, slot: slot, path: file.path)
         #endif
@@ -23,7 +27,39 @@ enum MetaPage {
         } else {
             try file.read(into: page, at: slot.byteOffset)
         }
-        return try Meta(validating: UnsafeRawBufferPointer(page), in: slot, path: file.path)
+        let bytes = UnsafeRawBufferPointer(page)
+        guard let meta = try Meta(validating: bytes, in: slot, path: file.path) else { return nil }
+        try authenticate(meta, bytes, in: slot, of: file)
+        return meta
+    }
+
+    /// A valid meta was written with the key of the file.
+    private static func authenticate(
+        _ meta: Meta, _ page: UnsafeRawBufferPointer, in slot: PageNumber, of file: MappedFile
+    ) throws(StorageError) {
+        guard meta.key != nil || file.cipher != nil else { return }
+        guard let cipher = file.cipher else { throw .keyRequired(path: file.path) }
+        guard meta.key == cipher.header,
+            cipher.digest(ofMeta: Meta.authenticated(page)).matches(meta.authentication)
+        else {
+            throw .corrupt(page: slot, reason: "a meta was not written with the key of the file")
+        }
+    }
+
+    /// The newest valid meta of a file whose key is not known yet; nil where none is valid.
+    static func unauthenticated(of file: any StorageFile) throws(StorageError) -> Meta? {
+        let page = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Page.size, alignment: Page.size)
+        defer { page.deallocate() }
+        var newest: Meta?
+        for slot: PageNumber in [0, 1] where try system(file.size()) >= UInt64(2 * Page.size) {
+            try system(file.read(into: page, at: slot.byteOffset))
+            // Damage is told when the file is recovered.
+            let meta = try? Meta(
+                validating: UnsafeRawBufferPointer(page), in: slot, path: file.path)
+            if let meta, meta.version > newest?.version ?? 0 { newest = meta }
+        }
+        return newest
     }
 
     /// The newest valid meta, and its slot.

@@ -92,6 +92,7 @@ final class PageReader: Sendable {
         return UnsafeRawBufferPointer(start: base + ExtentHeader.size, count: length)
     }
 
+    @inline(never)
     private func verifyFurther(_ ref: Ref, _ base: UnsafeRawPointer, _ pages: ClosedRange<Int>)
         throws(StorageError)
     {
@@ -138,6 +139,7 @@ final class PageReader: Sendable {
 
     /// An extent of the version being made: in memory, or spilled to its pages, which nobody else
     /// can have changed.
+    @inline(never)
     private func viewWorking(_ ref: Ref, as type: ExtentType) throws(StorageError)
         -> UnsafeRawPointer
     {
@@ -154,7 +156,12 @@ final class PageReader: Sendable {
         let (base, verified) = try file.locate(ref.page, count: count)
         if verified[0].load(ordering: .relaxed) != ref.birth.rawValue {
             // What was spilled was written by this transaction.
-            try file.admit(ref.page, count: count, birth: ref.birth) {}
+            try file.admit(ref.page, count: count, birth: ref.birth) { () throws(StorageError) in
+                guard let cipher = file.cipher, let working else { return }
+                var ref = ref
+                ref.digest = working.digests[ref.page] ?? .none
+                try cipher.decrypt(UnsafeMutableRawPointer(mutating: base), ref, type)
+            }
         }
         try Self.checkHeader(base, ref, type)
         return base
@@ -170,6 +177,7 @@ final class PageReader: Sendable {
         return Int(ref.pageCount)
     }
 
+    @inline(never)
     private func verifyFirst(
         _ ref: Ref, _ type: ExtentType, _ base: UnsafeRawPointer, _ count: Int
     ) throws(StorageError) {
@@ -178,8 +186,11 @@ final class PageReader: Sendable {
                 page: ref.page,
                 reason: "it was born in version \(ref.birth), after version \(version)")
         }
-        let pages = type == .blob ? count : 1
+        let pages = type == .blob || file.cipher != nil ? count : 1
         try file.admit(ref.page, count: pages, birth: ref.birth) { () throws(StorageError) in
+            if let cipher = file.cipher {
+                return try cipher.decrypt(UnsafeMutableRawPointer(mutating: base), ref, type)
+            }
             guard
                 Checksum.of(base, count: pages * Page.size) == ref.checksum
             else {
@@ -210,6 +221,8 @@ final class WorkingExtents: @unchecked Sendable {
     /// The version being made.
     @exclusivity(unchecked) var version: Version  // read in every operation
     @exclusivity(unchecked) var extents = DirtyPages()  // read in every operation
+    /// In an encrypted file: the MACs of what is finished or written already.
+    @exclusivity(unchecked) var digests: [PageNumber: Digest] = [:]  // of spilled extents
     /// Whether the file was told that pages are being read.
     fileprivate var isReading = false
 

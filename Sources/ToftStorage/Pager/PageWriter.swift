@@ -18,7 +18,7 @@ final class PageWriter {
     private(set) var spilled: [PageNumber: Spilled] = [:]
 
     struct Spilled {
-        var checksum: UInt64
+        var digest: Digest
         var pageCount: Int32
         var type: ExtentType
     }
@@ -43,6 +43,7 @@ final class PageWriter {
     func reset() {
         freeSpace = nil
         spilled = [:]
+        working.digests = [:]
         working.extents.removeAll()
         reader.end()
     }
@@ -151,15 +152,16 @@ final class PageWriter {
         }
         let used = ExtentHeader.size + bytes.count
         (base + used).initializeMemory(as: UInt8.self, repeating: 0, count: size - used)
-        ref.checksum = Checksum.of(base, count: size)
+        ref.digest = digest(of: base, .blob, page: ref.page, pageCount: pageCount)
         if isPrivate {
             working.extents.insert(ref.page, pageCount: pageCount, type: .blob).copyMemory(
                 from: base, byteCount: size)
             return ref
         }
+        try file.cipher?.encrypt(base, to: base, pageCount: pageCount, ref.digest)
         try file.write(UnsafeRawBufferPointer(buffer), at: ref.page.byteOffset)
         spilled[ref.page] = Spilled(
-            checksum: ref.checksum, pageCount: Int32(truncatingIfNeeded: pageCount), type: .blob)
+            digest: ref.digest, pageCount: Int32(truncatingIfNeeded: pageCount), type: .blob)
         return ref
     }
 
@@ -176,19 +178,19 @@ final class PageWriter {
     /// dearer.
     private static let writeSize = 64 * 1024
 
-    /// Computes the checksum of an extent of this version, after those of its children, and
+    /// Computes the digest of an extent of this version, after those of its children, and
     /// returns it. An inner node has to stand lower than `limit`: where a damaged file names the
     /// version that is being made, its nodes may lead in a circle.
     func finalizeChecksums(_ ref: Ref, below limit: Int = InnerLayout.maximumHeight + 1)
-        throws(StorageError) -> UInt64
+        throws(StorageError) -> Digest
     {
-        if ref.birth != version { return ref.checksum }
-        if let done = spilled[ref.page] { return done.checksum }
+        if ref.birth != version { return ref.digest }
+        if let done = spilled[ref.page] { return done.digest }
         guard let extent = working.extents.find(ref.page) else {
             throw .corrupt(page: ref.page, reason: "an extent of this transaction is lost")
         }
         if extent.type == .treeInner { try finalizeChildren(of: extent, below: limit) }
-        return Self.finalize(extent)
+        return finalize(extent)
     }
 
     private func finalizeChildren(of extent: DirtyPages.Extent, below limit: Int)
@@ -206,20 +208,23 @@ final class PageWriter {
             let encoded = extent.base + InnerLayout.childRef(index)
             guard Ref.birth(decoding: encoded) == version else { continue }
             var child = Ref(decoding: encoded)
-            child.checksum = try finalizeChecksums(child, below: height)
+            child.digest = try finalizeChecksums(child, below: height)
             child.encode(to: encoded)
         }
     }
 
-    /// Fills an extent's table of checksums and returns the checksum of its first page.
-    private static func finalize(_ extent: DirtyPages.Extent) -> UInt64 {
-        for page in 1..<max(1, Int(extent.pageCount)) {
-            let checksum = Checksum.of(
-                UnsafeRawPointer(extent.base + page * Page.size), count: Page.size)
-            extent.base.storeUInt64(
-                checksum, at: ExtentHeader.size + (page - 1) * ExtentHeader.checksumSize)
-        }
-        return Checksum.of(UnsafeRawPointer(extent.base), count: Page.size)
+    private func finalize(_ extent: DirtyPages.Extent) -> Digest {
+        digest(
+            of: extent.base, extent.type, page: extent.page, pageCount: Int(extent.pageCount))
+    }
+
+    private func digest(
+        of base: UnsafeMutableRawPointer, _ type: ExtentType, page: PageNumber, pageCount: Int
+    ) -> Digest {
+        let digest = file.digest(
+            of: base, type, page: page, birth: version, pageCount: pageCount)
+        if file.cipher != nil { working.digests[page] = digest }
+        return digest
     }
 
     /// Writes every extent that is still in memory. All have their checksums.
@@ -230,7 +235,8 @@ final class PageWriter {
         let extents = working.extents.sorted { _ in true }
         try write(extents)
         for extent in extents {
-            file.noteVerified(extent.page, count: Int(extent.pageCount), birth: version)
+            file.noteVerified(
+                extent.page, count: Int(extent.pageCount), birth: version, from: extent.base)
         }
     }
 
@@ -243,7 +249,7 @@ final class PageWriter {
         }
         for leaf in leaves {
             spilled[leaf.page] = Spilled(
-                checksum: Self.finalize(leaf), pageCount: leaf.pageCount, type: leaf.type)
+                digest: finalize(leaf), pageCount: leaf.pageCount, type: leaf.type)
         }
         try write(leaves)
         for leaf in leaves { working.extents.remove(leaf.page) }
@@ -253,6 +259,13 @@ final class PageWriter {
     /// Writes extents in the order of their pages, neighbours together.
     private func write(_ extents: [DirtyPages.Extent]) throws(StorageError) {
         var pieces: [UnsafeRawBufferPointer] = []
+        // For what an encrypted file holds of the extents that are written at once.
+        var sealed: UnsafeMutableRawPointer?
+        if file.cipher != nil {
+            let room = extents.reduce(Self.writeSize) { max($0, Int($1.pageCount) * Page.size) }
+            sealed = .allocate(byteCount: room, alignment: Page.size)
+        }
+        defer { sealed?.deallocate() }
         var start: UInt64 = 0
         var length = 0
         for extent in extents {
@@ -267,7 +280,14 @@ final class PageWriter {
                 length = 0
             }
             if length == 0 { start = offset }
-            pieces.append(UnsafeRawBufferPointer(start: extent.base, count: size))
+            var base = extent.base
+            if let cipher = file.cipher, let sealed {
+                try cipher.encrypt(
+                    base, to: sealed + length, pageCount: Int(extent.pageCount),
+                    working.digests[extent.page] ?? .none)
+                base = sealed + length
+            }
+            pieces.append(UnsafeRawBufferPointer(start: base, count: size))
             length += size
         }
         if length > 0 { try file.write(pieces, at: start) }

@@ -137,8 +137,9 @@ struct Commit {
         store.coordinator.removeFromBacklog(store.coordinator.backlog)
         try Failpoint.pass(.durableStored)
         version.durableLog = version.log.position
-        let marker = LogAppend(
-            markerOf: version, previousVersion: transaction.baseVersion, map: log)
+        let marker = try? LogAppend(
+            markerOf: version, previousVersion: transaction.baseVersion, map: log,
+            store.file.cipher)
         if let marker, (try? marker.write(to: store.file)) != nil { version.log = marker.after }
         try Failpoint.pass(.markerWritten)
         // 6. The version is published.

@@ -1,9 +1,11 @@
-package import ToftPlatform
+internal import ToftPlatform
 
 /// Writes the version of a snapshot to a file of its own, which holds the same and no free space.
 ///
 /// 1. The pages that the version uses are copied to where they were, while others write: none of
-///    them changes as long as the version is pinned. What lies between them takes no space.
+///    them changes as long as the version is pinned. What lies between them takes no space. Where
+///    one of the files is encrypted, extent by extent: every reference gets what its child has
+///    there.
 /// 2. Both metas are written, of a file that was closed cleanly.
 /// 3. The file is compacted.
 /// 4. Everything in it is read back and checked.
@@ -45,6 +47,7 @@ struct FileCopy {
             let region = Page.region(of: segment.page)
             return region < used.count && used[region].isUsed(Page.indexInRegion(segment.page))
         }
+        let isPlain = file.cipher == nil && snapshot.store.file.cipher == nil
         try file.truncate(to: snapshot.root.pageCount * UInt64(Page.size))
         for (region, bitmap) in used.enumerated() {
             let first = Page.first(ofRegion: region)
@@ -53,19 +56,22 @@ struct FileCopy {
                 if segments.contains(where: { $0.page == start && $0.pageCount == run.count }) {
                     continue
                 }
-                try copy(start.byteOffset, byteCount: run.count * Page.size)
+                if isPlain { try copy(start.byteOffset, byteCount: run.count * Page.size) }
             }
         }
-        for extent in snapshot.pages.extentsInMemory() {
-            try file.write(
-                UnsafeRawBufferPointer(
-                    start: extent.base, count: Int(extent.pageCount) * Page.size),
-                at: extent.page.byteOffset)
+        if isPlain {
+            for extent in snapshot.pages.extentsInMemory() {
+                try file.write(
+                    UnsafeRawBufferPointer(
+                        start: extent.base, count: Int(extent.pageCount) * Page.size),
+                    at: extent.page.byteOffset)
+            }
         }
         var meta = Meta(
             databaseID: (try system(RandomBytes.uint64()), try system(RandomBytes.uint64())),
             replicaID: try system(RandomBytes.uint64()), version: snapshot.version,
-            root: snapshot.rootRef, pageCount: snapshot.root.pageCount,
+            root: isPlain ? snapshot.rootRef : try Transcript(snapshot, file).root(),
+            pageCount: snapshot.root.pageCount,
             identity: try file.identity())
         meta.isClosedCleanly = true
         meta.logMap.segments = segments
@@ -99,22 +105,27 @@ extension Snapshot {
     /// Not for the snapshot of a write transaction.
     ///
     /// - Parameter path: of the new file. A link that leads to nothing is followed.
+    /// - Parameter encryptionKey: of the new file; nil: it is plain.
+    /// - Parameter isReplacing: the new file takes the place of the one at `path`, which nobody may
+    ///   have open but the caller.
     /// - Throws: `fileExists`; `fileNotFound` where the directory is missing; `permissionDenied`,
     ///   `diskFull`, `io`...; `corrupt` where the database is damaged; `interrupted`.
-    package func writeCopy(to path: String, allowsNetworkFileSystem: Bool = false)
-        throws(StorageError)
-    {
-        guard try system(FileIdentity.ofFile(at: path)) == nil else {
+    package func writeCopy(
+        to path: String, encryptionKey: EncryptionKey? = nil, isReplacing: Bool = false,
+        allowsNetworkFileSystem: Bool = false
+    ) throws(StorageError) {
+        if !isReplacing, try system(FileIdentity.ofFile(at: path)) != nil {
             throw .fileExists(path: path)
         }
+        let cipher = try Store.newCipher(encryptionKey)
         var failure: StorageError?
         let isCreated: Bool
         do throws(SystemError) {
             isCreated = try PosixFile.create(
-                path, allowingNetworkFileSystem: allowsNetworkFileSystem
+                path, allowingNetworkFileSystem: allowsNetworkFileSystem, isReplacing: isReplacing
             ) { file throws(SystemError) in
                 do throws(StorageError) {
-                    try FileCopy.write(self, to: MappedFile(file))
+                    try FileCopy.write(self, to: MappedFile(file, cipher: cipher))
                 } catch {
                     failure = error
                     // Any error ends the creation; `failure` says which.

@@ -29,7 +29,8 @@ struct LogAppend {
                     + "commit makes its own.")
             return nil
         }
-        let length = LogFrame.paddedLength(payload: record.count)
+        let length = LogFrame.paddedLength(
+            payload: LogFrame.sealedLength(payload: record.count, store.file.cipher))
         let base = transaction.base
         guard let start = map.start(of: length, from: base.log.position),
             start + length - store.coordinator.logTail <= map.capacity
@@ -41,20 +42,23 @@ struct LogAppend {
         durable = store.coordinator.durableLog(of: base)
         end = base.log.position
         var bytes: [UInt8] = []
-        frame = LogFrame(
+        frame = try LogFrame(
             .record, version: transaction.version, previousVersion: transaction.baseVersion,
             before: LogEnd(position: start, sequence: base.log.sequence, hash: base.log.hash),
             durablePosition: durable,
             durableCheckpoint: store.coordinator.durableVersion, salt: map.salt, payload: record,
-            into: &bytes)
+            cipher: store.file.cipher, into: &bytes)
         #if DEBUG || TOFT_TRIALS
-        try Self.checkBeforeWrite(bytes, salt: map.salt)
+        try Self.checkBeforeWrite(bytes, salt: map.salt, store.file.cipher)
         #endif
         self.bytes = bytes
     }
 
     /// The marker of a checkpoint-commit whose meta is durable.
-    init?(markerOf published: PublishedVersion, previousVersion: Version, map: LogRing) {
+    init?(
+        markerOf published: PublishedVersion, previousVersion: Version, map: LogRing,
+        _ cipher: Cipher?
+    ) throws(StorageError) {
         guard let start = map.start(of: UInt64(LogLayout.unit), from: published.log.position) else {
             return nil
         }
@@ -62,12 +66,13 @@ struct LogAppend {
         durable = published.log.position
         end = published.log.position
         var bytes: [UInt8] = []
-        frame = LogFrame(
+        frame = try LogFrame(
             .marker, version: published.version, previousVersion: previousVersion,
             before: LogEnd(
                 position: start, sequence: published.log.sequence, hash: published.log.hash),
             durablePosition: durable,
-            durableCheckpoint: published.version, salt: map.salt, payload: [], into: &bytes)
+            durableCheckpoint: published.version, salt: map.salt, payload: [],
+            cipher: cipher, into: &bytes)
         self.bytes = bytes
     }
 

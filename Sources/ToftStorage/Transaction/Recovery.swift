@@ -38,7 +38,7 @@ enum Recovery {
             databaseID: (try system(RandomBytes.uint64()), try system(RandomBytes.uint64())),
             replicaID: try system(RandomBytes.uint64()), version: 1, root: rootRef,
             pageCount: root.pageCount, identity: try file.identity())
-        meta.root.checksum = try pages.finalizeChecksums(rootRef)
+        meta.root.digest = try pages.finalizeChecksums(rootRef)
         meta.isClosedCleanly = true
         try pages.flush()
         try file.sync()

@@ -24,7 +24,7 @@ package final class Snapshot: Sendable {
 
     /// A committed version, pinned by `pin`.
     convenience init(store: Store, published: PublishedVersion, pin: Pin?) throws(StorageError) {
-        let pages = PageReader(store.file, version: published.version)
+        let pages = PageReader(store.file.forSnapshot(), version: published.version)
         try self.init(store: store, published: published, pages: pages, pin: pin)
     }
 

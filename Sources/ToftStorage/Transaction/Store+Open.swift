@@ -62,8 +62,8 @@ extension Store {
     ///
     /// Each store that this returned is closed by one `close`, or by releasing it.
     ///
-    /// - Throws: `fileNotFound`, `permissionDenied`, `isDirectory`, `notADatabase`,
-    ///   `unsupportedFormat`, `corrupt`, `incompatibleProcess`, `diskFull`, `io`...
+    /// - Throws: `fileNotFound`, `permissionDenied`, `isDirectory`, `notADatabase`, `keyRequired`,
+    ///   `wrongKey`, `notEncrypted`, `cipherMissing`, `unsupportedFormat`, `corrupt`, `incompatibleProcess`, `diskFull`, `io`...
     package static func open(_ configuration: StoreConfiguration) throws(StorageError) -> Store {
         switch configuration.location {
         case .memory(let name):
@@ -71,23 +71,39 @@ extension Store {
                 try openMemory(name, configuration)
             }
         case .file(let path):
-            let file = try openFile(path, configuration)
-            var isJoined = true
-            let store = try StoreRegistry.store(.file(try system(file.identity()))) {
-                () throws(StorageError) in
-                isJoined = false
-                return try attach(file, configuration)
+            var attempts = 0
+            while true {
+                do throws(StorageError) {
+                    return try openFile(at: path, configuration)
+                } catch .replaced where attempts < 8 {
+                    // The path names another file now, which is the one that is wanted.
+                    attempts += 1
+                }
             }
-            guard isJoined else { return store }
-            try? file.close()
-            if store.isReadOnly && !configuration.isReadOnly {
-                try? store.close()
-                throw .readOnly
-            }
-            return store
         }
     }
 
+    @inline(never)
+    private static func openFile(at path: String, _ configuration: StoreConfiguration)
+        throws(StorageError) -> Store
+    {
+        let (file, cipher) = try openFile(path, configuration)
+        var isJoined = true
+        let store = try StoreRegistry.store(.file(try system(file.identity()))) {
+            () throws(StorageError) in
+            isJoined = false
+            return try attach(file, cipher, configuration)
+        }
+        guard isJoined else { return store }
+        try? file.close()
+        if store.isReadOnly && !configuration.isReadOnly {
+            try? store.close()
+            throw .readOnly
+        }
+        return store
+    }
+
+    @inline(never)
     private static func openMemory(_ name: String, _ configuration: StoreConfiguration)
         throws(StorageError) -> Store
     {
@@ -105,11 +121,13 @@ extension Store {
     /// at the last close.
     package static func open(
         on file: any StorageFile, coordinator: Coordinator, dirtyLimit: Int = StoreLimit.dirtyBytes,
-        firstLogPages: UInt64 = LogLimit.firstPages, isBuffered: Bool = false
+        firstLogPages: UInt64 = LogLimit.firstPages, isBuffered: Bool = false,
+        encryptionKey: EncryptionKey? = nil
     ) throws(StorageError) -> Store {
-        try recoverAndOpen(
-            MappedFile(file, isBuffered: isBuffered), coordinator, dirtyLimit: dirtyLimit,
-            firstLogPages: firstLogPages)
+        let cipher = try cipher(of: file, encryptionKey)
+        return try recoverAndOpen(
+            MappedFile(file, isBuffered: isBuffered, cipher: cipher), coordinator,
+            dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
     }
 
     /// Another store on the same file and coordinator, as another process would have it: for tests.
@@ -123,12 +141,41 @@ extension Store {
 
     /// Writes an empty database into an empty file: the way to a first file for tests with disks of
     /// their own.
-    package static func format(_ file: any StorageFile) throws(StorageError) {
-        try Recovery.format(MappedFile(file))
+    package static func format(_ file: any StorageFile, encryptionKey: EncryptionKey? = nil)
+        throws(StorageError)
+    {
+        try Recovery.format(MappedFile(file, cipher: try newCipher(encryptionKey)))
     }
 
+    /// The cipher of a file that is about to be made.
+    static func newCipher(_ key: EncryptionKey?) throws(StorageError) -> Cipher? {
+        guard let key else { return nil }
+        return try Cipher(ofNewFileWith: key)
+    }
+
+    /// The cipher of a file, if the key is the one that it was made with, or there is none.
+    ///
+    /// - Throws: `keyRequired`, `wrongKey`, `notEncrypted`, `cipherMissing`.
+    static func cipher(of file: any StorageFile, _ key: EncryptionKey?) throws(StorageError)
+        -> Cipher?
+    {
+        // Without a valid meta nothing is known of it: recovery says so.
+        guard let meta = try MetaPage.unauthenticated(of: file) else { return nil }
+        guard let header = meta.key else {
+            if key != nil { throw .notEncrypted(path: file.path) }
+            return nil
+        }
+        guard let key else { throw .keyRequired(path: file.path) }
+        let cipher = try Cipher(key, fileID: header.fileID)
+        guard cipher.header.keyCheck.matches(header.keyCheck) else {
+            throw .wrongKey(path: file.path)
+        }
+        return cipher
+    }
+
+    @inline(never)
     private static func openFile(_ path: String, _ configuration: StoreConfiguration)
-        throws(StorageError) -> PosixFile
+        throws(StorageError) -> (PosixFile, Cipher?)
     {
         do throws(StorageError) {
             return try existingFile(path, configuration)
@@ -154,7 +201,7 @@ extension Store {
                 path, allowingNetworkFileSystem: configuration.allowsNetworkFileSystem
             ) { file throws(SystemError) in
                 do throws(StorageError) {
-                    try Recovery.format(MappedFile(file))
+                    try format(file, encryptionKey: configuration.encryptionKey)
                 } catch {
                     failure = error
                     // Any error ends the creation; `failure` says which.
@@ -174,18 +221,21 @@ extension Store {
         source.isReadOnly = true
         source.usesMapping = configuration.usesMapping
         source.allowsNetworkFileSystem = configuration.allowsNetworkFileSystem
+        source.encryptionKey = configuration.encryptionKey
         let store = try open(source)
         defer { try? store.close() }
         let snapshot = try store.beginRead()
         defer { snapshot.release() }
         do throws(StorageError) {
             try snapshot.writeCopy(
-                to: path, allowsNetworkFileSystem: configuration.allowsNetworkFileSystem)
+                to: path, encryptionKey: configuration.encryptionKey,
+                allowsNetworkFileSystem: configuration.allowsNetworkFileSystem)
         } catch .fileExists {}
     }
 
+    @inline(never)
     private static func existingFile(_ path: String, _ configuration: StoreConfiguration)
-        throws(StorageError) -> PosixFile
+        throws(StorageError) -> (PosixFile, Cipher?)
     {
         let file = try system(
             PosixFile.open(
@@ -193,20 +243,20 @@ extension Store {
                 allowingNetworkFileSystem: configuration.allowsNetworkFileSystem))
         do throws(StorageError) {
             try ForeignFile.refuse(file)
+            return (file, try cipher(of: file, configuration.encryptionKey))
         } catch {
             try system(file.close())
             throw error
         }
-        return file
     }
 
-    private static func attach(_ file: PosixFile, _ configuration: StoreConfiguration)
-        throws(StorageError) -> Store
-    {
-        if configuration.isReadOnly { return try attachReadOnly(file, configuration) }
+    private static func attach(
+        _ file: PosixFile, _ cipher: Cipher?, _ configuration: StoreConfiguration
+    ) throws(StorageError) -> Store {
+        if configuration.isReadOnly { return try attachReadOnly(file, cipher, configuration) }
         let coordinator = try Coordinator.attach(
             file, timeoutMilliseconds: configuration.attachTimeoutMilliseconds)
-        let file = MappedFile(file, isBuffered: !configuration.usesMapping)
+        let file = MappedFile(file, isBuffered: !configuration.usesMapping, cipher: cipher)
         guard !coordinator.isFirst else {
             PosixFile.removeLeftovers(of: file.path)
             return try recoverAndOpen(
@@ -226,11 +276,11 @@ extension Store {
 
     /// Opens for reading only, beside writers: nothing is written, and the version that is read
     /// stays pinned.
-    private static func attachReadOnly(_ file: PosixFile, _ configuration: StoreConfiguration)
-        throws(StorageError) -> Store
-    {
+    private static func attachReadOnly(
+        _ file: PosixFile, _ cipher: Cipher?, _ configuration: StoreConfiguration
+    ) throws(StorageError) -> Store {
         let locked = file
-        let file = MappedFile(file, isBuffered: !configuration.usesMapping)
+        let file = MappedFile(file, isBuffered: !configuration.usesMapping, cipher: cipher)
         let coordinator = try Coordinator.readOnly(locked) { () throws(StorageError) in
             guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
                 throw .corrupt(page: 0, reason: "neither meta page is valid")
@@ -310,11 +360,12 @@ extension Store {
     /// before and after; nil where somebody has it open, and nothing was done. O(file).
     ///
     /// - Throws: what `open` and `close` throw. The file holds the same as before.
-    package static func compact(_ path: String) throws(StorageError) -> (
-        before: UInt64, after: UInt64
-    )? {
+    package static func compact(_ path: String, encryptionKey: EncryptionKey? = nil)
+        throws(StorageError) -> (before: UInt64, after: UInt64)?
+    {
         let hasBegun = CompactionMark()
         var configuration = StoreConfiguration(location: .file(path: path))
+        configuration.encryptionKey = encryptionKey
         configuration.createsFile = false
         configuration.compacts = { total, _ in
             hasBegun.size.store(total, ordering: .relaxed)
@@ -326,6 +377,37 @@ extension Store {
         try store.close()
         let size = hasBegun.size.load(ordering: .relaxed)
         return size == 0 ? nil : (size, try system(file.size()))
+    }
+
+    /// Encrypts a file with another key, or with the first, or with none, where nobody has it open,
+    /// in this process or another. False where somebody has, and nothing was done. O(file).
+    ///
+    /// What the file holds is written to a new one, which takes its place when it is durable: a
+    /// crash leaves the one or the other.
+    ///
+    /// - Throws: what `open` and `writeCopy` throw. The file is as before.
+    package static func changeKey(
+        of path: String, from old: EncryptionKey?, to new: EncryptionKey?
+    ) throws(StorageError) -> Bool {
+        var configuration = StoreConfiguration(location: .file(path: path))
+        configuration.createsFile = false
+        configuration.encryptionKey = old
+        let (opened, cipher) = try openFile(path, configuration)
+        defer { try? opened.close() }
+        let coordinator = try Coordinator.attach(
+            opened, timeoutMilliseconds: configuration.attachTimeoutMilliseconds)
+        // Before the file is closed, so that who waits for its lock finds the new one.
+        defer { coordinator.detach {} }
+        guard coordinator.isFirst, try coordinator.readOnlyPins().isEmpty else { return false }
+        PosixFile.removeLeftovers(of: opened.path)
+        let file = MappedFile(opened, cipher: cipher)
+        let meta = try Recovery.recover(
+            file, readOnlyPins: [], abandoned: coordinator.abandoned,
+            dirtyLimit: configuration.dirtyLimit)
+        let snapshot = try aside(meta, file).beginRead()
+        defer { snapshot.release() }
+        try snapshot.writeCopy(to: opened.path, encryptionKey: new, isReplacing: true)
+        return true
     }
 }
 

@@ -16,6 +16,8 @@ package struct StoreConfiguration: Sendable {
     /// Whether pages are read where the system maps them, or into memory of this process, see
     /// `MappedFile`. A file that this process has open already stays as it was opened.
     package var usesMapping = true
+    /// The key of an encrypted file; nil for a plain one.
+    package var encryptionKey: EncryptionKey?
     /// How long to wait for another process that is opening, closing or recovering the file.
     package var attachTimeoutMilliseconds = 60_000
     /// Bytes of changed leaves that a transaction keeps in memory.

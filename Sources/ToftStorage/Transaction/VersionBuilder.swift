@@ -46,7 +46,7 @@ struct VersionBuilder {
             version: pages.version, root: rootRef, fileSize: root.pageCount * UInt64(Page.size),
             log: transaction.base.log,
             durableLog: transaction.base.durableLog)
-        published.root.checksum = try pages.finalizeChecksums(rootRef)
+        published.root.digest = try pages.finalizeChecksums(rootRef)
         return published
     }
 

@@ -34,7 +34,7 @@ final class CatalogWriter {
     func writeRoots(all: Bool) throws(StorageError) -> TreeRoot {
         for (id, head) in reader.changedHeads(all: all) {
             if !head.root.isEmpty {
-                head.root.ref.checksum = try pages.finalizeChecksums(head.root.ref)
+                head.root.ref.digest = try pages.finalizeChecksums(head.root.ref)
             }
             head.rootInCatalog = head.root
             let entry = head.encoded
@@ -45,7 +45,7 @@ final class CatalogWriter {
         }
         let head = reader.tree.head
         if !head.root.isEmpty {
-            head.root.ref.checksum = try pages.finalizeChecksums(head.root.ref)
+            head.root.ref.digest = try pages.finalizeChecksums(head.root.ref)
         }
         return head.root
     }

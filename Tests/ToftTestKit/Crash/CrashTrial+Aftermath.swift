@@ -30,7 +30,8 @@ extension CrashTrial {
         try file.load(image.pages)
         let database = try RecordedDatabase(
             on: file, content: content, number: number, next: nextNumber,
-            dirtyLimit: workload.dirtyLimit, firstLogPages: workload.firstLogPages)
+            dirtyLimit: workload.dirtyLimit, firstLogPages: workload.firstLogPages,
+            encryptionKey: workload.encryptionKey)
         nextNumber += 3
         let opening = database.file.events.count
         database.file.note(.acknowledged(number))
@@ -43,7 +44,7 @@ extension CrashTrial {
         }
         if numbers.chance(25) { try database.checkpoint() }
         try database.finish()
-        if image.model != .inRecovery && image.model != .lifeGoesOn {
+        if workload.encryptionKey == nil, image.model != .inRecovery && image.model != .lifeGoesOn {
             var births = PageBirths()
             try births.follow(history[..<lastAcknowledgement(before: image.position)])
             births.forgetUnseen()

@@ -21,17 +21,19 @@ package final class RecordedDatabase {
     private let dirtyLimit: Int
     private let firstLogPages: UInt64
     private let insertBuffer: InsertBufferPolicy
+    private let encryptionKey: EncryptionKey?
 
     /// On a new file in memory.
     package convenience init(
         lies: Set<RecordingFile.Lie> = [], dirtyLimit: Int = StoreLimit.dirtyBytes,
-        firstLogPages: UInt64 = 8, insertBuffer: InsertBufferPolicy = .usual
+        firstLogPages: UInt64 = 8, insertBuffer: InsertBufferPolicy = .usual,
+        encryptionKey: EncryptionKey? = nil
     ) throws {
         let ground = MemoryFile(name: "ground")
-        try Store.format(ground)
+        try Store.format(ground, encryptionKey: encryptionKey)
         try self.init(
             on: ground, lies: lies, dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
-            insertBuffer: insertBuffer)
+            insertBuffer: insertBuffer, encryptionKey: encryptionKey)
     }
 
     /// On a file that holds this content, as the commit with this number left it; the next one gets
@@ -40,8 +42,9 @@ package final class RecordedDatabase {
         on ground: any StorageFile, content: Content = Content(), number: Int = 0, next: Int = 1,
         lies: Set<RecordingFile.Lie> = [],
         dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = 8,
-        insertBuffer: InsertBufferPolicy = .usual
+        insertBuffer: InsertBufferPolicy = .usual, encryptionKey: EncryptionKey? = nil
     ) throws {
+        self.encryptionKey = encryptionKey
         start = [PageContent](cutting: try ground.content())
         file = RecordingFile(ground, lies: lies)
         self.dirtyLimit = dirtyLimit
@@ -266,7 +269,7 @@ package final class RecordedDatabase {
         file.note(.transaction)
         let opened = try Store.open(
             on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit,
-            firstLogPages: firstLogPages)
+            firstLogPages: firstLogPages, encryptionKey: encryptionKey)
         opened.insertBuffer.withLock { $0.policy = insertBuffer }
         store = opened
     }

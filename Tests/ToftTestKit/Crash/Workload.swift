@@ -9,6 +9,8 @@ package struct Workload: Sendable, CustomStringConvertible {
     package var firstLogPages: UInt64 = 8
     /// Small, to make entries wander through the insert buffer.
     package var insertBuffer = InsertBufferPolicy.usual
+    /// Of an encrypted file.
+    package var encryptionKey: EncryptionKey?
     /// Where an image costs much, so many of them are opened.
     package var percentTried = 100
     package let body: @Sendable (RecordedDatabase, inout Seed) throws -> Void

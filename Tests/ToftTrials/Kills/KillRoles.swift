@@ -58,7 +58,7 @@ struct KillChild {
 
     private func open() throws -> Store {
         if getppid() != parent { exit(0) }
-        var configuration = StoreConfiguration(location: .file(path: path))
+        var configuration = StoreConfiguration(trial: path)
         configuration.dirtyLimit = 64 << 10
         // The first to attach compacts the file now and then, and may be killed doing it.
         let compacts = getpid() % 4 == 0

@@ -65,8 +65,9 @@ final class KillTrial {
         numbers = Seed(seed)
     }
 
-    static func run(kills: Int, seed: UInt64) throws -> Bool {
-        print("kills, seed \(seed)")
+    static func run(kills: Int, seed: UInt64, isEncrypted: Bool = false) throws -> Bool {
+        print("kills, seed \(seed)\(isEncrypted ? ", encrypted" : "")")
+        if isEncrypted { StoreConfiguration.encryptTrials() }
         return try withTemporaryDatabase { database in
             try Ledger.create(in: try database.open())
             let trial = try KillTrial(database.directory, goal: kills, seed: seed)
@@ -115,7 +116,7 @@ final class KillTrial {
         // them.
         let isMember =
             numbers.chance(50) && !(isSearching && missed.contains(where: Self.attaching.contains))
-        if isMember { store = try Store.open(StoreConfiguration(location: .file(path: path))) }
+        if isMember { store = try Store.open(StoreConfiguration(trial: path)) }
         for slot in children.indices {
             try start(slot, dyingAt: isMember ? nil : rarest(of: Self.attaching))
         }
@@ -143,7 +144,7 @@ final class KillTrial {
         try end(0)
         // Else those who come next find the file as the dead have left it.
         guard tally.problems.isEmpty, numbers.chance(40) else { return }
-        let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+        let store = try Store.open(StoreConfiguration(trial: path))
         try look(through: store, after: nil)
         let report = try store.check()
         if !report.isSound {
@@ -245,7 +246,7 @@ final class KillTrial {
             ["child", KillRole.creator.rawValue, new, witnessPath, "\(slot)", "1"])
         if awaitWish(of: [slot], milliseconds: 2_000) == nil { child.kill(SIGKILL) }
         try expectKilled(child, slot)
-        let store = try Store.open(StoreConfiguration(location: .file(path: new)))
+        let store = try Store.open(StoreConfiguration(trial: new))
         let report = try store.check()
         if !report.isSound {
             tally.problems.append("unsound after a creation that was killed at \(moment)")
@@ -323,7 +324,7 @@ final class KillTrial {
         guard let child = children[slot] else { return }
         child.awaitEnd()
         try look(
-            through: try store ?? Store.open(StoreConfiguration(location: .file(path: path))),
+            through: try store ?? Store.open(StoreConfiguration(trial: path)),
             after: slot)
         try expectKilled(child, slot)
         try start(slot)
@@ -377,7 +378,7 @@ final class KillTrial {
     /// The second database is sound and holds what its newest version proves, nothing acknowledged
     /// is missing.
     private func lookAtRandomEdits() throws {
-        let store = try Store.open(StoreConfiguration(location: .file(path: randomPath)))
+        let store = try Store.open(StoreConfiguration(trial: randomPath))
         let promised = KillRole.authors.map { witness[$0, .acknowledged] }.max() ?? 0
         let snapshot = try store.beginRead()
         defer { snapshot.release() }

@@ -12,7 +12,13 @@ final class CDriver: ModelDriver {
         configuration.size = MemoryLayout<toft_configuration>.size
         switch location {
         case .memory(let name): configuration.in_memory_name = loan.string(name)
-        case .file(let path): configuration.path = loan.string(path)
+        case .file(let path, let key):
+            configuration.path = loan.string(path)
+            if let key {
+                let bytes = loan.bytes(key)
+                configuration.encryption_key = UnsafeRawPointer(bytes.baseAddress)
+                configuration.encryption_key_size = key.count
+            }
         }
         configuration.schema = schema
         var realm: OpaquePointer?

@@ -7,7 +7,7 @@ protocol ModelDriver: AnyObject {
 
 enum ModelLocation {
     case memory(String)
-    case file(String)
+    case file(String, [UInt8]?)
 }
 
 /// A session, a realm.

@@ -9,9 +9,13 @@ final class EngineDriver: ModelDriver {
         let stored: StoreConfiguration.Location =
             switch location {
             case .memory(let name): .memory(name: name)
-            case .file(let path): .file(path: path)
+            case .file(let path, _): .file(path: path)
             }
-        let session = try Session.open(Configuration(location: stored, schema: shape.schema))
+        var configuration = Configuration(location: stored, schema: shape.schema)
+        if case .file(_, let key?) = location {
+            configuration.encryptionKey = try EncryptionKey(key)
+        }
+        let session = try Session.open(configuration)
         return try EngineSession(session, shape)
     }
 }

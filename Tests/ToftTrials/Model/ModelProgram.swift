@@ -9,6 +9,8 @@ struct ModelProgram {
 
     enum Ground: String {
         case memory, tmpfs, disk
+        /// A file of tmpfs with a key.
+        case encrypted
     }
 
     var seed: UInt64
@@ -42,7 +44,7 @@ struct ModelProgram {
         self.seed = seed
         interface = seed & 1 == 0 ? .engine : .c
         let place = numbers.below(100)
-        ground = place < 50 ? .memory : place < 97 ? .tmpfs : .disk
+        ground = place < 50 ? .memory : place < 80 ? .tmpfs : place < 97 ? .encrypted : .disk
         dirtyLimit = numbers.chance(25) ? (1 << 14) << numbers.below(4) : 48 << 20
         logPages = numbers.pick([2, 8, 64, 256]) ?? 8
         let profile = ModelProfile(&numbers)

@@ -69,8 +69,15 @@ final class ModelRun {
     static let process = ModelFiles.own
 
     var location: ModelLocation {
-        program.ground == .memory ? .memory("model") : .file(path)
+        program.ground == .memory ? .memory("model") : .file(path, key)
     }
+
+    /// Of encrypted files.
+    private var key: [UInt8]? {
+        program.ground == .encrypted ? (0..<64).map { 33 + $0 } : nil
+    }
+
+    private func encryptionKey() throws -> EncryptionKey? { try key.map { try EncryptionKey($0) } }
 
     var path: String { directory + "/\(fileNumber).toft" }
 
@@ -103,6 +110,7 @@ final class ModelRun {
             location: program.ground == .memory ? .memory(name: "model") : .file(path: path))
         configuration.dirtyLimit = program.dirtyLimit
         configuration.firstLogPages = program.logPages
+        configuration.encryptionKey = try encryptionKey()
         anchor = try Store.open(configuration)
     }
 
@@ -170,7 +178,7 @@ final class ModelRun {
         fileNumber += 1
         let snapshot = try store.beginRead()
         defer { snapshot.release() }
-        try snapshot.writeCopy(to: path)
+        try snapshot.writeCopy(to: path, encryptionKey: encryptionKey())
         try moveOn(from: old)
     }
 
@@ -178,7 +186,7 @@ final class ModelRun {
         guard program.ground != .memory else { return try reopen() }
         try closeAll()
         anchor = nil
-        guard try Store.compact(path) != nil else {
+        guard try Store.compact(path, encryptionKey: encryptionKey()) != nil else {
             throw ModelViolation("nobody has the file open, and it was not compacted")
         }
         try reopen()

@@ -596,6 +596,77 @@ class FunctionTests(unittest.TestCase):
             self.assertEqual(self.count(seeded), 0)
             check("toft_realm_release", seeded)
 
+    def test_an_encrypted_file_opens_with_its_key_alone(self):
+        key, other = bytes(range(64)), bytes(range(1, 65))
+
+        kept = []
+
+        def given(key):
+            kept.append((ctypes.c_char * max(1, len(key)))(*key))
+            return {
+                "encryption_key": ctypes.addressof(kept[-1]),
+                "encryption_key_size": len(key),
+            }
+
+        def opening(path, key=None, **members):
+            found, out = given(key) if key is not None else {}, ctypes.c_void_p()
+            wanted = configuration(path=path, **found, **members)
+            return status("toft_realm_open", ctypes.byref(wanted), ctypes.byref(out))
+
+        with tempfile.TemporaryDirectory() as directory:
+            path, plain = f"{directory}/people.toft", f"{directory}/plain.toft"
+            realm = open_realm(CLASSES, path=path, **given(key))
+            person = get("toft_realm_find_class", realm, text("Person"))
+            for number in range(30):
+                self.commit_with(realm, person, "TOFT_DURABILITY_IMMEDIATE", number)
+            found = status("toft_change_key", text(path), key, 64, other, 64)
+            self.assertEqual(status_name(found), "TOFT_ERROR_ALREADY_OPEN")
+            for old, old_size, new, new_size in (
+                (None, 64, other, 64),
+                (key, 64, None, 64),
+                (key, 0, other, 64),
+                (key, 64, other, 63),
+                (key, 64, other + b"x", 65),
+            ):
+                found = status("toft_change_key", text(path), old, old_size, new, new_size)
+                self.assertEqual(status_name(found), "TOFT_ERROR_INVALID_ARGUMENT")
+            check("toft_realm_write_copy", realm, text(plain))
+            copy_path = f"{directory}/copy.toft"
+            check("toft_realm_write_copy_with_key", realm, text(copy_path), other, 64)
+            check("toft_realm_release", realm)
+            for file, key_given, wrong in (
+                (path, None, "KEY_REQUIRED"),
+                (path, other, "WRONG_KEY"),
+                (plain, key, "NOT_ENCRYPTED"),
+                *((path, key[:size], "INVALID_ARGUMENT") for size in (0, 1, 63)),
+                (path, key + b"x", "INVALID_ARGUMENT"),
+            ):
+                self.assertEqual(status_name(opening(file, key_given)), f"TOFT_ERROR_{wrong}")
+            self.assertEqual(
+                status_name(
+                    status(
+                        "toft_realm_open",
+                        ctypes.byref(configuration(memory="secret", **given(key))),
+                        ctypes.byref(ctypes.c_void_p()),
+                    )
+                ),
+                "TOFT_ERROR_INVALID_ARGUMENT",
+            )
+            with open(path, "rb") as file:
+                self.assertNotIn(b"Person", file.read())
+            with open(plain, "rb") as file:
+                self.assertIn(b"Person", file.read())
+            sizes = sized(S.toft_compaction)
+            check("toft_compact_with_key", text(path), key, 64, ctypes.byref(sizes))
+            self.assertGreater(sizes.size_after, 0)
+            check("toft_change_key", text(path), key, 64, other, 64)
+            check("toft_change_key", text(path), other, 64, None, 0)
+            check("toft_change_key", text(plain), None, 0, key, 64)
+            for file, members in ((path, {}), (plain, given(key)), (copy_path, given(other))):
+                realm = open_realm(path=file, **members)
+                self.assertEqual(self.count(realm), 30)
+                check("toft_realm_release", realm)
+
     def test_old_versions_are_listed_and_limited(self):
         with tempfile.TemporaryDirectory() as directory:
             path = f"{directory}/people.toft"

@@ -208,6 +208,16 @@ class World:
         given = configuration(memory=self.name, schema=new_schema(CLASSES))
         return {"configuration": given, "callback": SCHEMA_CHANGE_NOWHERE}
 
+    def _special_toft_realm_write_copy_with_key(self):
+        return {**self._special_toft_realm_write_copy(), "key": None, "key_size": 0}
+
+    def _special_toft_compact_with_key(self):
+        return {**self._special_toft_compact(), "key": None, "key_size": 0}
+
+    def _special_toft_change_key(self):
+        new = {"new_key": bytes(range(64)), "new_key_size": 64}
+        return {**self._special_toft_compact(), "old_key": None, "old_key_size": 0, **new}
+
     def _special_toft_set_log(self):
         return {
             "level": E.TOFT_LOG_TRACE,

@@ -42,6 +42,7 @@ from .observe import Changes, Observation
 from .opening import (
     Compaction,
     SchemaChange,
+    change_key,
     compact,
     delete_files,
     dry_run,
@@ -87,6 +88,7 @@ __all__ = [
     "Set",
     "Status",
     "__version__",
+    "change_key",
     "compact",
     "delete_files",
     "dry_run",

@@ -47,6 +47,7 @@ TOFT_MAX_VALUE_SIZE = 16777215
 TOFT_MAX_NESTED_COLLECTIONS = 100
 TOFT_NO_WAIT = 0
 TOFT_WAIT_FOR_EVER = -1
+TOFT_KEY_SIZE = 64
 TOFT_ALL_CLASSES = 4294967295
 TOFT_NO_INDEX = 18446744073709551615
 TOFT_SORT_DESCENDING = 1
@@ -100,6 +101,9 @@ class toft_status(IntEnum):
     ERROR_FILE_REPLACED = 114
     ERROR_TOO_MANY_READERS = 115
     ERROR_FILE_EXISTS = 116
+    ERROR_KEY_REQUIRED = 117
+    ERROR_WRONG_KEY = 118
+    ERROR_NOT_ENCRYPTED = 119
     ERROR_NOT_IN_TRANSACTION = 201
     ERROR_ALREADY_IN_TRANSACTION = 202
     ERROR_READ_ONLY = 203
@@ -489,6 +493,8 @@ class toft_configuration(Structure):
         ("compact_user_data", c_void_p),
         ("defaults", toft_default_callback),
         ("defaults_user_data", c_void_p),
+        ("encryption_key", c_void_p),
+        ("encryption_key_size", c_size_t),
     ]
     size: int
     path: toft_string
@@ -512,6 +518,8 @@ class toft_configuration(Structure):
     compact_user_data: int | None
     defaults: Any
     defaults_user_data: int | None
+    encryption_key: int | None
+    encryption_key_size: int
 
 
 class toft_compaction(Structure):
@@ -895,6 +903,10 @@ class Library:
             library, "toft_realm_write_copy", c_int,
             [c_void_p, toft_string], check
         )
+        self.toft_realm_write_copy_with_key = _prototype(
+            library, "toft_realm_write_copy_with_key", c_int,
+            [c_void_p, toft_string, c_void_p, c_size_t], check
+        )
         self.toft_file_schema_version = _prototype(
             library, "toft_file_schema_version", c_int,
             [toft_string, c_void_p], check
@@ -906,6 +918,14 @@ class Library:
         self.toft_compact = _prototype(
             library, "toft_compact", c_int,
             [toft_string, c_void_p], check
+        )
+        self.toft_compact_with_key = _prototype(
+            library, "toft_compact_with_key", c_int,
+            [toft_string, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_change_key = _prototype(
+            library, "toft_change_key", c_int,
+            [toft_string, c_void_p, c_size_t, c_void_p, c_size_t], check
         )
         self.toft_realm_release = _prototype(
             library, "toft_realm_release", None,
@@ -1487,9 +1507,12 @@ FUNCTIONS = (
     "toft_realm_freeze",
     "toft_realm_clone",
     "toft_realm_write_copy",
+    "toft_realm_write_copy_with_key",
     "toft_file_schema_version",
     "toft_file_delete",
     "toft_compact",
+    "toft_compact_with_key",
+    "toft_change_key",
     "toft_realm_release",
     "toft_realm_refresh",
     "toft_realm_version",

@@ -664,18 +664,25 @@ class Realm:
             for each in room[: min(count.value, len(room))]
         )
 
-    def write_copy(self, path: str | os.PathLike[str]) -> None:
+    def write_copy(
+        self, path: str | os.PathLike[str], *, encryption_key: bytes | None = None
+    ) -> None:
         """Writes the version that the realm stands at to a new file, without free space, while
         others write: `refresh` goes to the newest one before.
 
         The copy has been read back and checked, and is durable, when this returns; after an error,
         or a crash, there is no such file. FileExistsError: there is something at `path`. In a write
         transaction it is an AlreadyInTransactionError. It takes as long as reading the file.
+
+        `encryption_key`: of the copy, 64 bytes; None: it is plain, whether the realm is encrypted
+        or not.
         """
         name = os.fspath(path)
         given, memory = borrowed(os.fsencode(name))
         try:
-            library().toft_realm_write_copy(self._address, given)
+            library().toft_realm_write_copy_with_key(
+                self._address, given, encryption_key, len(encryption_key or b"")
+            )
         except FileError as error:
             error.filename = name
             raise

@@ -38,6 +38,9 @@ __all__ = [
     "ConfigurationMismatchError",
     "FileReplacedError",
     "TooManyReadersError",
+    "KeyRequiredError",
+    "WrongKeyError",
+    "NotEncryptedError",
     "TransactionError",
     "NotInTransactionError",
     "AlreadyInTransactionError",
@@ -299,6 +302,24 @@ class FileExistsError(FileError, builtins.FileExistsError):
     """What was to be made is there already; nothing was changed."""
 
     _status = Status.ERROR_FILE_EXISTS
+
+
+class KeyRequiredError(FileError):
+    """The file is encrypted, and no `encryption_key` was given."""
+
+    _status = Status.ERROR_KEY_REQUIRED
+
+
+class WrongKeyError(FileError):
+    """The file is encrypted with another key."""
+
+    _status = Status.ERROR_WRONG_KEY
+
+
+class NotEncryptedError(FileError):
+    """An `encryption_key` was given, and the file is not encrypted."""
+
+    _status = Status.ERROR_NOT_ENCRYPTED
 
 
 # ------------------------------------------------------------------------------------- Transactions

@@ -64,6 +64,7 @@ def open(
     compact_on_open: Callable[[int, int], bool] | None = None,
     maximum_versions: int | None = None,
     delete_if_migration_needed: bool = False,
+    encryption_key: bytes | None = None,
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
 
@@ -108,6 +109,11 @@ def open(
 
     Objects that the file has get the defaults of new properties, each by itself where there is a
     `default_factory`; links and collections stay empty.
+
+    `encryption_key`: 64 bytes, which a missing file is encrypted with, and a file that was is read
+    with: pages are then read as with `mapped=False`. Another key is a WrongKeyError, none a
+    KeyRequiredError, one for a plain file a NotEncryptedError. A seed has the same key.
+    `os.urandom(64)` makes one; who loses it has lost what the file holds.
     """
     path = os.fspath(path)
     if path == ":memory:":
@@ -128,6 +134,7 @@ def open(
         compact_on_open,
         maximum_versions,
         delete_if_migration_needed,
+        encryption_key,
     )
 
 
@@ -164,11 +171,13 @@ def _open(
     compact_on_open: Callable[[int, int], bool] | None = None,
     maximum_versions: int | None = None,
     delete_if_migration_needed: bool = False,
+    encryption_key: bytes | None = None,
 ) -> Realm:
     opening = _Opening(path, name, classes, mode, mapped, confinement, schema_version)
     opening.tell(progress)
     opening.ask(compact_on_open)
     opening.migrate(migration)
+    opening.decrypt(encryption_key)
     configuration = opening.configuration
     configuration.seed_path, opening.seed_memory = borrowed(os.fsencode(seed or ""))
     if maximum_versions is not None and not 0 < maximum_versions < 2**64:
@@ -254,6 +263,12 @@ class _Opening:
         """Ends the opening with what a callback raised; also Ctrl-C, which Python sees to there."""
         self.raised.append(error)
         self._stop.value = 1
+
+    def decrypt(self, key: bytes | None) -> None:
+        if key is not None:
+            self._key = (ctypes.c_char * len(key)).from_buffer_copy(key)
+            self.configuration.encryption_key = ctypes.addressof(self._key)
+            self.configuration.encryption_key_size = len(key)
 
     def tell(self, progress: Callable[[int, int], object] | None) -> None:
         def tell(_: int | None, done: int, total: int) -> None:
@@ -432,7 +447,7 @@ def _close_prepared(preparing: asyncio.Future[Realm]) -> None:
 def schema_version(path: str | os.PathLike[str]) -> int:
     """The schema version of a file, which is only read and may be open elsewhere."""
     version = ctypes.c_uint64()
-    _of_file(path, "toft_file_schema_version", version)
+    _of_file(path, "toft_file_schema_version", ctypes.byref(version))
     return version.value
 
 
@@ -441,15 +456,15 @@ def delete_files(path: str | os.PathLike[str]) -> bool:
     Its lock file, which holds no data, stays. Returns whether there was a file.
     """
     was_there = ctypes.c_bool()
-    _of_file(path, "toft_file_delete", was_there)
+    _of_file(path, "toft_file_delete", ctypes.byref(was_there))
     return was_there.value
 
 
-def _of_file(path: str | os.PathLike[str], function: str, out: Any) -> None:
+def _of_file(path: str | os.PathLike[str], function: str, *arguments: Any) -> None:
     name = os.fspath(path)
     given, memory = borrowed(os.fsencode(name))
     try:
-        getattr(library(), function)(given, ctypes.byref(out))
+        getattr(library(), function)(given, *arguments)
     except FileError as error:
         error.filename = name
         raise
@@ -464,19 +479,38 @@ class Compaction:
     size_after: int
 
 
-def compact(path: str | os.PathLike[str]) -> Compaction | None:
+def compact(
+    path: str | os.PathLike[str], *, encryption_key: bytes | None = None
+) -> Compaction | None:
     """Gives the free space of a file back to the system, if no process has it open. None: some
-    process has, and nothing was done.
+    process has, and nothing was done. `encryption_key`: that of an encrypted file.
 
     A crash loses nothing. The file may grow by what it holds meanwhile. It takes as long as reading
     and writing the file.
     """
     compaction = toft_compaction()
     compaction.size = ctypes.sizeof(compaction)
-    _of_file(path, "toft_compact", compaction)
+    size = len(encryption_key or b"")
+    _of_file(path, "toft_compact_with_key", encryption_key, size, ctypes.byref(compaction))
     if not compaction.size_before:
         return None
     return Compaction(compaction.size_before, compaction.size_after)
+
+
+def change_key(
+    path: str | os.PathLike[str],
+    *,
+    old_key: bytes | None = None,
+    new_key: bytes | None = None,
+) -> None:
+    """Encrypts a file with another key; None stands for no key, so that files are encrypted and
+    decrypted. An AlreadyOpenError, if some process has it open, and nothing was done.
+
+    What the file holds is written to a new one, which takes its place: a crash leaves the one or
+    the other. It takes as long as reading and writing the file.
+    """
+    old_size, new_size = len(old_key or b""), len(new_key or b"")
+    _of_file(path, "toft_change_key", old_key, old_size, new_key, new_size)
 
 
 def _chosen(what: str, choice: str, choices: dict[str, Any]) -> Any:

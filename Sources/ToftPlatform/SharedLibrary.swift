@@ -1,0 +1,25 @@
+internal import Glibc
+
+/// A library that is loaded while the program runs. It stays loaded.
+///
+/// `@unchecked Sendable`: the handle never changes, and any thread may look symbols up.
+package final class SharedLibrary: @unchecked Sendable {
+    private let handle: UnsafeMutableRawPointer
+
+    /// Loads the first of these names that the system finds. Nil if it finds none.
+    package init?(named names: [String]) {
+        for name in names {
+            if let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) {
+                self.handle = handle
+                return
+            }
+        }
+        return nil
+    }
+
+    /// The address of a function of the library, which the caller says the type of. Nil if it has
+    /// none of this name.
+    package func function<Function>(_ name: String, as type: Function.Type) -> Function? {
+        dlsym(handle, name).map { unsafeBitCast($0, to: type) }
+    }
+}

@@ -1,0 +1,167 @@
+internal import ToftPlatform
+
+/// Encrypts what a file holds, and finds out whether it was changed. Any thread.
+///
+/// 1. Two keys of the file come of the caller's key and a random number of the file: one for
+///    AES-256, one for HMAC-SHA-256.
+/// 2. The MAC, cut to 128 bits, is made of the plain bytes, of what they are and of where they lie,
+///    and is the first counter of their encryption. So two different contents never share a
+///    counter, whatever a crash or a copy of the file does, and nothing random has to be stored.
+/// 3. The MAC lies in the reference of the parent, up to the meta, whose own MAC lies in it.
+///    An extent that is older, of another place or of another file is not what its parent names.
+/// 4. What shows: sizes, numbers of pages and versions, which pages change; and whether bytes that
+///    are written in the same version to the same place are the same as before.
+package final class Cipher: Sendable {
+    let header: KeyHeader
+    private let code: MessageCode
+    private let stream: CounterMode
+
+    /// What is encrypted or authenticated; the raw values are format.
+    private enum Subject: UInt64 {
+        case extent = 1
+        case logFrame = 2
+        case meta = 3
+    }
+
+    /// A cipher of a new file.
+    ///
+    /// - Throws: `cipherMissing`; `io` where the system gives no random numbers.
+    package convenience init(ofNewFileWith key: EncryptionKey) throws(StorageError) {
+        try self.init(
+            key,
+            fileID: Digest(
+                low: try system(RandomBytes.uint64()), high: try system(RandomBytes.uint64())))
+    }
+
+    /// The cipher of a file. Whether it is the right one, its `header` says.
+    ///
+    /// - Throws: `cipherMissing`.
+    init(_ key: EncryptionKey, fileID: Digest) throws(StorageError) {
+        let source = try MessageCode(key: key.bytes)
+        stream = try CounterMode(key: Self.derive("Toft: encryption", fileID, source))
+        let codeKey = Self.derive("Toft: authentication", fileID, source)
+        code = try MessageCode(key: UnsafeRawBufferPointer(codeKey.bytes))
+        let check = Self.derive("Toft: key check", fileID, source)
+        header = KeyHeader(
+            fileID: fileID,
+            keyCheck: check.bytes.baseAddress.map { Digest(decoding: UnsafeRawPointer($0)) }
+                ?? .none)
+    }
+
+    private static func derive(_ purpose: StaticString, _ fileID: Digest, _ source: MessageCode)
+        -> SecretMemory
+    {
+        let derived = SecretMemory(byteCount: MessageCode.size)
+        withUnsafeTemporaryAllocation(byteCount: Digest.size, alignment: 16) { bytes in
+            guard let id = bytes.baseAddress, let place = derived.bytes.baseAddress else { return }
+            fileID.encode(to: id)
+            source.write(
+                [
+                    UnsafeRawBufferPointer(
+                        start: purpose.utf8Start, count: purpose.utf8CodeUnitCount),
+                    UnsafeRawBufferPointer(bytes),
+                ], to: place)
+        }
+        return derived
+    }
+
+    // MARK: Extents
+
+    /// The MAC of an extent.
+    func digest(
+        of base: UnsafeRawPointer, _ type: ExtentType, page: PageNumber, birth: Version,
+        pageCount: Int
+    ) -> Digest {
+        digest(
+            .extent, UInt64(type.rawValue), page.rawValue, birth.rawValue,
+            [UnsafeRawBufferPointer(start: base, count: pageCount * Page.size)])
+    }
+
+    /// Encrypts whole pages of an extent with this MAC.
+    func encrypt(
+        _ base: UnsafeRawPointer, to sealed: UnsafeMutableRawPointer, pageCount: Int,
+        _ digest: Digest
+    ) throws(StorageError) {
+        try stream.apply(digest, base, to: sealed, count: pageCount * Page.size)
+    }
+
+    /// Decrypts an extent in its place.
+    ///
+    /// - Throws: `corrupt` where it is not what the reference names.
+    func decrypt(_ base: UnsafeMutableRawPointer, _ ref: Ref, _ type: ExtentType)
+        throws(StorageError)
+    {
+        let count = Int(ref.pageCount)
+        try stream.apply(ref.digest, base, to: base, count: count * Page.size)
+        let found = digest(of: base, type, page: ref.page, birth: ref.birth, pageCount: count)
+        guard found.matches(ref.digest) else {
+            throw .corrupt(
+                page: ref.page, reason: "its authentication code differs from its parent's")
+        }
+    }
+
+    // MARK: Log frames
+
+    /// Encrypts the payload of a frame, behind `Digest.size` bytes for its MAC, in its place.
+    /// `header`: the bytes of the frame that are authenticated with it.
+    func seal(_ payload: UnsafeMutableRawBufferPointer, of header: UnsafeRawBufferPointer)
+        throws(StorageError)
+    {
+        guard let base = payload.baseAddress, payload.count >= Digest.size else { return }
+        let text = base + Digest.size
+        let count = payload.count - Digest.size
+        let digest = digest(
+            .logFrame, 0, 0, 0, [header, UnsafeRawBufferPointer(start: text, count: count)])
+        digest.encode(to: base)
+        try stream.apply(digest, text, to: text, count: count)
+    }
+
+    /// The payload of a frame.
+    ///
+    /// - Throws: `corrupt` where it is not what was sealed.
+    func open(_ payload: UnsafeRawBufferPointer, of header: UnsafeRawBufferPointer)
+        throws(StorageError) -> [UInt8]
+    {
+        guard let base = payload.baseAddress, payload.count >= Digest.size else {
+            throw .corrupt(page: 0, reason: "a frame of the log has no authentication code")
+        }
+        let stored = Digest(decoding: base)
+        let count = payload.count - Digest.size
+        var text = [UInt8](repeating: 0, count: count)
+        let result: Result<Digest, StorageError> = text.withUnsafeMutableBytes { bytes in
+            Result { () throws(StorageError) in
+                if let text = bytes.baseAddress {
+                    try stream.apply(stored, base + Digest.size, to: text, count: count)
+                }
+                return digest(.logFrame, 0, 0, 0, [header, UnsafeRawBufferPointer(bytes)])
+            }
+        }
+        guard try result.get().matches(stored) else {
+            throw .corrupt(page: 0, reason: "a frame of the log has another authentication code")
+        }
+        return text
+    }
+
+    // MARK: Metas
+
+    /// The MAC of the bytes of a meta.
+    func digest(ofMeta bytes: UnsafeRawBufferPointer) -> Digest { digest(.meta, 0, 0, 0, [bytes]) }
+
+    // MARK: Parts
+
+    private func digest(
+        _ subject: Subject, _ type: UInt64, _ page: UInt64, _ birth: UInt64,
+        _ pieces: [UnsafeRawBufferPointer]
+    ) -> Digest {
+        withUnsafeTemporaryAllocation(byteCount: 56, alignment: 16) { buffer in
+            guard let place = buffer.baseAddress else { return .none }
+            header.fileID.encode(to: place)
+            place.storeUInt64(subject.rawValue, at: 16)
+            place.storeUInt64(type, at: 24)
+            place.storeUInt64(page, at: 32)
+            place.storeUInt64(birth, at: 40)
+            place.storeUInt64(UInt64(pieces.reduce(0) { $0 + $1.count }), at: 48)
+            return code.digest([UnsafeRawBufferPointer(buffer)] + pieces)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import RealmSwift
+import Testing
+
+@testable import Toft
+
+@Suite("Encrypted files")
+struct EncryptionTests {
+    private let key = Data((0..<64).map { UInt8($0) })
+    private let other = Data((1..<65).map { UInt8($0) })
+
+    private func configuration(_ url: URL, _ key: Data?) -> Realm.Configuration {
+        Realm.Configuration(
+            fileURL: url, encryptionKey: key, objectTypes: [Person.self, Dog.self])
+    }
+
+    /// A folder of its own, and the file of a realm of 200 people in it.
+    private func withFile(_ key: Data?, _ body: (URL) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("people.realm")
+        try autoreleased {
+            let realm = try Realm(configuration: configuration(url, key))
+            try realm.write {
+                for number in 0..<200 { realm.add(Person(number, "Somebody \(number)")) }
+            }
+        }
+        try body(url)
+    }
+
+    /// Lets go of everything that a block made.
+    @inline(never)
+    private func autoreleased(_ block: () throws -> Void) throws { try block() }
+
+    private func expectWhole(_ url: URL, _ key: Data?) throws {
+        try autoreleased {
+            let realm = try Realm(configuration: configuration(url, key))
+            #expect(realm.objects(Person.self).count == 200)
+            #expect(realm.object(ofType: Person.self, forPrimaryKey: 7)?.name == "Somebody 7")
+            try TestRealm.check(realm)
+        }
+    }
+
+    @Test
+    func `An encrypted file is opened with its key alone`() throws {
+        try withFile(key) { url in
+            expectError(.wrongKey) { _ = try Realm(configuration: configuration(url, other)) }
+            expectError(.keyRequired) { _ = try Realm(configuration: configuration(url, nil)) }
+            try expectWhole(url, key)
+            #expect(try schemaVersionAtURL(url, encryptionKey: key) == 0)
+            expectError(.keyRequired) { _ = try schemaVersionAtURL(url) }
+            let bytes = try Data(contentsOf: url)
+            #expect(bytes.range(of: Data("Somebody".utf8)) == nil)
+            let image = NSMutableData(data: bytes)
+            for page in 2..<image.length / 4_096 {
+                image.mutableBytes.storeBytes(
+                    of: 0x5A, toByteOffset: page * 4_096 + 99, as: UInt8.self)
+            }
+            try Data(referencing: image).write(to: url)
+            expectError(.corrupt) { _ = try Realm(configuration: configuration(url, key)) }
+        }
+        try withFile(nil) { url in
+            expectError(.notEncrypted) { _ = try Realm(configuration: configuration(url, key)) }
+        }
+    }
+
+    @Test(arguments: [0, 1, 63, 65])
+    func `A key has 64 bytes`(size: Int) throws {
+        try withFile(nil) { url in
+            let missing = url.appendingPathExtension("missing")
+            let short = Data(repeating: 7, count: size)
+            expectError(.invalidArgument) {
+                _ = try Realm(configuration: configuration(missing, short))
+            }
+            #expect(!FileManager.default.fileExists(atPath: missing.path))
+        }
+    }
+
+    @Test
+    func `A database in memory has no key`() throws {
+        expectError(.invalidArgument) {
+            _ = try Realm(
+                configuration: Realm.Configuration(
+                    inMemoryIdentifier: "secret", encryptionKey: key, objectTypes: [Person.self]))
+        }
+    }
+
+    @Test
+    func `One thread opens a file with one key`() throws {
+        try withFile(key) { url in
+            let realm = try Realm(configuration: configuration(url, key))
+            expectError(.configurationMismatch) {
+                _ = try Realm(configuration: configuration(url, other))
+            }
+            #expect(try Realm(configuration: configuration(url, key)) == realm)
+        }
+    }
+
+    @Test
+    func `A copy is encrypted with its own key, or not at all`() throws {
+        for source in [nil, key] {
+            try withFile(source) { url in
+                for (index, target) in [nil, key, other].enumerated() {
+                    let copy = url.appendingPathExtension("\(index)")
+                    try autoreleased {
+                        let realm = try Realm(configuration: configuration(url, source))
+                        try realm.writeCopy(toFile: copy, encryptionKey: target)
+                    }
+                    try expectWhole(copy, target)
+                }
+            }
+        }
+    }
+
+    @Test
+    func `The key of a file is changed when nobody has it open`() throws {
+        try withFile(nil) { url in
+            try autoreleased {
+                let realm = try Realm(configuration: configuration(url, nil))
+                expectError(.alreadyOpen) {
+                    try Realm.changeKey(of: configuration(url, nil), to: key)
+                }
+                #expect(realm.objects(Person.self).count == 200)
+            }
+            let steps = [nil, key, other, nil]
+            for (old, new) in zip(steps, steps.dropFirst()) {
+                try Realm.changeKey(of: configuration(url, old), to: new)
+                try expectWhole(url, new)
+                let isReadable =
+                    try Data(contentsOf: url).range(of: Data("Somebody".utf8)) != nil
+                #expect(isReadable == (new == nil))
+            }
+            expectError(.notEncrypted) {
+                try Realm.changeKey(of: configuration(url, key), to: other)
+            }
+        }
+    }
+
+    @Test
+    func `An encrypted file is compacted with its key`() throws {
+        try withFile(key) { url in
+            expectError(.keyRequired) { try Realm.compact(configuration(url, nil)) }
+            let sizes = try #require(try Realm.compact(configuration(url, key)))
+            #expect(sizes.after <= sizes.before)
+            try expectWhole(url, key)
+        }
+    }
+}
