@@ -38,6 +38,7 @@ struct Plan: ParsableCommand {
                 location: .file(path: target.file), mode: .existing,
                 schema: try SchemaFile(path: schema).schema(), schemaVersion: schemaVersion)
             configuration.usesMapping = !target.buffered
+            configuration.encryptionKey = try target.key.key()
             if migrating { configuration.migration = { _ in } }
             let differences = try Migration.dryRun(configuration)
             if differences.isEmpty, !target.json { print("nothing would change") }
