@@ -513,9 +513,9 @@ internal import ToftTestKit
             var configuration = StoreConfiguration(location: .file(path: path))
             configuration.encryptionKey = try Self.key()
             let store = try Store.open(configuration)
-            try Self.fill(store, 0..<2_000)
+            try Self.fill(store, 0..<8_000)
             let transaction = try store.beginWrite()
-            for key in 5..<2_000 {
+            for key in 5..<8_000 {
                 _ = try withUnsafeBytes(of: key.bigEndian) {
                     try transaction.treeDelete(Self.tree, $0, derived: false)
                 }
