@@ -47,6 +47,7 @@ extension ModelRun {
         var configuration = Configuration(
             location: program.ground == .memory ? .memory(name: "model") : .file(path: path),
             schema: shape.schema, schemaVersion: schemaVersion)
+        configuration.encryptionKey = encryptionKey
         configuration.defaults = { owner, property, use throws(ModelError) in
             guard let added = work.added, added.owner == owner, added.property == property else {
                 return false

@@ -77,7 +77,7 @@ final class ModelRun {
         program.ground == .encrypted ? (0..<64).map { 33 + $0 } : nil
     }
 
-    private func encryptionKey() throws -> EncryptionKey? { try key.map { try EncryptionKey($0) } }
+    var encryptionKey: EncryptionKey? { key.flatMap { try? EncryptionKey($0) } }
 
     var path: String { directory + "/\(fileNumber).toft" }
 
@@ -110,7 +110,7 @@ final class ModelRun {
             location: program.ground == .memory ? .memory(name: "model") : .file(path: path))
         configuration.dirtyLimit = program.dirtyLimit
         configuration.firstLogPages = program.logPages
-        configuration.encryptionKey = try encryptionKey()
+        configuration.encryptionKey = encryptionKey
         anchor = try Store.open(configuration)
     }
 
@@ -178,7 +178,7 @@ final class ModelRun {
         fileNumber += 1
         let snapshot = try store.beginRead()
         defer { snapshot.release() }
-        try snapshot.writeCopy(to: path, encryptionKey: encryptionKey())
+        try snapshot.writeCopy(to: path, encryptionKey: encryptionKey)
         try moveOn(from: old)
     }
 
@@ -186,7 +186,7 @@ final class ModelRun {
         guard program.ground != .memory else { return try reopen() }
         try closeAll()
         anchor = nil
-        guard try Store.compact(path, encryptionKey: encryptionKey()) != nil else {
+        guard try Store.compact(path, encryptionKey: encryptionKey) != nil else {
             throw ModelViolation("nobody has the file open, and it was not compacted")
         }
         try reopen()
