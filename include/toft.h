@@ -875,11 +875,12 @@ TOFT_API toft_status toft_compact_with_key(
 
 /* Encrypts a file with another key, if no process has it open, not even for reading. `old_key` (may
    be NULL with the size 0: the file is not encrypted) and `new_key` (may be NULL with the size 0:
-   it is not encrypted afterwards): TOFT_KEY_SIZE bytes each. What the file holds is written to a new file beside it, which takes its name, owner and mode when it is
-   durable: a crash leaves the one or the other. Errors: TOFT_ERROR_ALREADY_OPEN when a process has
-   it open; TOFT_ERROR_KEY_REQUIRED, TOFT_ERROR_WRONG_KEY, TOFT_ERROR_NOT_ENCRYPTED when `old_key`
-   is not its key, and the others of the group "Opening"; the file is then as before. Any thread.
-   Cost: the whole file. */
+   it is not encrypted afterwards): TOFT_KEY_SIZE bytes each. What the file holds is written to a
+   new file beside it, which takes its name, owner and mode when it is durable: a crash leaves the
+   one or the other. Errors: TOFT_ERROR_ALREADY_OPEN when a process has it open;
+   TOFT_ERROR_KEY_REQUIRED, TOFT_ERROR_WRONG_KEY, TOFT_ERROR_NOT_ENCRYPTED when `old_key` is not its
+   key, and the others of the group "Opening"; the file is then as before. Any thread. Cost: the
+   whole file. */
 TOFT_API toft_status toft_change_key(toft_string path, const void *old_key, size_t old_key_size,
     const void *new_key, size_t new_key_size);
 

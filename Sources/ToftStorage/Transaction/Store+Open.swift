@@ -63,7 +63,8 @@ extension Store {
     /// Each store that this returned is closed by one `close`, or by releasing it.
     ///
     /// - Throws: `fileNotFound`, `permissionDenied`, `isDirectory`, `notADatabase`, `keyRequired`,
-    ///   `wrongKey`, `notEncrypted`, `cipherMissing`, `unsupportedFormat`, `corrupt`, `incompatibleProcess`, `diskFull`, `io`...
+    ///   `wrongKey`, `notEncrypted`, `cipherMissing`, `unsupportedFormat`, `corrupt`,
+    ///   `incompatibleProcess`, `diskFull`, `io`...
     package static func open(_ configuration: StoreConfiguration) throws(StorageError) -> Store {
         switch configuration.location {
         case .memory(let name):

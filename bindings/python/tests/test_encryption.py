@@ -52,7 +52,8 @@ def test_what_was_written_with_a_key_is_read_with_it_alone(tmp_path: Path) -> No
             with pytest.raises(error):
                 toft.open(path, [Note], mode=mode, encryption_key=key)
     for mode in ("existing", "read_only"):
-        with toft.open(path, [Note], mode=mode, encryption_key=KEY) as realm:  # type: ignore[arg-type]
+        realm = toft.open(path, [Note], mode=mode, encryption_key=KEY)  # type: ignore[arg-type]
+        with realm:
             assert _content(realm) == held
     plain = tmp_path / "plain.toft"
     toft.open(plain, [Note]).close()
