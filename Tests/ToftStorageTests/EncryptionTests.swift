@@ -513,6 +513,8 @@ internal import ToftTestKit
             var configuration = StoreConfiguration(location: .file(path: path))
             configuration.encryptionKey = try Self.key()
             let store = try Store.open(configuration)
+            // The log, which stays where it is, comes with the first commit.
+            try Self.fill(store, 0..<1)
             try Self.fill(store, 0..<8_000)
             let transaction = try store.beginWrite()
             for key in 5..<8_000 {
