@@ -42,7 +42,8 @@ extension FileArgument {
     }
 }
 
-/// The key of an encrypted file. It comes out of a file: other users see the arguments of a program.
+/// The key of an encrypted file. It comes out of a file: other users see the arguments of a
+/// program.
 struct KeyArgument: ParsableArguments {
     @Option(
         name: .long, help: "A file with the 64 bytes of the key, where the database is encrypted.",
