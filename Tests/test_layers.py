@@ -22,8 +22,9 @@ ORDER = {
         "Sharing",
         "Transaction",
         "Check",
+        "Salvage",
     ],
-    "ToftModel": ["Value", "Schema", "Object", "Collection", "Index", "Write"],
+    "ToftModel": ["Value", "Schema", "Object", "Collection", "Index", "Write", "Salvage"],
 }
 # Arrows that still point up: (target, folder, type of a later folder). None may be added; one that
 # is gone must be removed here.

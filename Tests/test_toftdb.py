@@ -960,3 +960,33 @@ def test_an_encrypted_file_needs_its_key_in_a_file(tmp_path: Path) -> None:
     assert run("dump", database).stdout == dumped
     assert "not encrypted" in run("info", database, "--key-file", key, status=1).stderr
     run("change-key", database, status=1)
+
+
+def test_a_damaged_file_is_salvaged_into_a_new_one(tmp_path: Path) -> None:
+    database, new = loaded(tmp_path), tmp_path / "new.toft"
+    count = len(sample())
+    whole = run("salvage", database, new).stdout
+    assert f"Package: {count} objects\n" in whole and "new.toft: version" in whole
+    assert whole.strip().endswith(", complete")
+    assert run("export", new, "Package").stdout == run("export", database, "Package").stdout
+    assert "already something" in run("salvage", database, new, status=1).stderr
+    content = bytearray(database.read_bytes())
+    clusters = [start for start in range(8_192, len(content), 4_096) if content[start] == 10]
+    for start in clusters[::2]:
+        content[start + 100] ^= 1
+    damaged = tmp_path / "damaged.toft"
+    damaged.write_bytes(content)
+    told = run("salvage", damaged, tmp_path / "part.toft", status=2).stdout
+    assert "problem: " in told and " missing" in told and "not complete" in told, told
+    found = json.loads(run("salvage", damaged, tmp_path / "json.toft", "--json", status=2).stdout)
+    (packages,) = found["classes"]
+    assert not found["complete"] and found["problems"]
+    assert packages["objects"] + packages["missing"] == count
+    assert json.loads(
+        run("query", tmp_path / "json.toft", "Package", "--count", "--json").stdout
+    ) == {"count": packages["objects"]}
+    run("check", tmp_path / "json.toft")
+    assert damaged.read_bytes() == content
+    assert not (tmp_path / "damaged.toft.lock").exists()
+    missing = run("salvage", tmp_path / "none.toft", tmp_path / "other.toft", status=1)
+    assert "There is no file" in missing.stderr

@@ -19,17 +19,18 @@ struct ToftDB: ParsableCommand {
             toftdb pins app.toft        toftdb change-key app.toft --new-key-file app.key
             Verify:   toftdb check app.toft        toftdb pages broken.toft
             Plan:     toftdb plan app.toft --schema new.json --schema-version 2
+            Verify:   toftdb check app.toft        toftdb pages broken.toft        toftdb \
+            salvage broken.toft new.toft
 
             Every command prints for people; with --json it prints for programs, one JSON value a \
             line.
-            Exit status: 0 done, 1 failed, 2 the file is damaged (check, pages), 64 the command \
-            was \
-            misused.
+            Exit status: 0 done, 1 failed, 2 the file is damaged (check, pages, salvage), 64 the \
+            command was misused.
             """,
         version: "0.1.0",
         subcommands: [
             Demo.self, Import.self, Export.self, Dump.self, Load.self, Info.self,
             SchemaCommand.self, Query.self, Watch.self, Copy.self, Compact.self, ChangeKey.self,
-            Pins.self, Check.self, Pages.self, Plan.self,
+            Pins.self, Check.self, Pages.self, Plan.self, SalvageCommand.self,
         ])
 }

@@ -1,5 +1,5 @@
 internal import ToftPlatform
-internal import ToftModel
+package import ToftModel
 package import ToftStorage
 
 /// An open database: one for each file (or name in memory) in a process, shared by its sessions.
@@ -161,6 +161,37 @@ package final class Database: Sendable {
         let version = try session.schemaVersion
         try session.close()
         return version
+    }
+
+    /// Reads what a damaged file still holds into a new one; see `Salvage`. Nothing is written to
+    /// the damaged file. O(file).
+    ///
+    /// - Throws: `alreadyOpen` where a process has the damaged file open for writing; `fileExists`;
+    ///   `corrupt` where the schema is lost...
+    package static func salvage(_ path: String, to newPath: String, usesMapping: Bool = true)
+        throws(EngineError) -> SalvageReport
+    {
+        let file = try storage { () throws(StorageError) in
+            try SalvageSource.open(path, usesMapping: usesMapping)
+        }
+        guard try storage({ () throws(StorageError) in try !file.isInUse() }) else {
+            throw EngineError(
+                .alreadyOpen,
+                "'\(path)' is open: close it everywhere first, or salvage a copy of it.")
+        }
+        var outcome: Result<SalvageReport, ModelError>?
+        do throws(StorageError) {
+            try Store.make(newPath) { store in
+                outcome = Result { () throws(ModelError) in try Salvage.run(file, into: store) }
+                if case .success? = outcome { return true }
+                return false
+            }
+        } catch {
+            if case .failure(let failure)? = outcome { throw EngineError(failure) }
+            throw EngineError(error)
+        }
+        guard case .success(let report)? = outcome else { throw EngineError(StorageError.closed) }
+        return report
     }
 
     /// Whether this process has a file open, under whatever path.

@@ -1,5 +1,6 @@
 public import Foundation
 internal import ToftEngine
+internal import ToftModel
 internal import ToftStorage
 
 extension Realm {
@@ -66,6 +67,69 @@ extension Realm {
         do throws(EngineError) {
             let new: EncryptionKey? = if let key { try EncryptionKey(key) } else { nil }
             try Database.changeKey(of: path, from: configuration.engineKey, to: new)
+        } catch {
+            throw Realm.Error(error)
+        }
+    }
+
+    /// What a salvage has read of a damaged file, and what it has not.
+    public struct Salvage: Sendable, Equatable {
+        /// What was found of a class.
+        public struct Class: Sendable, Equatable {
+            public var name: String
+            /// Objects in the new file.
+            public var objects: Int
+            /// Objects of the version that was read which were found nowhere; nil where nothing
+            /// says how many there were.
+            public var missing: Int?
+            /// Objects of an older version: they may have been changed or deleted since.
+            public var older: Int
+            /// Objects that no checksum covers any more: they agree with themselves.
+            public var unverified: Int
+            /// Objects that were left out: without a primary key or with that of another one, with
+            /// unique values of another one, or embedded and without an owner.
+            public var dropped: Int
+            /// Links to objects that are lost: nil now, or gone from their list.
+            public var cutLinks: Int
+            /// For each property that has lost values, how many objects have nil or the default
+            /// instead.
+            public var lost: [String: Int]
+        }
+
+        /// The newest version that could be read.
+        public var version: UInt64
+        /// Whether nothing is missing, and nothing was found damaged.
+        public var isComplete: Bool
+        /// Whether nothing led to the schema any more: it was found by looking at every page.
+        public var isSchemaUnverified: Bool
+        /// In the order of the file's schema.
+        public var classes: [Class]
+    }
+
+    /// Reads what a damaged file still holds into a new one. The damaged file is not written to,
+    /// and no lock file is made beside it. The new file has been read back and checked, and is
+    /// durable, when this returns; after an error, or a crash, there is no such file. Realm has
+    /// nothing like it.
+    ///
+    /// Throws `.fileExists` where there is something at `newFileURL`, `.alreadyOpen` while a
+    /// process has the damaged file open for writing, `.corrupt` where its schema is lost,
+    /// `.notADatabase`, `.unsupportedFormat`, `.fileNotFound`, `.diskFull`... Takes as long as
+    /// reading the file.
+    @discardableResult
+    public static func salvage(_ fileURL: URL, to newFileURL: URL) throws -> Salvage {
+        do throws(EngineError) {
+            let report = try Database.salvage(fileURL.path, to: newFileURL.path)
+            return Salvage(
+                version: report.version.rawValue, isComplete: report.isComplete,
+                isSchemaUnverified: report.isSchemaUnverified,
+                classes: report.classes.map { found in
+                    Salvage.Class(
+                        name: found.name, objects: found.objects, missing: found.missing,
+                        older: found.older, unverified: found.unverified, dropped: found.dropped,
+                        cutLinks: found.cutLinks,
+                        lost: Dictionary(
+                            found.properties.map { ($0.name, $0.lost) }, uniquingKeysWith: +))
+                })
         } catch {
             throw Realm.Error(error)
         }

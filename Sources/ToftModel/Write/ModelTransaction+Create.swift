@@ -43,7 +43,7 @@ extension ModelTransaction {
     }
 
     /// The key of the object that has the prepared primary key; nil where there is none.
-    private func findPrepared(_ owner: ClassHandle) throws(ModelError) -> Int64? {
+    func findPrepared(_ owner: ClassHandle) throws(ModelError) -> Int64? {
         guard let property = owner.primaryKey else { return nil }
         let cell = try primaryKeyCell(property, owner)
         guard let found = try view.findRow(cell: cell, property, owner) else { return nil }
@@ -87,10 +87,11 @@ extension ModelTransaction {
     }
 
     /// Inserts a row with the prepared values, and adds every entry that leads to it.
-    func insert(_ owner: ClassHandle) throws(ModelError) -> Int64 {
+    /// - Parameter given: the key that it is to have, which no row has; nil: the next one.
+    func insert(_ owner: ClassHandle, as given: Int64? = nil) throws(ModelError) -> Int64 {
         giveDefaults(owner)
         let key = try stored { () throws(StorageError) in
-            let key = try writing.takeKey(owner.table)
+            let key = if let given { given } else { try writing.takeKey(owner.table) }
             try prepared.pointee.withContent { content throws(StorageError) in
                 try writing.rowInsert(owner.table, key, content, derived: false)
             }

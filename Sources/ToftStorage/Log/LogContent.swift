@@ -47,19 +47,8 @@ struct LogContent {
     ///   the log, or a newer meta. That the very last frame is missing cannot be told from one that
     ///   was never written whole.
     func records(after meta: Meta) throws(StorageError) -> [CommitRecord] {
-        var records: [CommitRecord] = []
-        var point = meta.log
-        var version = meta.version
-        while let frame = next(after: point, version) {
-            if frame.kind == .record {
-                records.append(try record(of: frame))
-                version = frame.version
-            } else {
-                if cipher != nil { _ = try payload(of: frame) }
-                if frame.version != version { throw Self.lostMeta(frame.version) }
-            }
-            point = frame.after
-        }
+        let (records, point, damage) = chain(after: meta)
+        if let damage { throw damage }
         // A lost meta may have begun the log anew, with another salt.
         try expectNoCheckpoint(after: meta.version)
         try forEachHeader { frame throws(StorageError) in
@@ -73,6 +62,39 @@ struct LogContent {
             }
         }
         return records
+    }
+
+    /// The same records of a log that may be damaged, as far as they go, and what it has lost.
+    func readableRecords(after meta: Meta) -> (records: [CommitRecord], damage: StorageError?) {
+        do throws(StorageError) {
+            return (try records(after: meta), nil)
+        } catch {
+            return (chain(after: meta).records, error)
+        }
+    }
+
+    /// The records behind a meta, where the last of them ends, and what ends them if not the log.
+    private func chain(after meta: Meta) -> (
+        records: [CommitRecord], end: LogEnd, damage: StorageError?
+    ) {
+        var records: [CommitRecord] = []
+        var point = meta.log
+        var version = meta.version
+        do throws(StorageError) {
+            while let frame = next(after: point, version) {
+                if frame.kind == .record {
+                    records.append(try record(of: frame))
+                    version = frame.version
+                } else {
+                    if cipher != nil { _ = try payload(of: frame) }
+                    if frame.version != version { throw Self.lostMeta(frame.version) }
+                }
+                point = frame.after
+            }
+        } catch {
+            return (records, point, error)
+        }
+        return (records, point, nil)
     }
 
     /// Looks for proof, in frames of any log of this database, that a later meta was durable.

@@ -114,10 +114,27 @@ extension Snapshot {
         to path: String, encryptionKey: EncryptionKey? = nil, isReplacing: Bool = false,
         allowsNetworkFileSystem: Bool = false
     ) throws(StorageError) {
+        try NewFile.write(
+            to: path, isReplacing: isReplacing, allowsNetworkFileSystem: allowsNetworkFileSystem
+        ) { file throws(StorageError) in
+            let cipher = try Store.newCipher(encryptionKey)
+            try FileCopy.write(self, to: MappedFile(file, cipher: cipher))
+        }
+    }
+}
+
+/// A file that has its name only when all that it is to hold is durable.
+enum NewFile {
+    /// - Parameter path: must not be taken, unless the file there is replaced. A link that leads to
+    ///   nothing is followed.
+    /// - Throws: `fileExists`; `fileNotFound` where the directory is missing; what `write` throws.
+    static func write(
+        to path: String, isReplacing: Bool = false, allowsNetworkFileSystem: Bool,
+        _ write: (PosixFile) throws(StorageError) -> Void
+    ) throws(StorageError) {
         if !isReplacing, try system(FileIdentity.ofFile(at: path)) != nil {
             throw .fileExists(path: path)
         }
-        let cipher = try Store.newCipher(encryptionKey)
         var failure: StorageError?
         let isCreated: Bool
         do throws(SystemError) {
@@ -125,7 +142,7 @@ extension Snapshot {
                 path, allowingNetworkFileSystem: allowsNetworkFileSystem, isReplacing: isReplacing
             ) { file throws(SystemError) in
                 do throws(StorageError) {
-                    try FileCopy.write(self, to: MappedFile(file, cipher: cipher))
+                    try write(file)
                 } catch {
                     failure = error
                     // Any error ends the creation; `failure` says which.
@@ -136,5 +153,24 @@ extension Snapshot {
             throw failure ?? StorageError(error)
         }
         if !isCreated { throw .fileExists(path: path) }
+    }
+}
+
+extension Store {
+    /// Makes a new file of an empty database, which `fill` gives its content. It is durable and
+    /// closed when this returns; after an error, or where `fill` returns false, there is none.
+    ///
+    /// - Throws: as `Snapshot.writeCopy`; `closed` where `fill` returns false.
+    package static func make(_ path: String, _ fill: (Store) -> Bool) throws(StorageError) {
+        try NewFile.write(to: path, allowsNetworkFileSystem: false) {
+            file throws(StorageError) in
+            try Recovery.format(MappedFile(file))
+            // The store closes its own descriptor.
+            let file = try system(PosixFile.open(file.path, forWriting: true))
+            let store = try open(
+                on: file, coordinator: try Coordinator.inMemory(), firstLogPages: 0)
+            guard fill(store) else { throw .closed }
+            try store.close()
+        }
     }
 }

@@ -29,7 +29,7 @@ package final class Snapshot: Sendable {
     }
 
     /// A version that is not in the file, but was replayed into memory.
-    convenience init(store: Store, replayed: ReplayedVersion, pin: Pin) throws(StorageError) {
+    convenience init(store: Store, replayed: ReplayedVersion, pin: Pin?) throws(StorageError) {
         try self.init(store: store, published: replayed.published, pages: replayed.pages, pin: pin)
     }
 

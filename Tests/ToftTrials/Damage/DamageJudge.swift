@@ -9,6 +9,7 @@ struct DamageJudge {
     private let right: [UInt32: UInt64]
     /// Answers of the versions before, newest first.
     private let earlier: [[UInt32: UInt64]]
+    private let salvage: SalvageJudge
 
     init(_ corpus: Corpus) throws {
         self.corpus = corpus
@@ -28,6 +29,7 @@ struct DamageJudge {
             earlier.append(Inspection(of: file).answers)
         }
         self.earlier = earlier.filter { $0 != sound.answers }
+        salvage = try SalvageJudge(corpus, file)
     }
 
     /// What becomes of a damage, and why.
@@ -37,6 +39,11 @@ struct DamageJudge {
         let hasToBeNoticed = damage.hasToBeNoticed(image, of: corpus)
         if damage.isSealed { corpus.map.seal(&image, log: damage == .sealedLog) }
         try file.hold(image)
+        if SalvageJudge.isAsked(number),
+            let problem = salvage.problem(with: file, isSealed: damage.isSealed)
+        {
+            return (.strange, problem)
+        }
         // Some are asked everything, the others as far as damage is usually found.
         let hash = UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15
         let found = Inspection(

@@ -1,0 +1,311 @@
+package import ToftPlatform
+
+/// A file that may be damaged, and the versions of it that can still be read. Nothing is written to
+/// it, and no lock file is laid beside it.
+///
+/// 1. What a version leads to is verified by the checksums of its references, from its root down.
+/// 2. A root or a cluster that no reference leads to is *loose*: found by looking at every page.
+///    Nothing says that its bytes are right but they themselves.
+/// 3. A page that some reference led to and that was refused is never used as a loose one.
+///
+/// One thread uses it. It must not be written to meanwhile.
+package final class SalvageSource {
+    let file: MappedFile
+    /// The file again, where other processes can come.
+    private let locked: (any StorageFile)?
+    /// The versions whose roots can be read, newest first: those that the metas and the log lead
+    /// to, and behind them those whose roots are loose.
+    private var versions: [Snapshot] = []
+    private var hasLooseVersions = false
+    /// Whether a meta page is none: a loose root may be the newest then.
+    private var hasLostMeta = false
+    /// Whether a newer version than those that can be read was committed, or may have been.
+    package private(set) var isNewestLost = false
+    /// Pages that are not what a reference to them says.
+    private(set) var refused: Set<PageNumber> = []
+    /// What was found damaged, in plain words; at most `problemLimit`.
+    package private(set) var problems: [String] = []
+    /// How many problems are told.
+    private static let problemLimit = 20
+    /// How many loose roots are used.
+    private static let looseRootLimit = 64
+
+    /// Opens a file for reading.
+    ///
+    /// - Throws: `notADatabase`; `unsupportedFormat`; `keyRequired` where the file is encrypted;
+    ///   `fileNotFound`, `permissionDenied`...
+    package static func open(_ path: String, usesMapping: Bool = true) throws(StorageError)
+        -> SalvageSource
+    {
+        let file = try system(
+            PosixFile.open(path, forWriting: false, allowingNetworkFileSystem: true))
+        do throws(StorageError) {
+            var foreign: StorageError?
+            do throws(StorageError) {
+                try ForeignFile.refuse(file)
+            } catch {
+                // Both metas may be lost.
+                guard case .notADatabase = error else { throw error }
+                foreign = error
+            }
+            let damaged = try SalvageSource(file, isBuffered: !usesMapping)
+            if let foreign, try damaged.version(at: 0) == nil { throw foreign }
+            return damaged
+        } catch {
+            try? file.close()
+            throw error
+        }
+    }
+
+    /// Reads the metas and the log of a file that the caller has opened.
+    package init(_ file: any StorageFile, isBuffered: Bool = false) throws(StorageError) {
+        self.file = MappedFile(file, isBuffered: isBuffered)
+        locked = file.lockDescriptor == nil ? nil : file
+        let metas = try metas()
+        for meta in metas { add(meta) }
+        versions.sort { $0.version > $1.version }
+        let newest = metas.reduce(0) { max($0, $1.version) }
+        if hasLostMeta { try addLooseVersions() }
+        isNewestLost = versions.first.map { $0.version < newest || metas.isEmpty } ?? true
+    }
+
+    deinit { try? file.close() }
+
+    /// Whether a process has the file open for writing: its pages may change at any moment.
+    package func isInUse() throws(StorageError) -> Bool {
+        guard let locked else { return false }
+        return try system(FileLocks(file: locked).isHeldByOthers(LockByte.attach))
+    }
+
+    // MARK: Versions
+
+    /// A version, counted from the newest one; nil where there are no more.
+    package func version(at index: Int) throws(StorageError) -> Snapshot? {
+        if index >= versions.count { try addLooseVersions() }
+        return index < versions.count ? versions[index] : nil
+    }
+
+    /// The valid metas.
+    private func metas() throws(StorageError) -> [Meta] {
+        var metas: [Meta] = []
+        for slot: PageNumber in [0, 1] {
+            do throws(StorageError) {
+                if let meta = try MetaPage.read(slot: slot, fromDevice: false, of: file) {
+                    if !metas.contains(meta) { metas.append(meta) }
+                } else {
+                    hasLostMeta = true
+                    note("meta page \(slot): its magic or its checksum is wrong")
+                }
+            } catch {
+                switch error {
+                case .unsupportedFormat, .keyRequired: throw error
+                default: hasLostMeta = true
+                }
+                note("meta page \(slot): \(error)")
+            }
+        }
+        return metas
+    }
+
+    /// Adds what the log has behind a meta, and the version of the meta itself.
+    private func add(_ meta: Meta) {
+        attempt("the log of version \(meta.version)") { () throws(StorageError) in
+            let log = try LogContent(
+                of: meta.logMap, databaseID: meta.databaseID, fromDevice: false, of: file)
+            let (records, damage) = log.readableRecords(after: meta)
+            if let damage { note("the log of version \(meta.version): \(damage)") }
+            if let replayed = try replay(records, after: meta) {
+                versions.append(
+                    try Snapshot(store: try Store.aside(meta, file), replayed: replayed, pin: nil))
+            }
+        }
+        do throws(StorageError) {
+            versions.append(
+                try Snapshot(
+                    store: try Store.aside(meta, file), published: PublishedVersion(meta), pin: nil)
+            )
+        } catch {
+            refuse(meta.root.page)
+            note("the root of version \(meta.version): \(error)")
+        }
+    }
+
+    /// The version that as many records make as can be replayed; nil where there are none. A record
+    /// that changes what is damaged ends it.
+    private func replay(_ records: [CommitRecord], after meta: Meta) throws(StorageError)
+        -> ReplayedVersion?
+    {
+        var low = 0, high = records.count
+        var best: ReplayedVersion?
+        // The first attempt takes all, each further one halves what is unknown.
+        var count = high
+        while count > low {
+            try CurrentCall.checkInterruption()
+            do throws(StorageError) {
+                best = try ReplayedVersion(
+                    Array(records[..<count]), after: meta, as: records[count - 1].version,
+                    of: file, pins: [],
+                    besides: UnlistedVersions(
+                        lifetime: meta.version..<records[count - 1].version, newest: nil, pins: []),
+                    dirtyLimit: .max, isPrivate: true)
+                low = count
+            } catch {
+                note("commit \(records[count - 1].version) of the log: \(error)")
+                high = count - 1
+            }
+            count = (low + high + 1) / 2
+        }
+        return best
+    }
+
+    /// Adds the roots that no valid meta names and that name their catalog rightly. One that is
+    /// newer than both metas was never committed.
+    private func addLooseVersions() throws(StorageError) {
+        guard !hasLooseVersions else { return }
+        hasLooseVersions = true
+        let known = Set(versions.map(\.rootRef.page))
+        let limit = hasLostMeta ? Version.limit : versions.first?.version ?? .limit
+        let identity = try file.identity()
+        let pageCount = max(Page.firstData.rawValue + 1, try file.size() / UInt64(Page.size))
+        let roots = try looseExtents(.root).filter {
+            !known.contains($0.page) && $0.birth < limit
+        }
+        for root in roots.prefix(Self.looseRootLimit) {
+            let meta = Meta(
+                databaseID: (0, 0), replicaID: 0, version: root.birth,
+                root: try sealed(root), pageCount: pageCount, identity: identity)
+            let store = try Store.aside(meta, file)
+            guard
+                let snapshot = try? Snapshot(
+                    store: store, published: PublishedVersion(meta), pin: nil),
+                snapshot.root.version == root.birth, hasCatalog(snapshot)
+            else { continue }
+            versions.append(snapshot)
+        }
+        versions.sort { $0.version > $1.version }
+    }
+
+    private func hasCatalog(_ snapshot: Snapshot) -> Bool {
+        let root = snapshot.root.catalog
+        return root.isEmpty
+            || (try? snapshot.pages.view(
+                root.ref, as: root.height > 0 ? .treeInner : .orderedLeaf)) != nil
+    }
+
+    // MARK: Loose extents
+
+    /// Pages that are read at once.
+    private static let pieceSize = 256
+
+    /// The extents of a type, also freed ones, whose header names the page that it lies in and that
+    /// no reference refused; the newest first. O(file).
+    func looseExtents(_ type: ExtentType) throws(StorageError) -> [Ref] {
+        var found: [Ref] = []
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Self.pieceSize * Page.size, alignment: Page.size)
+        defer { buffer.deallocate() }
+        let end = PageNumber(ofByte: try file.size())
+        var page = Page.firstData, step = Self.pieceSize
+        while page < end {
+            try CurrentCall.checkInterruption()
+            let count = Int(min(UInt64(step), end - page))
+            let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<(count * Page.size)])
+            if (try? file.read(into: piece, at: page.byteOffset)) == nil {
+                // What surrounds a page that the device refuses is read page by page.
+                if count == 1 { page += 1 }
+                step = 1
+                continue
+            }
+            if let base = buffer.baseAddress {
+                for index in 0..<count {
+                    let page = page + UInt64(index)
+                    guard let ref = Self.header(base + index * Page.size, page, type),
+                        !refused.contains(page)
+                    else { continue }
+                    found.append(ref)
+                }
+            }
+            page += UInt64(count)
+            if page.rawValue % UInt64(Self.pieceSize) == 0 { step = Self.pieceSize }
+        }
+        found.sort { $0.birth > $1.birth }
+        return found
+    }
+
+    /// What the header of an extent says of it, without its checksum; nil where it is another one.
+    private static func header(
+        _ base: UnsafeMutableRawPointer, _ page: PageNumber, _ type: ExtentType
+    ) -> Ref? {
+        let base = UnsafeRawPointer(base)
+        let count = base.uint32(at: ExtentHeader.pageCount)
+        let birth: Version = base.uint64(at: ExtentHeader.birth)
+        guard base.uint8(at: ExtentHeader.type) == Int(type.rawValue),
+            base.uint64(at: ExtentHeader.page) == page, birth > 0, birth < .limit,
+            (1...ExtentLimit.pages).contains(count)
+        else { return nil }
+        return Ref(
+            page: page, birth: birth, checksum: 0,
+            pageCount: UInt32(truncatingIfNeeded: count))
+    }
+
+    /// The reference of a loose extent with the checksum that its first page has.
+    func sealed(_ ref: Ref) throws(StorageError) -> Ref {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Page.size, alignment: Page.size)
+        defer { buffer.deallocate() }
+        try file.read(into: buffer, at: ref.page.byteOffset)
+        var sealed = ref
+        if let base = buffer.baseAddress {
+            sealed.checksum = Checksum.of(UnsafeRawPointer(base), count: Page.size)
+        }
+        return sealed
+    }
+
+    /// Calls `body` with every entry of the loose leaves of ordered trees, the newest leaves first;
+    /// the value is nil where it is long and lost. O(file).
+    package func forEachLooseEntry(
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) -> Void
+    ) throws(StorageError) {
+        let pages = PageReader(file.reopened(), version: .limit)
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: OrderedLeafRewrite.keySize, alignment: 8)
+        defer { memory.deallocate() }
+        for ref in try looseExtents(.orderedLeaf) {
+            guard let base = try? pages.view(try sealed(ref), as: .orderedLeaf),
+                let leaf = try? OrderedLeaf(base, page: ref.page), (try? leaf.check()) != nil
+            else { continue }
+            for index in 0..<leaf.count {
+                guard let entry = try? leaf.entry(index) else { continue }
+                let value = entry.blob.map { try? pages.blob($0) } ?? entry.stored
+                body(leaf.key(of: entry, in: memory), value)
+            }
+        }
+    }
+
+    /// Notes which nodes of an ordered tree of a version are damaged, so that they are not used as
+    /// loose ones.
+    package func refuseDamage(ofTree id: TreeID, in version: Snapshot) {
+        for root in [version.root.catalog, (try? version.catalog.readAgain(id))?.root] {
+            guard let root, root.kind == .ordered else { continue }
+            var walk = WholeNodes(pages: version.pages, leafType: .orderedLeaf)
+            try? walk.run(root)
+            for page in walk.refused { refuse(page) }
+        }
+    }
+
+    // MARK: Problems
+
+    func refuse(_ page: PageNumber) { refused.insert(page) }
+
+    package func note(_ problem: String) {
+        if problems.count < Self.problemLimit { problems.append(problem) }
+    }
+
+    private func attempt(_ what: String, _ step: () throws(StorageError) -> Void) {
+        do throws(StorageError) {
+            try step()
+        } catch {
+            note("\(what): \(error)")
+        }
+    }
+}

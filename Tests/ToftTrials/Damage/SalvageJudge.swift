@@ -1,0 +1,122 @@
+internal import ToftEngine
+internal import ToftModel
+internal import ToftPlatform
+internal import ToftStorage
+internal import ToftTestKit
+
+/// Holds what is salvaged from a damaged image of a corpus against what its versions held.
+struct SalvageJudge {
+    /// A property of an object.
+    private struct Place: Hashable {
+        let name: String
+        let key: Int64
+        let property: String
+    }
+
+    /// Digests of the values that each property of each object ever had.
+    private var held: [Place: Set<UInt64>] = [:]
+
+    init(_ corpus: Corpus, _ file: DamagedFile) throws {
+        for image in corpus.history + [corpus.image] {
+            try file.hold(image)
+            let session = try Inspection.open(file)
+            try Self.forEachValue(of: session) { place, value in
+                held[place, default: []].insert(Self.digest(value))
+            }
+            try session.close()
+        }
+    }
+
+    /// One in twenty damages is salvaged.
+    static func isAsked(_ number: Int) -> Bool {
+        (UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15 >> 32) % 20 == 0
+    }
+
+    /// What is wrong with what is salvaged from a file, which is not written to; nil where nothing
+    /// is.
+    /// - Parameter isSealed: the checksums are right, so that only the new file's own soundness
+    ///   counts.
+    func problem(with file: DamagedFile, isSealed: Bool) -> String? {
+        do {
+            let new = MemoryFile(name: "salvaged")
+            try Store.format(WrappedFile(new))
+            let store = try Store.open(
+                on: WrappedFile(new), coordinator: try Coordinator.inMemory(), firstLogPages: 0)
+            let report = try Salvage.run(try SalvageSource(WrappedFile(file)), into: store)
+            try store.close()
+            let session = try Inspection.open(new)
+            if let problem = try session.checkEverything().problems.first {
+                return "the salvaged file is not sound: \(problem)"
+            }
+            let wrong = isSealed ? nil : try wrongValue(of: session, report)
+            try session.close()
+            return wrong
+        } catch ModelError.storage(.corrupt), ModelError.unsupportedSchema,
+            StorageError.unsupportedFormat
+        {
+            return nil
+        } catch {
+            return "the salvage ends with \(error)"
+        }
+    }
+
+    private func wrongValue(of session: Session, _ report: SalvageReport) throws -> String? {
+        var wrong: String?
+        try Self.forEachValue(of: session) { place, value in
+            guard wrong == nil, held[place]?.contains(Self.digest(value)) != true else { return }
+            guard held[place] != nil,
+                let found = report.classes.first(where: { $0.name == place.name })
+            else {
+                wrong = "'\(place.name)' has gained the object \(place.key)"
+                return
+            }
+            let isLost =
+                Self.isDefault(value) && found.properties.contains { $0.name == place.property }
+            if !isLost, found.cutLinks == 0 || !Self.mayBeCut(value) {
+                wrong = "'\(place.name).\(place.property)' of \(place.key) is \(value)"
+            }
+        }
+        return wrong
+    }
+
+    private static func isDefault(_ value: Value) -> Bool {
+        switch value {
+        case .null, .bool(false), .int(0), .float(0), .double(0), .string(""), .data([]), .list([]):
+            true
+        case .date(let date): date.seconds == 0 && date.nanoseconds == 0
+        case .uuid(let bytes), .objectId(let bytes): bytes == .zero
+        case .decimal(let value): value.stored == .zero
+        default: false
+        }
+    }
+
+    private static func mayBeCut(_ value: Value) -> Bool {
+        switch value {
+        case .null: true
+        case .list(let values): values.allSatisfy { if case .link = $0 { true } else { false } }
+        default: false
+        }
+    }
+
+    private static func digest(_ value: Value) -> UInt64 {
+        var digest = Digest()
+        digest.add(value)
+        return digest.value
+    }
+
+    private static func forEachValue(of session: Session, _ body: (Place, Value) -> Void) throws {
+        for owner in session.schema.classes {
+            for key in try session.results(of: owner.id).keys() {
+                let object = session.handle(key, owner)
+                for property in owner.properties where property.isStored {
+                    let value =
+                        property.isCollection
+                        ? Value.list(
+                            try object.collection(property.id, property.collection).values())
+                        : try object.value(property.id)
+                    body(Place(name: owner.name, key: key, property: property.name), value)
+                }
+            }
+        }
+    }
+}
