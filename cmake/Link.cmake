@@ -56,8 +56,12 @@ string(JSON runtime_directory GET "${target}" paths runtimeLibraryPaths 0)
 set(runtime "${link_directory}/libswiftCore.a")
 if("${runtime_directory}/libswiftCore.a" IS_NEWER_THAN "${runtime}" OR "${CMAKE_CURRENT_LIST_FILE}" IS_NEWER_THAN "${runtime}")
   execute_process(
-    COMMAND "${OBJCOPY}" ${without_unwinding} --weaken-symbol=_swift_stdlib_getScalarName "${runtime_directory}/libswiftCore.a" "${runtime}"
+    COMMAND "${OBJCOPY}" ${without_unwinding} --weaken-symbol=_swift_stdlib_getScalarName "${runtime_directory}/libswiftCore.a" "${runtime}.all"
     COMMAND_ERROR_IS_FATAL ANY)
+  # Functions that nothing calls are a tenth of the library.
+  set(release "${link_directory}/release-sections")
+  execute_process(COMMAND "${CXX}" -O1 "${CMAKE_CURRENT_LIST_DIR}/release-sections.cpp" -o "${release}" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND "${release}" "${runtime}.all" "${runtime}" COMMAND_ERROR_IS_FATAL ANY)
 endif()
 
 # The names of all Unicode scalars are half a megabyte, and the engine asks for none: `Unicode.Scalar.Properties.name` is nil within the library.

@@ -7,7 +7,8 @@ import ToftTestKit
 @Suite struct CodedListsTests {
     private static let tags = Column(
         id: 1, type: .list, isNullable: false, elementType: .bytes, elementIsNullable: true)
-    private static let columns = [Column(id: 0, type: .int64, isNullable: false), tags]
+    /// The texts before the lists end anywhere in the heap.
+    private static let columns = [Column(id: 0, type: .bytes, isNullable: false), tags]
 
     private func tag(_ number: Int) -> Value { .bytes(Array("tag number \(number)".utf8)) }
 
@@ -21,6 +22,7 @@ import ToftTestKit
         let twin = try TableTwin(Self.columns)
         for key in 0..<rows {
             try twin.insert(key)
+            try twin.set(key, 0, .bytes(Array("row \(key * 7)".utf8)))
             for index in 0..<length {
                 try insert(tag((Int(key) * 7 + index * 3) % different), key, at: index, twin)
             }
@@ -125,7 +127,10 @@ import ToftTestKit
         let different = [3, 40, 250, 400][Int(seed) % 4]
         for step in 0..<6_000 {
             let key = Int64(random.below(700))
-            if twin.rows[key] == nil { try twin.insert(key) }
+            if twin.rows[key] == nil {
+                try twin.insert(key)
+                try twin.set(key, 0, .bytes(random.bytes(random.below(20))))
+            }
             let count = twin.lists[key]![1]?.count ?? 0
             switch random.below(10) {
             case 0: try twin.erase(key)

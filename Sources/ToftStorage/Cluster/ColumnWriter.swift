@@ -23,7 +23,8 @@ struct ColumnWriter {
         base.storeUInt32(start, at: entry + ClusterLayout.entryOffset)
         let target = ColumnSlice(base: base, entry: entry, start: start, geometry: geometry)
         var row = 0
-        if column.hasHeap && column.type == .list { heapEnd = heapEnd.roundedUpToEight }
+        // Coded lists have no numbers that would have to be aligned.
+        if column.type == .list && lists == nil { heapEnd = heapEnd.roundedUpToEight }
         let heapStart = heapEnd
         for source in sources {
             if let slice = try source.cluster.slice(ofColumn: column) {
