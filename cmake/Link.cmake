@@ -60,7 +60,7 @@ if("${runtime_directory}/libswiftCore.a" IS_NEWER_THAN "${runtime}" OR "${CMAKE_
     COMMAND_ERROR_IS_FATAL ANY)
   # Functions that nothing calls are a tenth of the library.
   set(release "${link_directory}/release-sections")
-  execute_process(COMMAND "${CXX}" -O1 "${CMAKE_CURRENT_LIST_DIR}/release-sections.cpp" -o "${release}" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND "${CXX}" -O1 "${CMAKE_CURRENT_LIST_DIR}/release-sections.cc" -o "${release}" COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND "${release}" "${runtime}.all" "${runtime}" COMMAND_ERROR_IS_FATAL ANY)
 endif()
 

@@ -19,7 +19,8 @@ static bool release(char *file, size_t size) {
     Elf64_Ehdr header;
     if (size < sizeof header) return true;
     std::memcpy(&header, file, sizeof header);
-    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) return true;
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64)
+        return true;
     auto section = [&](uint64_t index, Elf64_Shdr &found) {
         uint64_t offset = header.e_shoff + index * sizeof found;
         if (header.e_shoff > size || offset > size || sizeof found > size - offset) return false;
@@ -30,7 +31,8 @@ static bool release(char *file, size_t size) {
     if (!section(0, first)) return false;
     // What does not fit into 16 bits stands in the first section.
     uint64_t count = header.e_shnum != 0 ? header.e_shnum : first.sh_size;
-    if (!section(header.e_shstrndx != SHN_XINDEX ? header.e_shstrndx : first.sh_link, names)) return false;
+    if (!section(header.e_shstrndx != SHN_XINDEX ? header.e_shstrndx : first.sh_link, names))
+        return false;
     for (uint64_t index = 0; index < count; index++) {
         Elf64_Shdr code;
         if (!section(index, code)) return false;
@@ -48,7 +50,8 @@ int main(int count, char **arguments) {
     std::ifstream input(arguments[1], std::ios::binary);
     std::string archive((std::istreambuf_iterator<char>(input)), std::istreambuf_iterator<char>());
     const size_t member_header = 60, size_offset = 48;
-    if (archive.compare(0, 8, "!<arch>\n") != 0) return std::fprintf(stderr, "%s is no archive\n", arguments[1]), 1;
+    if (archive.compare(0, 8, "!<arch>\n") != 0)
+        return std::fprintf(stderr, "%s is no archive\n", arguments[1]), 1;
     for (size_t start = 8; start + member_header <= archive.size();) {
         size_t size = std::strtoull(archive.substr(start + size_offset, 10).c_str(), nullptr, 10);
         start += member_header;
