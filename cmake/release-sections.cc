@@ -1,8 +1,9 @@
-// Takes the mark "retain" from the code of a static library, so that the linker leaves out the functions that nothing calls:
-// release-sections ARCHIVE NEW-ARCHIVE.
+// Takes the mark "retain" from the code of a static library, so that the linker leaves out the
+// functions that nothing calls: release-sections ARCHIVE NEW-ARCHIVE.
 //
-// The compiler marks every public function of the Swift runtime as used, each in a section of its own. What is found at run time is found through
-// the metadata, whose sections keep the mark, and which refers to its functions.
+// The compiler marks every public function of the Swift runtime as used, each in a section of its
+// own. What is found at run time is found through the metadata, whose sections keep the mark, and
+// which refers to its functions.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
