@@ -117,7 +117,9 @@ extension Realm {
 
 /// The schema version of a file. Throws if it is missing or no database.
 ///
-/// - Parameter encryptionKey: of the file; nil: it is plain.
+/// - Parameters:
+///   - fileURL: of the file, which may be open elsewhere.
+///   - encryptionKey: of the file, 64 bytes; nil: it is plain.
 public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
     do throws(EngineError) {
         let key: EncryptionKey? =

@@ -23,8 +23,10 @@ extension Realm {
     /// write transaction (Realm writes what was not committed), `.fileNotFound` where the folder is
     /// missing, `.permissionDenied`, `.diskFull`... Takes as long as reading the file.
     ///
-    /// - Parameter encryptionKey: of the copy, 64 bytes; nil for a plain one, whether the realm is
-    ///   encrypted or not.
+    /// - Parameters:
+    ///   - fileURL: of the copy.
+    ///   - encryptionKey: of the copy, 64 bytes; nil for a plain one, whether the realm is
+    ///     encrypted or not.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         do throws(EngineError) {
             try session.verify()
@@ -61,7 +63,9 @@ extension Realm {
     /// `.keyRequired` or `.notEncrypted` where the configuration's key is not that of the file.
     /// Realm has nothing like it.
     ///
-    /// - Parameter key: 64 bytes; nil: the file is then plain.
+    /// - Parameters:
+    ///   - configuration: of the file, with the key that it has.
+    ///   - key: 64 bytes; nil: the file is then plain.
     public static func changeKey(of configuration: Configuration, to key: Data?) throws {
         guard case .file(let path)? = configuration.location else { return }
         do throws(EngineError) {
