@@ -76,7 +76,7 @@ final class PageReader: Sendable {
         guard range.lowerBound >= 0, range.upperBound <= Int(ref.pageCount) &* Page.size else {
             throw .corrupt(page: ref.page, reason: "an offset leaves its extent")
         }
-        if range.upperBound <= Page.size { return }
+        if range.upperBound <= Page.size || range.isEmpty { return }
         if let working, ref.birth == working.version { return }
         try verifyFurther(
             ref, base, max(1, range.lowerBound / Page.size)...((range.upperBound - 1) / Page.size))

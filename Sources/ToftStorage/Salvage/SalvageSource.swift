@@ -141,16 +141,19 @@ package final class SalvageSource {
         var count = high
         while count > low {
             try CurrentCall.checkInterruption()
+            let version = records[count - 1].version
             do throws(StorageError) {
+                guard version > meta.version else {
+                    throw .corrupt(page: meta.root.page, reason: "a commit is older than its base")
+                }
                 best = try ReplayedVersion(
-                    Array(records[..<count]), after: meta, as: records[count - 1].version,
-                    of: file, pins: [],
+                    Array(records[..<count]), after: meta, as: version, of: file, pins: [],
                     besides: UnlistedVersions(
-                        lifetime: meta.version..<records[count - 1].version, newest: nil, pins: []),
+                        lifetime: meta.version..<version, newest: nil, pins: []),
                     dirtyLimit: .max, isPrivate: true)
                 low = count
             } catch {
-                note("commit \(records[count - 1].version) of the log: \(error)")
+                note("commit \(version) of the log: \(error)")
                 high = count - 1
             }
             count = (low + high + 1) / 2
