@@ -5,12 +5,15 @@ package import ToftStorage
 /// session moves or, in a write transaction, writes.
 package typealias CellReceiver = (PropertyType, ClassID, Cell) -> Void
 
-/// What a session keeps to read further objects of the class that it read last.
+/// What a session keeps to read further objects of a class that it has read.
 struct LastRead {
     /// The epoch for which it holds; 0: none.
     var epoch: UInt64 = 0
     var classID: ClassID = 0
     var reader: RowReader?
+
+    @inline(__always)
+    func serves(_ id: ClassID, _ now: UInt64) -> Bool { epoch == now && classID == id }
 }
 
 extension Session {
@@ -63,15 +66,25 @@ extension Session {
     /// share the session.
     @inline(__always)
     private func prepareToRead(_ id: ClassID) throws(ModelError) -> Bool {
-        if lastRead.epoch == epoch.pointee.number && lastRead.classID == id { return true }
+        if lastRead.serves(id, epoch.pointee.number) { return true }
         return try openReader(id)
     }
 
+    /// A link may lead to another class and the next one back: the readers of some classes stay.
     @inline(never)
     private func openReader(_ id: ClassID) throws(ModelError) -> Bool {
         guard !isWriting, !isFrozen else { return false }
+        let now = epoch.pointee.number
+        for index in readsBefore.indices where readsBefore[index].serves(id, now) {
+            swap(&lastRead, &readsBefore[index])
+            return true
+        }
         let reader = try RowReader(view, of: try view.schema.classHandle(id: id))
-        lastRead = LastRead(epoch: epoch.pointee.number, classID: id, reader: reader)
+        if lastRead.epoch == now { readsBefore.insert(lastRead, at: 0) } else { readsBefore = [] }
+        if readsBefore.count > Self.mostReadsBefore { readsBefore.removeLast() }
+        lastRead = LastRead(epoch: now, classID: id, reader: reader)
         return true
     }
+
+    private static let mostReadsBefore = 3
 }

@@ -32,6 +32,8 @@ package final class Session {
     /// Not used in a write transaction, nor when frozen. Empty once the session has moved: it holds
     /// pages of `base`.
     @exclusivity(unchecked) var lastRead = LastRead()
+    /// The same of the classes before that.
+    @exclusivity(unchecked) var readsBefore: [LastRead] = []
     /// Whether the database knows that the session has ended.
     private var hasLeft = false
     /// The session's epoch: compare it before you use a kept pointer.
@@ -121,10 +123,15 @@ package final class Session {
     /// Stands at a version from now on.
     func move(to view: ModelView) {
         base = view
-        lastRead = LastRead()
+        forgetReads()
         epoch.pointee.number += 1
         counters.noteEverything()
         channel?.sessionMoved(to: view)
+    }
+
+    private func forgetReads() {
+        lastRead = LastRead()
+        readsBefore = []
     }
 
     /// Notes a change whose reach is not known, or that a transaction began or ended.
@@ -186,7 +193,7 @@ package final class Session {
     private func end() {
         guard isOpen else { return }
         isOpen = false
-        lastRead = LastRead()
+        forgetReads()
         epoch.pointee.number += 1
         // In a forked child the parent's threads are gone, with whatever lock they held.
         guard (try? database.store.checkProcess()) != nil else { return }
