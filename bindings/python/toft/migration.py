@@ -160,7 +160,9 @@ def initializer_of(
     def call(_: int | None, address: int) -> int:
         realm = None
         try:
-            handle = Handle(address, library().toft_realm_release)
+            own = ctypes.c_void_p()  # so that a late use is a ClosedError
+            library().toft_realm_clone(address, ctypes.byref(own))
+            handle = Handle(own.value, library().toft_realm_release)
             realm = Realm(handle, path, declared, None, False, confined)
             initialize(realm)
         except BaseException as error:  # also Ctrl-C
