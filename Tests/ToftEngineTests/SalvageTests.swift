@@ -249,7 +249,8 @@ import ToftTestKit
         }
     }
 
-    @Test func `An encrypted file is salvaged with its key, into one with any key or none`() throws {
+    @Test func `An encrypted file is salvaged with its key, into one with any key or none`() throws
+    {
         try withLibrary { library in
             try library.encrypt(Keys.first)
             for newKey in [Keys.first, Keys.second, nil] {
@@ -315,7 +316,8 @@ import ToftTestKit
         }
     }
 
-    @Test func `What the log of an encrypted file has is salvaged, up to where it is damaged`() throws
+    @Test func `What the log of an encrypted file has is salvaged, up to where it is damaged`()
+        throws
     {
         try withLibrary { library in
             try library.encrypt(Keys.first)

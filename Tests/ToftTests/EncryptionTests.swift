@@ -149,9 +149,10 @@ struct EncryptionTests {
         await withTaskGroup(of: Void.self) { group in
             for first in [0, 1_000, 2_000] {
                 group.addTask {
-                    await #expect(processExitsWith: .success) { [
-                        path = path as String, key = key as Data, first = first as Int
-                    ] in
+                    await #expect(processExitsWith: .success) {
+                        [
+                            path = path as String, key = key as Data, first = first as Int
+                        ] in
                         let realm = try Realm(
                             configuration: Realm.Configuration(
                                 fileURL: URL(fileURLWithPath: path), encryptionKey: key,

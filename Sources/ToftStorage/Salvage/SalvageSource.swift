@@ -70,7 +70,8 @@ package final class SalvageSource {
     }
 
     /// Reads the metas and the log.
-    private init(_ file: any StorageFile, isBuffered: Bool, _ cipher: Cipher?) throws(StorageError) {
+    private init(_ file: any StorageFile, isBuffered: Bool, _ cipher: Cipher?) throws(StorageError)
+    {
         self.file = MappedFile(file, isBuffered: isBuffered, cipher: cipher)
         locked = file.lockDescriptor == nil ? nil : file
         let metas = try metas()

@@ -701,7 +701,9 @@ class FunctionTests(unittest.TestCase):
                 (None, 64, "INVALID_ARGUMENT"),
             ):
                 out = ctypes.byref(ctypes.c_uint64())
-                found = status("toft_file_schema_version_with_key", text(path), given_key, size, out)
+                found = status(
+                    "toft_file_schema_version_with_key", text(path), given_key, size, out
+                )
                 self.assertEqual(status_name(found), f"TOFT_ERROR_{wrong}")
             check("toft_change_key", text(path), key, 64, other, 64)
             check("toft_change_key", text(path), other, 64, None, 0)
@@ -840,9 +842,7 @@ class FunctionTests(unittest.TestCase):
             out = ctypes.c_void_p()
             create = "toft_realm_create_object"
             policy = E.TOFT_UPDATE_ERROR
-            check(
-                create, realm, person, policy, keys, given, 1, ctypes.byref(out), None, None
-            )
+            check(create, realm, person, policy, keys, given, 1, ctypes.byref(out), None, None)
             return out.value
 
         callback = INITIALIZE_CALLBACK(fill)

@@ -107,9 +107,7 @@ def test_an_encrypted_file_is_salvaged_with_its_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt])
-def test_what_a_callback_raises_ends_the_salvage(
-    tmp_path: Path, kind: type[BaseException]
-) -> None:
+def test_what_a_callback_raises_ends_the_salvage(tmp_path: Path, kind: type[BaseException]) -> None:
     path, new = made(tmp_path), tmp_path / "new.toft"
     told: list[int] = []
 

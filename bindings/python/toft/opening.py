@@ -19,7 +19,6 @@ from ._ffi import (
     toft_configuration,
     toft_confinement,
     toft_default_callback,
-    toft_initialize_callback,
     toft_mode,
     toft_open_flags,
     toft_progress_callback,
@@ -445,8 +444,8 @@ async def open_async(
     belongs to the thread of the loop.
 
     `migration`, `initialize`, `progress` and `compact_on_open` are called on that other thread. A
-    cancelled task ends the opening at the next progress; the file is then as it was. The options are those of
-    `open`.
+    cancelled task ends the opening at the next progress; the file is then as it was. The options
+    are those of `open`.
     """
     is_cancelled = threading.Event()
 
@@ -489,9 +488,7 @@ def schema_version(path: str | os.PathLike[str], *, encryption_key: bytes | None
     """
     version = ctypes.c_uint64()
     size = len(encryption_key or b"")
-    _of_file(
-        path, "toft_file_schema_version_with_key", encryption_key, size, ctypes.byref(version)
-    )
+    _of_file(path, "toft_file_schema_version_with_key", encryption_key, size, ctypes.byref(version))
     return version.value
 
 
