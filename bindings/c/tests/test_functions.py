@@ -815,14 +815,13 @@ class FunctionTests(unittest.TestCase):
             check("toft_realm_release", realm)
 
     def test_a_callback_fills_a_new_database_once(self):
-        class_of = lambda realm: get("toft_realm_find_class", realm, text("Person"))
         calls, result, more = [], E.TOFT_OK, []
 
         def fill(user_data, realm):
             self.assertEqual(user_data, 7)
             self.assertTrue(get("toft_realm_is_writing", realm))
             calls.append(realm)
-            person = class_of(realm)
+            person = get("toft_realm_find_class", realm, text("Person"))
             name = (ctypes.c_uint32 * 1)(
                 get("toft_realm_find_property", realm, person, text("name"))
             )
