@@ -650,7 +650,7 @@ def salvage(
 
 
 def _salvaged(found: toft_salvage_class) -> SalvagedClass:
-    properties = ctypes.cast(found.properties, ctypes.POINTER(toft_salvage_property))
+    properties = ctypes.cast(found.properties or 0, ctypes.POINTER(toft_salvage_property))
     return SalvagedClass(
         text_of(found.name),
         found.object_count,
