@@ -956,6 +956,13 @@ def test_an_encrypted_file_needs_its_key_in_a_file(tmp_path: Path) -> None:
     again = tmp_path / "again.toft"
     run("load", again, "-", "--key-file", key, input=dumped)
     assert run("dump", again, "--key-file", key).stdout == dumped
+    for number, (options, after) in enumerate(
+        ((["--key-file", key], key), (["--key-file", key, "--new-key-file", other], other))
+    ):
+        new = tmp_path / f"salvaged-{number}.toft"
+        assert "is encrypted" in run("salvage", database, new, status=1).stderr
+        run("salvage", database, new, *options)
+        assert run("dump", new, "--key-file", after).stdout == dumped
     run("change-key", database, "--key-file", key)
     assert run("dump", database).stdout == dumped
     assert "not encrypted" in run("info", database, "--key-file", key, status=1).stderr

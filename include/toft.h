@@ -722,6 +722,14 @@ typedef toft_status (*toft_migration_callback)(void *user_data, toft_migration *
 typedef bool (*toft_default_callback)(
     void *user_data, toft_string class_name, toft_string property_name, toft_value *out_value);
 
+/* Called by toft_realm_open where no program has given the database classes yet, with a realm in a
+   write transaction: what is created there is committed together with the classes, once in the life
+   of the database, whichever process opens it first. TOFT_OK: it is committed. Any other status:
+   the database stays without classes, toft_realm_open returns the status, and the next opening
+   calls again. `realm` is released after the callback; the callback neither begins nor ends a
+   transaction. */
+typedef toft_status (*toft_initialize_callback)(void *user_data, toft_realm *realm);
+
 /* Asked by toft_realm_open whether the file is to be compacted before it is used, where no process
    has it open, not even for reading: `total` bytes of the file, of which `used` hold data. It may
    call nothing of the library but releases and what never fails: all else is
@@ -783,6 +791,10 @@ typedef struct toft_configuration {
        as with TOFT_OPEN_BUFFERED. A database in memory has none: TOFT_ERROR_INVALID_ARGUMENT */
     const void *encryption_key;
     size_t encryption_key_size;
+    /* NULL, or called on the opening thread where the database is new: needs a schema. A copy of a
+       seed is not new. Not called by toft_realm_open_dry_run */
+    toft_initialize_callback initialize;
+    void *initialize_user_data; /* for `initialize` */
 } toft_configuration;
 
 /* Bytes of an encryption key; another size is TOFT_ERROR_INVALID_ARGUMENT. */
@@ -849,6 +861,11 @@ TOFT_API toft_status toft_realm_write_copy_with_key(
    "Opening". Any thread. */
 TOFT_API toft_status toft_file_schema_version(toft_string path, uint64_t *out_version);
 
+/* The same for an encrypted file. `key` (may be NULL with the size 0: the file is not encrypted):
+   TOFT_KEY_SIZE bytes. */
+TOFT_API toft_status toft_file_schema_version_with_key(
+    toft_string path, const void *key, size_t key_size, uint64_t *out_version);
+
 /* Deletes a file that nobody has open, in this process or another. Its lock file, which holds no
    data, stays. `out_was_there` (may be NULL): whether there was a file. Errors:
    TOFT_ERROR_ALREADY_OPEN, TOFT_ERROR_PERMISSION_DENIED and others of the group "Opening". Any
@@ -883,6 +900,86 @@ TOFT_API toft_status toft_compact_with_key(
    whole file. */
 TOFT_API toft_status toft_change_key(toft_string path, const void *old_key, size_t old_key_size,
     const void *new_key, size_t new_key_size);
+
+/* A property that has lost values in a salvage. */
+typedef struct toft_salvage_property {
+    toft_string name;
+    uint64_t lost_count; /* objects that have null or the default instead */
+} toft_salvage_property;
+
+/* What a salvage found of a class. */
+typedef struct toft_salvage_class {
+    size_t size;
+    toft_string name;
+    uint64_t object_count; /* objects in the new file */
+    /* objects of the version that was read which were found nowhere; -1: nothing says how many */
+    int64_t missing_count;
+    /* objects of an older version: they may have been changed or deleted since */
+    uint64_t older_count;
+    /* objects that no checksum covers any more: they agree with themselves */
+    uint64_t unverified_count;
+    /* objects that were left out: without a primary key or with that of another one, with unique
+       values of another one, or embedded and without an owner */
+    uint64_t dropped_count;
+    uint64_t cut_link_count; /* links to objects that are lost: null now, or gone from their list */
+    const toft_salvage_property *properties; /* those that have lost values */
+    size_t property_count;
+} toft_salvage_class;
+
+/* Called by toft_salvage for each class, in the order of the file's schema, before the new file has
+   its name. False: the new file is not wanted, and toft_salvage returns TOFT_ERROR_INTERRUPTED.
+   What `found` leads to is valid until the callback returns. It may call nothing of the library but
+   releases and what never fails: all else is TOFT_ERROR_INSIDE_CALLBACK there. */
+typedef bool (*toft_salvage_callback)(void *user_data, const toft_salvage_class *found);
+
+/* What toft_salvage needs. Start with TOFT_INITIALIZE. */
+typedef struct toft_salvage_options {
+    size_t size;
+    toft_string path;     /* the damaged file */
+    toft_string new_path; /* the new file */
+    /* NULL and 0 for a file that is not encrypted, else TOFT_KEY_SIZE bytes: of the damaged file */
+    const void *key;
+    size_t key_size;
+    const void *new_key; /* of the new file, in the same way */
+    size_t new_key_size;
+    toft_salvage_callback found; /* NULL, or told what was found of each class */
+    void *found_user_data;       /* for `found` */
+    /* NULL, or a word that any thread or signal handler may change during the call: when it is not
+       0, the salvage ends with TOFT_ERROR_INTERRUPTED */
+    const uint32_t *interrupt;
+    uint32_t flags;    /* TOFT_OPEN_MAPPED or TOFT_OPEN_BUFFERED */
+    uint32_t reserved; /* 0 */
+} toft_salvage_options;
+
+/* What holds of a salvage; combined with |. */
+TOFT_ENUM(toft_salvage_flags, uint32_t) {
+    TOFT_SALVAGE_PARTIAL = 0,
+    TOFT_SALVAGE_COMPLETE = 1, /* nothing is missing, and nothing was found damaged */
+    /* nothing led to the schema any more: it was found by looking at every page */
+    TOFT_SALVAGE_SCHEMA_UNVERIFIED = 2
+};
+
+/* What a salvage found. */
+typedef struct toft_salvage_report {
+    size_t size;
+    uint64_t version; /* the newest one that could be read */
+    uint64_t class_count;
+    uint64_t object_count;
+    uint32_t flags; /* toft_salvage_flags */
+    uint32_t reserved;
+} toft_salvage_report;
+
+/* Reads what a damaged file still holds into a new one, see the page on salvage. The damaged file
+   is not written to, and no lock file is made beside it. The new file has been read back and
+   checked, and is durable, when the function returns; after an error, or a crash, there is no such
+   file. Its objects have the keys that they had. Errors: TOFT_ERROR_FILE_EXISTS when there is
+   something at `new_path`; TOFT_ERROR_ALREADY_OPEN when a process has the damaged file open for
+   writing; TOFT_ERROR_CORRUPT when its schema is lost, or so much of its beginning that nothing can
+   be read; TOFT_ERROR_KEY_REQUIRED, TOFT_ERROR_WRONG_KEY, TOFT_ERROR_NOT_ENCRYPTED,
+   TOFT_ERROR_NOT_A_DATABASE, TOFT_ERROR_UNSUPPORTED_FORMAT, TOFT_ERROR_FILE_NOT_FOUND,
+   TOFT_ERROR_DISK_FULL... Any thread. Cost: the whole file. */
+TOFT_API toft_status toft_salvage(
+    const toft_salvage_options *options, toft_salvage_report *out_report);
 
 /* Releases a realm's handle. The realm closes with the last of this and of every object, list and
    results got from it: an open write transaction is cancelled, its version is given up, its

@@ -1,5 +1,6 @@
 public import CToft
 internal import ToftEngine
+internal import ToftModel
 internal import ToftPlatform
 internal import ToftStorage
 
@@ -60,12 +61,94 @@ public func toft_change_key(
 }
 
 @c @implementation
+public func toft_salvage(
+    _ options: UnsafePointer<toft_salvage_options>?,
+    _ out_report: UnsafeMutablePointer<toft_salvage_report>?
+) -> toft_status {
+    entry { () throws(EngineError) in
+        let options = try Argument.structure(options, "options")
+        let out = try Argument.outStructure(out_report, "out_report")
+        let buffered = TOFT_OPEN_BUFFERED.rawValue
+        try Argument.flags(options.flags, known: buffered, "options")
+        try Argument.reserved(options.reserved, "options")
+        let path = try Argument.givenPath(options.path)
+        let newPath = try Argument.givenPath(options.new_path, "new_path")
+        let key = try Argument.key(options.key, options.key_size, "key")
+        let newKey = try Argument.key(options.new_key, options.new_key_size, "new_key")
+        let salvage = { () throws(EngineError) -> SalvageReport in
+            try Database.salvage(
+                path, to: newPath, encryptionKey: key, newKey: newKey,
+                usesMapping: options.flags & buffered == 0
+            ) { found in
+                guard let callback = options.found else { return true }
+                return found.classes.allSatisfy { $0.tell(callback, options.found_user_data) }
+            }
+        }
+        let found: SalvageReport
+        if let word = options.interrupt {
+            found = try InterruptProbe(word).watching(salvage)
+        } else {
+            found = try salvage()
+        }
+        var report = toft_salvage_report()
+        report.version = found.version.rawValue
+        report.class_count = UInt64(found.classes.count)
+        report.object_count = UInt64(found.classes.reduce(0) { $0 + $1.objects })
+        report.flags =
+            (found.isComplete ? TOFT_SALVAGE_COMPLETE.rawValue : 0)
+            | (found.isSchemaUnverified ? TOFT_SALVAGE_SCHEMA_UNVERIFIED.rawValue : 0)
+        Argument.fill(out, report)
+    }
+}
+
+extension SalvageReport.Class {
+    /// Tells a program of the class, and asks whether the new file is to be kept.
+    fileprivate func tell(
+        _ callback: toft_salvage_callback, _ userData: UnsafeMutableRawPointer?
+    ) -> Bool {
+        let className = CString(name)
+        let names = properties.map { CString($0.name) }
+        let lost = zip(names, properties).map {
+            toft_salvage_property(name: $0.string, lost_count: UInt64($1.lost))
+        }
+        return lost.withUnsafeBufferPointer { lost in
+            var found = toft_salvage_class()
+            found.size = MemoryLayout<toft_salvage_class>.size
+            found.name = className.string
+            found.object_count = UInt64(objects)
+            found.missing_count = missing.map { Int64($0) } ?? -1
+            found.older_count = UInt64(older)
+            found.unverified_count = UInt64(unverified)
+            found.dropped_count = UInt64(dropped)
+            found.cut_link_count = UInt64(cutLinks)
+            found.properties = lost.baseAddress
+            found.property_count = lost.count
+            var isKept = false
+            withExtendedLifetime((className, names)) {
+                ThreadMark.current.refusingCalls { isKept = callback(userData, &found) }
+            }
+            return isKept
+        }
+    }
+}
+
+@c @implementation
 public func toft_file_schema_version(
     _ path: toft_string, _ out_version: UnsafeMutablePointer<UInt64>?
 ) -> toft_status {
+    toft_file_schema_version_with_key(path, nil, 0, out_version)
+}
+
+@c @implementation
+public func toft_file_schema_version_with_key(
+    _ path: toft_string, _ key: UnsafeRawPointer?, _ key_size: Int,
+    _ out_version: UnsafeMutablePointer<UInt64>?
+) -> toft_status {
     entry { () throws(EngineError) in
         let out = try Argument.out(out_version, "out_version")
-        out.pointee = try Database.schemaVersion(of: try Argument.givenPath(path))
+        out.pointee = try Database.schemaVersion(
+            of: try Argument.givenPath(path),
+            encryptionKey: try Argument.key(key, key_size, "key"))
     }
 }
 
@@ -88,9 +171,11 @@ extension Argument {
         return key == nil ? nil : try EncryptionKey(engine: bytes)
     }
 
-    fileprivate static func givenPath(_ path: toft_string) throws(EngineError) -> String {
-        let path = try Argument.path(path, "path")
-        guard !path.isEmpty else { throw .invalidArgument("The path is empty.") }
+    fileprivate static func givenPath(_ path: toft_string, _ name: StaticString = "path")
+        throws(EngineError) -> String
+    {
+        let path = try Argument.path(path, name)
+        guard !path.isEmpty else { throw .invalidArgument("'\(name)' is empty.") }
         return path
     }
 }

@@ -132,10 +132,17 @@ struct MigrationTarget: @unchecked Sendable {
         defer { HandleTable.shared.release(handle, .migration) }
         let status = callback(userData, handle)
         guard status != TOFT_OK else { return }
+        throw thread.failure(behind: status, "The migration was given up: its callback")
+    }
+}
+
+extension CallingThread {
+    /// What the status of a program's callback says: the failure behind it, where it was a call of
+    /// the library that failed.
+    func failure(behind status: toft_status, _ what: String) -> EngineError {
         let code = ErrorCode(rawValue: status.rawValue) ?? .interrupted
-        if let failure = thread.failure, failure.code == code { throw failure }
-        throw EngineError(
-            code, "The migration was given up: its callback returned \(status.rawValue).")
+        if let failure, failure.code == code { return failure }
+        return EngineError(code, "\(what) returned \(status.rawValue).")
     }
 }
 

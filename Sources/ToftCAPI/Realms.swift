@@ -160,6 +160,11 @@ extension Configuration {
                 try target.ask(owner, property, use)
             }
         }
+        if let callback = given.initialize {
+            let target = InitializeTarget(
+                callback: callback, userData: given.initialize_user_data)
+            initialize = { session throws(EngineError) in try target.call(session) }
+        }
         if let callback = given.migration {
             guard schema != nil, schemaVersion != nil else {
                 throw .invalidArgument(
@@ -183,6 +188,24 @@ private struct ProgressTarget: @unchecked Sendable {
         ThreadMark.current.refusingCalls {
             callback(userData, UInt64(clamping: done), UInt64(clamping: total))
         }
+    }
+}
+
+/// What a program fills a new database with.
+///
+/// `@unchecked Sendable`: it is called on the thread of the call that was given it.
+private struct InitializeTarget: @unchecked Sendable {
+    let callback: toft_initialize_callback
+    let userData: UnsafeMutableRawPointer?
+
+    /// Calls it, and throws what its status says.
+    func call(_ session: Session) throws(EngineError) {
+        let realm = try RealmBox.handle(of: session)
+        defer { HandleTable.shared.release(realm, .realm) }
+        let status = callback(userData, realm)
+        guard status != TOFT_OK else { return }
+        throw CallingThread.current.failure(
+            behind: status, "The new database was not filled: its callback")
     }
 }
 

@@ -12,7 +12,8 @@ struct SalvageCommand: ParsableCommand {
             Changes nothing in the damaged file. What the newest version cannot tell any more is \
             taken from older versions, and from parts of the file that nothing leads to. The new \
             file must not exist before; it has been read back and checked, and is durable, when \
-            the command ends. Exit status 2 when something is missing or was found damaged.
+            the command ends. It has the key of the damaged one, unless another is given. Exit \
+            status 2 when something is missing or was found damaged.
             """)
 
     @OptionGroup var source: FileArgument
@@ -20,9 +21,16 @@ struct SalvageCommand: ParsableCommand {
     @Argument(help: "The new file.", completion: .file())
     var new: String
 
+    @Option(help: "A file with the 64 bytes of the new file's key.", completion: .file())
+    var newKeyFile: String?
+
     func run() throws {
         let report = try reportingErrors {
-            try Database.salvage(source.file, to: new, usesMapping: !source.buffered)
+            let key = try source.key.key()
+            return try Database.salvage(
+                source.file, to: new, encryptionKey: key,
+                newKey: try newKeyFile.map { try KeyArgument.key(in: $0) } ?? key,
+                usesMapping: !source.buffered)
         }
         if source.json {
             print(Self.json(report))

@@ -53,6 +53,8 @@ package struct Configuration: Sendable {
     package var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
     /// Called by opening where the file has an older version than `schemaVersion`.
     package var migration: Migration.Handler?
+    /// Called by opening where no program has given the database classes yet.
+    package var initialize: Initialization.Handler?
     /// Asked by opening for the values that objects get in properties that are new.
     package var defaults: DefaultHandler?
     /// Whether a file whose classes do not fit the schema is deleted and made anew.
@@ -89,6 +91,7 @@ extension Configuration {
         kept.interruption = nil
         kept.progress = nil
         kept.migration = nil
+        kept.initialize = nil
         kept.defaults = nil
         kept.compacts = nil
         return kept
@@ -99,6 +102,11 @@ extension Configuration {
 
     /// Throws where one option excludes another.
     func checkOptions() throws(EngineError) {
+        guard initialize == nil || schema != nil else {
+            throw EngineError(
+                .invalidArgument,
+                "A callback that fills a new database needs the classes that it is to have.")
+        }
         guard mode == .readOnly, deletesIfMigrationNeeded || compacts != nil else { return }
         throw EngineError(
             .invalidArgument,

@@ -166,13 +166,19 @@ package final class Database: Sendable {
     /// Reads what a damaged file still holds into a new one; see `Salvage`. Nothing is written to
     /// the damaged file. O(file).
     ///
+    /// - Parameter newKey: of the new file; nil: it is plain.
+    /// - Parameter keeps: told what was found before the new file has its name; false: there shall
+    ///   be none.
     /// - Throws: `alreadyOpen` where a process has the damaged file open for writing; `fileExists`;
-    ///   `corrupt` where the schema is lost...
-    package static func salvage(_ path: String, to newPath: String, usesMapping: Bool = true)
-        throws(EngineError) -> SalvageReport
-    {
+    ///   `corrupt` where the schema is lost; `keyRequired`, `wrongKey`, `notEncrypted`;
+    ///   `interrupted`...
+    package static func salvage(
+        _ path: String, to newPath: String, encryptionKey: EncryptionKey? = nil,
+        newKey: EncryptionKey? = nil, usesMapping: Bool = true,
+        keeps: (SalvageReport) -> Bool = { _ in true }
+    ) throws(EngineError) -> SalvageReport {
         let file = try storage { () throws(StorageError) in
-            try SalvageSource.open(path, usesMapping: usesMapping)
+            try SalvageSource.open(path, encryptionKey: encryptionKey, usesMapping: usesMapping)
         }
         guard try storage({ () throws(StorageError) in try !file.isInUse() }) else {
             throw EngineError(
@@ -181,8 +187,12 @@ package final class Database: Sendable {
         }
         var outcome: Result<SalvageReport, ModelError>?
         do throws(StorageError) {
-            try Store.make(newPath) { store in
-                outcome = Result { () throws(ModelError) in try Salvage.run(file, into: store) }
+            try Store.make(newPath, encryptionKey: newKey) { store in
+                outcome = Result { () throws(ModelError) in
+                    let report = try Salvage.run(file, into: store)
+                    if keeps(report) { return report }
+                    throw .storage(.interrupted)
+                }
                 if case .success? = outcome { return true }
                 return false
             }

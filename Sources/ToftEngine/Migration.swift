@@ -92,7 +92,7 @@ package final class Migration {
         }
     }
 
-    private static func begin(
+    static func begin(
         in database: Database, _ timeout: Int, _ probe: InterruptProbe?
     ) throws(EngineError) -> WriteTransaction {
         let begin = { (slice: Int) throws(EngineError) in

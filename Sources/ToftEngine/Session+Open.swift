@@ -86,6 +86,7 @@ extension Session {
             mustNotWait(for: database, configuration)
             ? 0 : configuration.writeTimeoutMilliseconds ?? -1
         try Migration.runIfDue(in: database, configuration, timeout, probe)
+        try Initialization.runIfDue(in: database, configuration, timeout, probe)
         guard let probe else { return try newest(of: database, configuration, timeout) }
         return try Interruption.waiting(timeout, probe) { slice throws(EngineError) in
             try newest(of: database, configuration, slice)

@@ -249,6 +249,129 @@ import ToftTestKit
         }
     }
 
+    @Test func `An encrypted file is salvaged with its key, into one with any key or none`() throws
+    {
+        try withLibrary { library in
+            try library.encrypt(Keys.first)
+            for newKey in [Keys.first, Keys.second, nil] {
+                let (report, content) = try library.salvage(newKey: newKey)
+                #expect(report.isComplete, "\(report.problems) \(report.classes)")
+                #expect(content == library.content)
+                let image = try Data(contentsOf: URL(fileURLWithPath: library.newPath))
+                #expect((image.range(of: Data("Book 1".utf8)) == nil) == (newKey != nil))
+            }
+            let new = library.directory + "/new.toft"
+            func code(_ key: EncryptionKey?) -> ErrorCode? {
+                do {
+                    _ = try Database.salvage(
+                        library.directory + "/damaged.toft", to: new, encryptionKey: key)
+                    return nil
+                } catch { return error.code }
+            }
+            #expect(code(nil) == .keyRequired)
+            #expect(code(Keys.second) == .wrongKey)
+            // One meta page is enough.
+            let whole = library.image
+            for slot in 0..<2 {
+                library.image = whole
+                library.image[slot * 4_096 + 100] ^= 1
+                let (report, content) = try library.salvage(newKey: nil)
+                #expect(!report.isComplete && content == library.content)
+            }
+            library.image[100] ^= 1
+            do {
+                _ = try library.salvage(newKey: nil)
+                Issue.record("Without a meta page nobody knows what the key belongs to.")
+            } catch let error as EngineError {
+                #expect(error.code == .corrupt && error.message.contains("meta pages"), "\(error)")
+            }
+            #expect(try FileIdentity.ofFile(at: library.newPath) == nil)
+            try Data(try Data(contentsOf: URL(fileURLWithPath: library.path))).write(
+                to: URL(fileURLWithPath: library.directory + "/damaged.toft"))
+            #expect(code(Keys.first) == .notEncrypted)
+        }
+    }
+
+    @Test func `What is salvaged of an encrypted file that has lost pages is right`() throws {
+        try withLibrary { library in
+            try library.encrypt(Keys.first)
+            let whole = library.image
+            var seed = Seed.random()
+            print("Lost pages: \(seed)")
+            var losses = 0
+            let step = library.pages / 12
+            for page in stride(from: seed.below(step) + 2, to: library.pages, by: step) {
+                library.image = whole
+                library.image[page * 4_096 + seed.below(4_096)] ^= 1
+                do {
+                    let (report, content) = try library.salvage(newKey: Keys.second)
+                    try library.expectKept(content, report)
+                    if report.classes.contains(where: { ($0.missing ?? 0) > 0 }) { losses += 1 }
+                    #expect(report.classes.allSatisfy { $0.unverified == 0 })
+                } catch let error as EngineError {
+                    #expect(error.code == .corrupt, "page \(page): \(error)")
+                }
+            }
+            #expect(losses > 0)
+        }
+    }
+
+    @Test func `What the log of an encrypted file has is salvaged, up to where it is damaged`()
+        throws
+    {
+        try withLibrary { library in
+            try library.encrypt(Keys.first)
+            try Library.opening(library.damagedPath, Keys.first) { session in
+                let book = try session.classHandle(named: "Book")
+                for number in 0..<10 {
+                    try session.beginWrite()
+                    try session.find(Value.int(5), in: book.id)?.set(
+                        try book.property(named: "rank").id, Value.int(Int64(1_000 + number)))
+                    try session.commit()
+                }
+                library.image = Array(
+                    try Data(contentsOf: URL(fileURLWithPath: library.damagedPath)))
+            }
+            #expect(try library.salvage(newKey: nil).content["Book"]?[5]?["rank"] == .int(1_009))
+            let frames = stride(from: 8_192, to: library.image.count - 512, by: 512).filter {
+                Array(library.image[$0..<($0 + 4)]) == Array("TLOG".utf8)
+                    && library.image[$0 + 4] == 1
+            }
+            let last = try #require(frames.suffix(3).first)
+            library.image[last + 100] ^= 1
+            let (report, content) = try library.salvage(newKey: nil)
+            #expect(content["Book"]?[5]?["rank"] == .int(1_006), "\(report.problems)")
+            #expect(!report.isComplete)
+        }
+    }
+
+    @Test func `A program may refuse what was salvaged, and end a salvage`() throws {
+        try withLibrary { library in
+            func code(keeps: (SalvageReport) -> Bool) -> ErrorCode? {
+                do {
+                    _ = try Database.salvage(library.path, to: library.newPath, keeps: keeps)
+                    return nil
+                } catch { return error.code }
+            }
+            var told = 0
+            let refused = code { report in
+                told = report.classes.reduce(0) { $0 + $1.objects }
+                return FileManager.default.fileExists(atPath: library.newPath)
+            }
+            #expect(refused == .interrupted)
+            #expect(told == library.content.reduce(0) { $0 + $1.value.count })
+            #expect(!FileManager.default.fileExists(atPath: library.newPath))
+            var word: UInt32 = 1
+            withUnsafePointer(to: &word) { word in
+                let ended = InterruptProbe(word).watching { code { _ in true } }
+                #expect(ended == .interrupted)
+            }
+            #expect(!FileManager.default.fileExists(atPath: library.newPath))
+            let kept = code { _ in true }
+            #expect(kept == nil)
+        }
+    }
+
     @Test func `Wrong paths and other files are refused, and nothing is made`() throws {
         try withLibrary { library in
             func code(_ path: String, _ newPath: String) -> ErrorCode? {
@@ -303,6 +426,15 @@ import ToftTestKit
     }
 }
 
+private enum Keys {
+    static let first = key(1)
+    static let second = key(2)
+
+    private static func key(_ byte: UInt8) -> EncryptionKey? {
+        [UInt8](repeating: byte, count: 64).withUnsafeBytes { try? EncryptionKey($0) }
+    }
+}
+
 /// A database with all types, and an image of its file to be damaged.
 private final class Library {
     typealias Content = [String: [Int64: [String: Value]]]
@@ -310,7 +442,9 @@ private final class Library {
     let directory: String
     var path: String { directory + "/library.toft" }
     var newPath: String { directory + "/salvaged.toft" }
-    private var damagedPath: String { directory + "/damaged.toft" }
+    var damagedPath: String { directory + "/damaged.toft" }
+    /// That of the image.
+    private var key: EncryptionKey?
     var image: [UInt8]
     /// What the sound file holds.
     var content: Content = [:]
@@ -449,17 +583,30 @@ private final class Library {
         try session.commit()
     }
 
-    static func opening(_ path: String, _ body: (Session) throws -> Void) throws {
-        let session = try Session.open(
-            Configuration(location: .file(path: path), mode: .existing))
+    /// Makes the image that of an encrypted file, which lies where damaged ones do.
+    func encrypt(_ key: EncryptionKey?) throws {
+        try Self.opening(path) { session in
+            try? FileManager.default.removeItem(atPath: damagedPath)
+            try session.writeCopy(to: damagedPath, encryptionKey: key)
+        }
+        image = Array(try Data(contentsOf: URL(fileURLWithPath: damagedPath)))
+        self.key = key
+    }
+
+    static func opening(
+        _ path: String, _ key: EncryptionKey? = nil, _ body: (Session) throws -> Void
+    ) throws {
+        var configuration = Configuration(location: .file(path: path), mode: .existing)
+        configuration.encryptionKey = key
+        let session = try Session.open(configuration)
         try body(session)
         try session.close()
     }
 
     /// Everything that a file holds.
-    static func read(_ path: String) throws -> Content {
+    static func read(_ path: String, _ key: EncryptionKey? = nil) throws -> Content {
         var content: Content = [:]
-        try opening(path) { session in
+        try opening(path, key) { session in
             #expect(try session.checkEverything().problems == [])
             for owner in session.schema.visibleClasses {
                 content[owner.name] = [:]
@@ -494,12 +641,15 @@ private final class Library {
     // MARK: Salvage
 
     /// Writes the image to a file and salvages it, which leaves it as it is.
-    func salvage() throws -> (report: SalvageReport, content: Content) {
+    func salvage(newKey: EncryptionKey? = nil) throws -> (
+        report: SalvageReport, content: Content
+    ) {
         try Data(image).write(to: URL(fileURLWithPath: damagedPath))
         try? FileManager.default.removeItem(atPath: newPath)
-        let report = try Database.salvage(damagedPath, to: newPath)
+        let report = try Database.salvage(
+            damagedPath, to: newPath, encryptionKey: key, newKey: newKey)
         #expect(try Data(contentsOf: URL(fileURLWithPath: damagedPath)) == Data(image))
-        return (report, try Self.read(newPath))
+        return (report, try Self.read(newPath, newKey))
     }
 
     func classReport(_ name: String, _ report: SalvageReport) throws -> SalvageReport.Class {

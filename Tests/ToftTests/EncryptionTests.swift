@@ -139,6 +139,74 @@ struct EncryptionTests {
     }
 
     @Test
+    func `Several processes use an encrypted file`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("people.realm")
+        let (path, key) = (url.path, key)
+        await withTaskGroup(of: Void.self) { group in
+            for first in [0, 1_000, 2_000] {
+                group.addTask {
+                    await #expect(processExitsWith: .success) {
+                        [
+                            path = path as String, key = key as Data, first = first as Int
+                        ] in
+                        let realm = try Realm(
+                            configuration: Realm.Configuration(
+                                fileURL: URL(fileURLWithPath: path), encryptionKey: key,
+                                objectTypes: [Person.self, Dog.self]))
+                        var seen = 0
+                        for number in first..<first + 100 {
+                            try realm.write { realm.add(Person(number, "Somebody \(number)")) }
+                            let people = realm.objects(Person.self)
+                            try #require(people.count > seen)
+                            seen = people.count
+                            try #require(people.allSatisfy { $0.name == "Somebody \($0.id)" })
+                        }
+                    }
+                }
+            }
+        }
+        let realm = try Realm(configuration: configuration(url, key))
+        #expect(realm.objects(Person.self).count == 300)
+        try TestRealm.check(realm)
+    }
+
+    @Test
+    func `What a damaged encrypted file still holds is read into one with another key`() throws {
+        try withFile(key) { url in
+            let new = url.appendingPathExtension("new")
+            expectError(.keyRequired) { try Realm.salvage(url, to: new) }
+            expectError(.wrongKey) { try Realm.salvage(url, to: new, encryptionKey: other) }
+            expectError(.invalidArgument) {
+                try Realm.salvage(url, to: new, encryptionKey: key, newEncryptionKey: Data())
+            }
+            #expect(!FileManager.default.fileExists(atPath: new.path))
+            let whole = try Realm.salvage(
+                url, to: new, encryptionKey: key, newEncryptionKey: other)
+            #expect(whole.isComplete)
+            try expectWhole(new, other)
+            let plain = url.appendingPathExtension("plain")
+            #expect(try Realm.salvage(new, to: plain, encryptionKey: other).isComplete)
+            try expectWhole(plain, nil)
+            expectError(.notEncrypted) {
+                try Realm.salvage(plain, to: url, encryptionKey: key)
+            }
+        }
+    }
+
+    @Test
+    func `A dry run takes the key of its configuration`() throws {
+        try withFile(key) { url in
+            let changes = try Realm.dryRun(of: configuration(url, key))
+            #expect(changes.isEmpty)
+            expectError(.keyRequired) { _ = try Realm.dryRun(of: configuration(url, nil)) }
+        }
+    }
+
+    @Test
     func `An encrypted file is compacted with its key`() throws {
         try withFile(key) { url in
             expectError(.keyRequired) { try Realm.compact(configuration(url, nil)) }

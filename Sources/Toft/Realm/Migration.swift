@@ -130,29 +130,39 @@ public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throw
     }
 }
 
-/// Calls a migration block for the engine, and keeps what it throws.
-final class MigrationCall: Sendable {
-    private let block: MigrationBlock
+/// Calls the blocks of a configuration for the engine, and keeps what they throw.
+final class OpeningBlocks: Sendable {
     private let configuration: Realm.Configuration
     private let thrown = Mutex<(any Swift.Error)?>(nil)
 
-    init?(_ configuration: Realm.Configuration) {
-        guard let block = configuration.migrationBlock else { return nil }
-        self.block = block
-        self.configuration = configuration.opened
+    init(_ configuration: Realm.Configuration) { self.configuration = configuration.opened }
+
+    /// Has the engine call them.
+    func join(_ engine: inout ToftEngine.Configuration) {
+        if let block = configuration.migrationBlock {
+            engine.migration = { migration throws(EngineError) in try self.run(block, migration) }
+        }
+        if let block = configuration.initialize {
+            engine.initialize = { session throws(EngineError) in
+                let realm = Realm(RealmSession(session, self.configuration, .thread))
+                do {
+                    try Realm.attempt { try block(realm) }
+                } catch {
+                    throw self.keep(error, "The block that fills a new database")
+                }
+            }
+        }
     }
 
-    /// The engine's handler.
-    var handler: ToftEngine.Migration.Handler {
-        { migration throws(EngineError) in try self.run(migration) }
+    /// What a block has thrown, if that is why an opening has failed.
+    var cause: (any Swift.Error)? { thrown.withLock { $0 } }
+
+    private func keep(_ error: any Swift.Error, _ block: String) -> EngineError {
+        thrown.withLock { $0 = error }
+        return EngineError(.interrupted, "\(block) has thrown \(error).")
     }
 
-    /// What the block has thrown, if that is why an opening has failed.
-    func cause(of error: EngineError) -> any Swift.Error {
-        thrown.withLock { $0 } ?? Realm.Error(telling: error)
-    }
-
-    private func run(_ engine: ToftEngine.Migration) throws(EngineError) {
+    private func run(_ block: MigrationBlock, _ engine: ToftEngine.Migration) throws(EngineError) {
         var was = configuration
         was.objectTypes = []
         let stage = NewRealm(engine, configuration)
@@ -162,8 +172,7 @@ final class MigrationCall: Sendable {
             try Realm.attempt { try block(migration, engine.oldVersion) }
         } catch {
             if let failure = stage.failure { throw failure }
-            thrown.withLock { $0 = error }
-            throw EngineError(.interrupted, "The migration block has thrown \(error).")
+            throw keep(error, "The migration block")
         }
     }
 }

@@ -19,13 +19,13 @@ extension Realm {
             throw Realm.Error(
                 .invalidArgument, "A configuration needs a fileURL or an inMemoryIdentifier.")
         }
-        let migration = MigrationCall(configuration)
+        let blocks = OpeningBlocks(configuration)
         do throws(EngineError) {
             var engine = try configuration.engine(at: location, .thread)
-            engine.migration = migration?.handler
+            blocks.join(&engine)
             return try ToftEngine.Migration.dryRun(engine).map { SchemaChange($0) }
         } catch {
-            throw migration?.cause(of: error) ?? Realm.Error(error)
+            throw blocks.cause ?? Realm.Error(error)
         }
     }
 

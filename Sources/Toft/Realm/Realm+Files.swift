@@ -117,12 +117,27 @@ extension Realm {
     ///
     /// Throws `.fileExists` where there is something at `newFileURL`, `.alreadyOpen` while a
     /// process has the damaged file open for writing, `.corrupt` where its schema is lost,
-    /// `.notADatabase`, `.unsupportedFormat`, `.fileNotFound`, `.diskFull`... Takes as long as
-    /// reading the file.
+    /// `.keyRequired`, `.wrongKey`, `.notEncrypted`, `.notADatabase`, `.unsupportedFormat`,
+    /// `.fileNotFound`, `.diskFull`... Takes as long as reading the file.
+    ///
+    /// - Parameters:
+    ///   - fileURL: of the damaged file.
+    ///   - newFileURL: of the new one.
+    ///   - encryptionKey: of the damaged file, 64 bytes; nil: it is plain.
+    ///   - newEncryptionKey: of the new file, 64 bytes; nil: it is plain.
+    /// - Returns: what was read and what is missing.
     @discardableResult
-    public static func salvage(_ fileURL: URL, to newFileURL: URL) throws -> Salvage {
+    public static func salvage(
+        _ fileURL: URL, to newFileURL: URL, encryptionKey: Data? = nil,
+        newEncryptionKey: Data? = nil
+    ) throws -> Salvage {
         do throws(EngineError) {
-            let report = try Database.salvage(fileURL.path, to: newFileURL.path)
+            let key: EncryptionKey? =
+                if let encryptionKey { try EncryptionKey(encryptionKey) } else { nil }
+            let newKey: EncryptionKey? =
+                if let newEncryptionKey { try EncryptionKey(newEncryptionKey) } else { nil }
+            let report = try Database.salvage(
+                fileURL.path, to: newFileURL.path, encryptionKey: key, newKey: newKey)
             return Salvage(
                 version: report.version.rawValue, isComplete: report.isComplete,
                 isSchemaUnverified: report.isSchemaUnverified,

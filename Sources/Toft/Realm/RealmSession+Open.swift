@@ -58,13 +58,13 @@ extension RealmSession {
                 configuration.opened, confinement)
         }
         if case .file(let path) = location { prepareFolder(of: path, configuration) }
-        let migration = MigrationCall(configuration)
-        engine.migration = migration?.handler
+        let blocks = OpeningBlocks(configuration)
+        blocks.join(&engine)
         do throws(EngineError) {
             return RealmSession(
                 try Session.open(engine), configuration.opened, confinement)
         } catch {
-            throw migration?.cause(of: error) ?? Realm.Error(telling: error)
+            throw blocks.cause ?? Realm.Error(telling: error)
         }
     }
 

@@ -24,6 +24,8 @@ extension toft_input_column: SizedStructure { static var firstSize: Int { 72 } }
 extension toft_database_info: SizedStructure { static var firstSize: Int { 80 } }
 extension toft_check_report: SizedStructure { static var firstSize: Int { 32 } }
 extension toft_compaction: SizedStructure { static var firstSize: Int { 24 } }
+extension toft_salvage_options: SizedStructure { static var firstSize: Int { 104 } }
+extension toft_salvage_report: SizedStructure { static var firstSize: Int { 40 } }
 
 extension Argument {
     /// A structure that the caller filled in. What an older caller does not know reads as zero.

@@ -24,6 +24,11 @@ extension ModelSchema {
         return try add(declared, version: version, to: store, timeoutMilliseconds, calls)
     }
 
+    /// Whether no program has given a database classes yet.
+    package static func isMissing(in snapshot: Snapshot) throws(ModelError) -> Bool {
+        try SchemaTree.generation(in: snapshot) == 0
+    }
+
     /// Carries the plan out within a transaction that the caller ends.
     package static func add(
         _ declared: Schema, version: UInt64?, in transaction: WriteTransaction,
@@ -49,6 +54,18 @@ extension ModelSchema {
         let schema = try add(declared, version: version, in: transaction, calls: calls)
         _ = try ToftModel.stored { () throws(StorageError) in try transaction.commit() }
         return schema
+    }
+}
+
+extension ModelTransaction {
+    /// Works on a write transaction, in which the database is given a declared schema before.
+    package convenience init(
+        _ transaction: WriteTransaction, adding declared: Schema, version: UInt64?,
+        calls: SchemaCalls, buffer: WriteBuffer
+    ) throws(ModelError) {
+        let schema = try ModelSchema.add(
+            declared, version: version, in: transaction, calls: calls)
+        self.init(transaction, schema: schema, buffer: buffer)
     }
 }
 

@@ -7,6 +7,7 @@ package import ToftPlatform
 /// 2. A root or a cluster that no reference leads to is *loose*: found by looking at every page.
 ///    Nothing says that its bytes are right but they themselves.
 /// 3. A page that some reference led to and that was refused is never used as a loose one.
+/// 4. An encrypted file has nothing loose: what it takes to decrypt an extent lies in its parent.
 ///
 /// One thread uses it. It must not be written to meanwhile.
 package final class SalvageSource {
@@ -32,11 +33,12 @@ package final class SalvageSource {
 
     /// Opens a file for reading.
     ///
-    /// - Throws: `notADatabase`; `unsupportedFormat`; `keyRequired` where the file is encrypted;
-    ///   `fileNotFound`, `permissionDenied`...
-    package static func open(_ path: String, usesMapping: Bool = true) throws(StorageError)
-        -> SalvageSource
-    {
+    /// - Throws: `notADatabase`; `unsupportedFormat`; `keyRequired`, `wrongKey`, `notEncrypted`;
+    ///   `corrupt` where a key is given and no meta page says whose it is; `fileNotFound`,
+    ///   `permissionDenied`...
+    package static func open(
+        _ path: String, encryptionKey: EncryptionKey? = nil, usesMapping: Bool = true
+    ) throws(StorageError) -> SalvageSource {
         let file = try system(
             PosixFile.open(path, forWriting: false, allowingNetworkFileSystem: true))
         do throws(StorageError) {
@@ -48,7 +50,12 @@ package final class SalvageSource {
                 guard case .notADatabase = error else { throw error }
                 foreign = error
             }
-            let damaged = try SalvageSource(file, isBuffered: !usesMapping)
+            let cipher = try Store.cipher(of: file, encryptionKey)
+            if foreign == nil, encryptionKey != nil, cipher == nil {
+                throw .corrupt(
+                    page: 0, reason: "both meta pages are lost, and an encrypted file needs one")
+            }
+            let damaged = try SalvageSource(file, isBuffered: !usesMapping, cipher)
             if let foreign, try damaged.version(at: 0) == nil { throw foreign }
             return damaged
         } catch {
@@ -57,9 +64,15 @@ package final class SalvageSource {
         }
     }
 
-    /// Reads the metas and the log of a file that the caller has opened.
-    package init(_ file: any StorageFile, isBuffered: Bool = false) throws(StorageError) {
-        self.file = MappedFile(file, isBuffered: isBuffered)
+    /// The same of a plain file that the caller has opened.
+    package convenience init(_ file: any StorageFile) throws(StorageError) {
+        try self.init(file, isBuffered: false, nil)
+    }
+
+    /// Reads the metas and the log.
+    private init(_ file: any StorageFile, isBuffered: Bool, _ cipher: Cipher?) throws(StorageError)
+    {
+        self.file = MappedFile(file, isBuffered: isBuffered, cipher: cipher)
         locked = file.lockDescriptor == nil ? nil : file
         let metas = try metas()
         for meta in metas { add(meta) }
@@ -203,6 +216,7 @@ package final class SalvageSource {
     /// The extents of a type, also freed ones, whose header names the page that it lies in and that
     /// no reference refused; the newest first. O(file).
     func looseExtents(_ type: ExtentType) throws(StorageError) -> [Ref] {
+        guard file.cipher == nil else { return [] }
         var found: [Ref] = []
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Self.pieceSize * Page.size, alignment: Page.size)

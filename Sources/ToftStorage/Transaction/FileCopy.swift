@@ -160,15 +160,19 @@ extension Store {
     /// Makes a new file of an empty database, which `fill` gives its content. It is durable and
     /// closed when this returns; after an error, or where `fill` returns false, there is none.
     ///
+    /// - Parameter encryptionKey: of the new file; nil: it is plain.
     /// - Throws: as `Snapshot.writeCopy`; `closed` where `fill` returns false.
-    package static func make(_ path: String, _ fill: (Store) -> Bool) throws(StorageError) {
+    package static func make(
+        _ path: String, encryptionKey: EncryptionKey?, _ fill: (Store) -> Bool
+    ) throws(StorageError) {
         try NewFile.write(to: path, allowsNetworkFileSystem: false) {
             file throws(StorageError) in
-            try Recovery.format(MappedFile(file))
+            try format(file, encryptionKey: encryptionKey)
             // The store closes its own descriptor.
             let file = try system(PosixFile.open(file.path, forWriting: true))
             let store = try open(
-                on: file, coordinator: try Coordinator.inMemory(), firstLogPages: 0)
+                on: file, coordinator: try Coordinator.inMemory(), firstLogPages: 0,
+                encryptionKey: encryptionKey)
             guard fill(store) else { throw .closed }
             try store.close()
         }

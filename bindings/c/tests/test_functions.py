@@ -6,6 +6,8 @@ what it does is checked, and a function that nobody called fails the test.
 import ctypes
 import os
 import pathlib
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -52,6 +54,8 @@ from world import (
     World,
 )
 
+SALVAGE_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
+INITIALIZE_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 COMPACT_CALLBACK = ctypes.CFUNCTYPE(
     ctypes.c_bool, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64
 )
@@ -98,6 +102,35 @@ def deliver(realm, told, count):
         check("toft_realm_refresh", realm, None)
         time.sleep(0.002)
     check("toft_realm_dispatch", realm, None)
+
+
+#: Where another process finds this file.
+TESTS = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parent)}
+
+
+def open_encrypted(path):
+    """Opens a file that is encrypted with the bytes 0...63."""
+    key = (ctypes.c_char * 64)(*bytes(range(64)))
+    given = {"encryption_key": ctypes.addressof(key), "encryption_key_size": 64}
+    return open_realm(CLASSES, path=path, **given)
+
+
+def add_people(path, name):
+    """What another process does: fifty commits to an encrypted file."""
+    realm = open_encrypted(path)
+    person = get("toft_realm_find_class", realm, text("Person"))
+    for number in range(50):
+        create_person(realm, person, f"{name} {number}")
+    check("toft_realm_close", realm)
+
+
+def create_person(realm, person, name):
+    """Commits a person."""
+    check("toft_realm_begin_write", realm, None)
+    keys = (ctypes.c_uint32 * 1)(get("toft_realm_find_property", realm, person, text("name")))
+    arguments = E.TOFT_UPDATE_ERROR, keys, values([name]), 1, None, None, None
+    check("toft_realm_create_object", realm, person, *arguments)
+    check("toft_realm_commit", realm, None, None)
 
 
 class FunctionTests(unittest.TestCase):
@@ -659,6 +692,19 @@ class FunctionTests(unittest.TestCase):
             sizes = sized(S.toft_compaction)
             check("toft_compact_with_key", text(path), key, 64, ctypes.byref(sizes))
             self.assertGreater(sizes.size_after, 0)
+            version = get("toft_file_schema_version_with_key", text(path), key, 64)
+            self.assertEqual(version, 0)
+            for given_key, size, wrong in (
+                (None, 0, "KEY_REQUIRED"),
+                (other, 64, "WRONG_KEY"),
+                (key, 63, "INVALID_ARGUMENT"),
+                (None, 64, "INVALID_ARGUMENT"),
+            ):
+                out = ctypes.byref(ctypes.c_uint64())
+                found = status(
+                    "toft_file_schema_version_with_key", text(path), given_key, size, out
+                )
+                self.assertEqual(status_name(found), f"TOFT_ERROR_{wrong}")
             check("toft_change_key", text(path), key, 64, other, 64)
             check("toft_change_key", text(path), other, 64, None, 0)
             check("toft_change_key", text(plain), None, 0, key, 64)
@@ -666,6 +712,198 @@ class FunctionTests(unittest.TestCase):
                 realm = open_realm(path=file, **members)
                 self.assertEqual(self.count(realm), 30)
                 check("toft_realm_release", realm)
+
+    def salvage(self, path, new_path, key=None, new_key=None, **members):
+        """Status and report of a salvage."""
+        options, report = sized(S.toft_salvage_options, **members), sized(S.toft_salvage_report)
+        kept = [text(path), text(new_path)]
+        options.path, options.new_path = kept
+        for name, bytes_given in (("key", key), ("new_key", new_key)):
+            if bytes_given is not None:
+                kept.append((ctypes.c_char * max(1, len(bytes_given)))(*bytes_given))
+                setattr(options, name, ctypes.addressof(kept[-1]))
+                setattr(options, f"{name}_size", len(bytes_given))
+        found = status("toft_salvage", ctypes.byref(options), ctypes.byref(report))
+        return status_name(found), report
+
+    def test_a_damaged_file_is_salvaged_into_a_new_one(self):
+        told, wanted = [], True
+
+        def tell(user_data, pointer):
+            found = S.toft_salvage_class.from_address(pointer)
+            self.assertEqual(user_data, 7)
+            self.assertEqual(found.size, ctypes.sizeof(S.toft_salvage_class))
+            self.assertEqual(found.property_count, 0)
+            told.append((text_of(found.name), found.object_count, found.missing_count))
+            self.assertEqual(status("toft_compact", text("a"), None), INSIDE_CALLBACK)
+            return wanted
+
+        callback = SALVAGE_CALLBACK(tell)
+        members = {"found": ctypes.cast(callback, ctypes.c_void_p), "found_user_data": 7}
+        with tempfile.TemporaryDirectory() as directory:
+            path, new, other = (f"{directory}/{name}.toft" for name in ("people", "new", "other"))
+            realm = open_realm(CLASSES, path=path, schema_version=7)
+            person = get("toft_realm_find_class", realm, text("Person"))
+            for number in range(30):
+                self.commit_with(realm, person, "TOFT_DURABILITY_IMMEDIATE", number)
+            self.assertEqual(self.salvage(path, new)[0], "TOFT_ERROR_ALREADY_OPEN")
+            check("toft_realm_release", realm)
+            for given, new_given, wrong, more in (
+                (f"{directory}/none", new, "FILE_NOT_FOUND", {}),
+                (path, path, "FILE_EXISTS", {}),
+                ("", path, "INVALID_ARGUMENT", {}),
+                (path, "", "INVALID_ARGUMENT", {}),
+                (directory, new, "IS_DIRECTORY", {}),
+                (path, new, "UNSUPPORTED", {"flags": E.TOFT_OPEN_WRITE_TIMEOUT}),
+                (path, new, "INVALID_ARGUMENT", {"reserved": 1}),
+                (path, new, "NOT_ENCRYPTED", {"key": bytes(64)}),
+                (path, new, "INVALID_ARGUMENT", {"key": bytes(63)}),
+                (path, new, "INVALID_ARGUMENT", {"new_key": bytes(65)}),
+                (path, new, "INVALID_ARGUMENT", {"new_key_size": 64}),
+            ):
+                found, _ = self.salvage(given, new_given, **more)
+                self.assertEqual(found, f"TOFT_ERROR_{wrong}")
+            self.assertEqual(told, [])
+            wanted = False
+            found, report = self.salvage(path, new, **members)
+            self.assertEqual((found, len(told)), ("TOFT_ERROR_INTERRUPTED", 1))
+            self.assertEqual(report.version, 0)
+            word = ctypes.c_uint32(1)
+            found, _ = self.salvage(path, new, interrupt=ctypes.pointer(word))
+            self.assertEqual(found, "TOFT_ERROR_INTERRUPTED")
+            self.assertFalse(os.path.exists(new))
+            told.clear()
+            wanted, word.value = True, 0
+            found, report = self.salvage(path, new, interrupt=ctypes.pointer(word), **members)
+            self.assertEqual(found, "TOFT_OK")
+            self.assertIn(("Person", 30, 0), told)
+            self.assertEqual(len(told), report.class_count)
+            self.assertEqual(report.object_count, sum(each[1] for each in told))
+            self.assertEqual(report.flags, E.TOFT_SALVAGE_COMPLETE)
+            realm = open_realm(path=new)
+            self.assertEqual(self.count(realm), 30)
+            self.assertEqual(get("toft_realm_info", realm).schema_version, 7)
+            check("toft_realm_release", realm)
+            # Without its first meta page, and without a callback.
+            with open(path, "r+b") as file:
+                file.write(bytes(4096))
+            found, report = self.salvage(path, other, flags=E.TOFT_OPEN_BUFFERED)
+            self.assertEqual((found, report.flags), ("TOFT_OK", E.TOFT_SALVAGE_PARTIAL))
+            realm = open_realm(path=other)
+            self.assertEqual(self.count(realm), 30)
+            check("toft_realm_release", realm)
+
+    def test_an_encrypted_file_is_salvaged_with_its_key(self):
+        key, other = bytes(range(64)), bytes(range(1, 65))
+        with tempfile.TemporaryDirectory() as directory:
+            paths = [f"{directory}/{number}.toft" for number in range(4)]
+            realm = open_realm(CLASSES, path=paths[0])
+            person = get("toft_realm_find_class", realm, text("Person"))
+            for number in range(30):
+                self.commit_with(realm, person, "TOFT_DURABILITY_IMMEDIATE", number)
+            check("toft_realm_release", realm)
+            check("toft_change_key", text(paths[0]), None, 0, key, 64)
+            for given, wrong in ((None, "KEY_REQUIRED"), (other, "WRONG_KEY")):
+                found, _ = self.salvage(paths[0], paths[1], key=given)
+                self.assertEqual(found, f"TOFT_ERROR_{wrong}")
+            for index, keys in enumerate(((key, other), (other, key), (key, None))):
+                found, report = self.salvage(*paths[index : index + 2], *keys)
+                self.assertEqual((found, report.flags), ("TOFT_OK", E.TOFT_SALVAGE_COMPLETE))
+                self.assertEqual(report.object_count, 30)
+            realm = open_realm(path=paths[3])
+            self.assertEqual(self.count(realm), 30)
+            check("toft_realm_release", realm)
+
+    def test_a_callback_fills_a_new_database_once(self):
+        calls, result, more = [], E.TOFT_OK, []
+
+        def fill(user_data, realm):
+            self.assertEqual(user_data, 7)
+            self.assertTrue(get("toft_realm_is_writing", realm))
+            calls.append(realm)
+            person = get("toft_realm_find_class", realm, text("Person"))
+            name = (ctypes.c_uint32 * 1)(
+                get("toft_realm_find_property", realm, person, text("name"))
+            )
+            made = get_object(realm, person, name, values(["Ada"]))
+            more.extend(
+                status_name(each)
+                for each in (
+                    status("toft_realm_commit", realm, None, None),
+                    status("toft_realm_cancel", realm),
+                    status("toft_realm_begin_write", realm, None),
+                )
+            )
+            check("toft_object_release", made)
+            return result
+
+        def get_object(realm, person, keys, given):
+            out = ctypes.c_void_p()
+            create = "toft_realm_create_object"
+            policy = E.TOFT_UPDATE_ERROR
+            check(create, realm, person, policy, keys, given, 1, ctypes.byref(out), None, None)
+            return out.value
+
+        callback = INITIALIZE_CALLBACK(fill)
+        members = {"initialize": ctypes.cast(callback, ctypes.c_void_p), "initialize_user_data": 7}
+        key = (ctypes.c_char * 64)(*bytes(range(64)))
+        encrypted = {"encryption_key": ctypes.addressof(key), "encryption_key_size": 64}
+        with tempfile.TemporaryDirectory() as directory:
+            for place in (
+                {"memory": "filled"},
+                {"path": f"{directory}/plain.toft"},
+                {"path": f"{directory}/encrypted.toft", **encrypted},
+            ):
+                calls.clear()
+                # What it returns ends the opening, and the next one begins again.
+                for result in (E.TOFT_ERROR_INTERRUPTED, E.TOFT_ERROR_NO_SUCH_OBJECT):
+                    with self.assertRaises(ToftError) as caught:
+                        open_realm(CLASSES, **place, **members)
+                    self.assertEqual(caught.exception.status, result)
+                result = E.TOFT_OK
+                realm = open_realm(CLASSES, **place, **members)
+                other = open_realm(CLASSES, **place, **members)
+                self.assertEqual(len(calls), 3)
+                self.assertEqual(self.count(realm), 1)
+                self.assertEqual(self.count(other), 1)
+                self.assertFalse(get("toft_realm_is_writing", realm))
+                # The callback's realm has gone with it.
+                late = status("toft_realm_refresh", calls[-1], None)
+                self.assertEqual(status_name(late), "TOFT_ERROR_INVALID_HANDLE")
+                check("toft_realm_release", other)
+                check("toft_realm_release", realm)
+            expected = ["INSIDE_CALLBACK", "INSIDE_CALLBACK", "ALREADY_IN_TRANSACTION"]
+            self.assertEqual(more[:3], [f"TOFT_ERROR_{each}" for each in expected])
+            # It needs classes, and a reader has no use for it.
+            with self.assertRaises(ToftError) as caught:
+                open_realm(path=f"{directory}/none.toft", **members)
+            self.assertEqual(caught.exception.status, E.TOFT_ERROR_INVALID_ARGUMENT)
+            mode = {"mode": E.TOFT_MODE_READ_ONLY}
+            check(
+                "toft_realm_release",
+                open_realm(CLASSES, path=f"{directory}/plain.toft", **mode, **members),
+            )
+            self.assertEqual(len(calls), 3)
+
+    def test_several_processes_use_an_encrypted_file(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = f"{directory}/people.toft"
+            realm = open_encrypted(path)
+            command = [sys.executable, "-c", "import test_functions, sys"]
+            command[-1] += "; test_functions.add_people(*sys.argv[1:])"
+            writers = [
+                subprocess.Popen([*command, path, name], env=TESTS) for name in ("a", "b", "c")
+            ]
+            seen, person = 0, get("toft_realm_find_class", realm, text("Person"))
+            while any(writer.poll() is None for writer in writers):
+                get("toft_realm_refresh", realm)
+                count = get("toft_realm_object_count", realm, person)
+                self.assertGreaterEqual(count, seen)
+                seen = count
+            self.assertEqual([writer.wait() for writer in writers], [0, 0, 0])
+            get("toft_realm_refresh", realm)
+            self.assertEqual(self.count(realm), 150)
+            check("toft_realm_release", realm)
 
     def test_old_versions_are_listed_and_limited(self):
         with tempfile.TemporaryDirectory() as directory:

@@ -199,6 +199,16 @@ class World:
         check("toft_realm_release", open_realm(path=path))
         return {"path": text(path)}
 
+    def _special_toft_salvage(self):
+        path = self._special_toft_compact()["path"]
+        options = sized(S.toft_salvage_options, path=path)
+        options.keep = path, text(f"{self.directory.name}/{next(_names)}.toft")
+        options.new_path = options.keep[1]
+        return {"options": options}
+
+    def _special_toft_file_schema_version_with_key(self):
+        return {**self._special_toft_compact(), "key": None, "key_size": 0}
+
     _special_toft_file_schema_version = _special_toft_compact
     _special_toft_file_delete = _special_toft_compact
 

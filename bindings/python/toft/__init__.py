@@ -41,6 +41,8 @@ from .objects import EmbeddedObject, Object, Property
 from .observe import Changes, Observation
 from .opening import (
     Compaction,
+    Salvage,
+    SalvagedClass,
     SchemaChange,
     change_key,
     compact,
@@ -48,6 +50,7 @@ from .opening import (
     dry_run,
     open_async,
     open_in_memory,
+    salvage,
     schema_version,
 )
 from .opening import open as open
@@ -83,6 +86,8 @@ __all__ = [
     "Query",
     "Realm",
     "Results",
+    "Salvage",
+    "SalvagedClass",
     "SchemaChange",
     "SchemaChangeKind",
     "Set",
@@ -100,6 +105,7 @@ __all__ = [
     "linking_objects",
     "open_async",
     "open_in_memory",
+    "salvage",
     "schema_version",
     "set_log_level",
     "text",

@@ -189,6 +189,12 @@ class toft_open_flags(IntEnum):
     DELETE_IF_MIGRATION_NEEDED = 4
 
 
+class toft_salvage_flags(IntEnum):
+    PARTIAL = 0
+    COMPLETE = 1
+    SCHEMA_UNVERIFIED = 2
+
+
 class toft_schema_change_kind(IntEnum):
     CLASS_ADDED = 1
     CLASS_REMOVED = 2
@@ -249,7 +255,13 @@ toft_progress_callback = CFUNCTYPE(None, c_void_p, c_uint64, c_uint64)
 toft_migration_callback = CFUNCTYPE(c_int, c_void_p, c_void_p)
 
 
+toft_initialize_callback = CFUNCTYPE(c_int, c_void_p, c_void_p)
+
+
 toft_compact_callback = CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint64)
+
+
+toft_salvage_callback = CFUNCTYPE(c_bool, c_void_p, c_void_p)
 
 
 toft_schema_change_callback = CFUNCTYPE(None, c_void_p, c_void_p)
@@ -495,6 +507,8 @@ class toft_configuration(Structure):
         ("defaults_user_data", c_void_p),
         ("encryption_key", c_void_p),
         ("encryption_key_size", c_size_t),
+        ("initialize", toft_initialize_callback),
+        ("initialize_user_data", c_void_p),
     ]
     size: int
     path: toft_string
@@ -520,6 +534,8 @@ class toft_configuration(Structure):
     defaults_user_data: int | None
     encryption_key: int | None
     encryption_key_size: int
+    initialize: Any
+    initialize_user_data: int | None
 
 
 class toft_compaction(Structure):
@@ -531,6 +547,86 @@ class toft_compaction(Structure):
     size: int
     size_before: int
     size_after: int
+
+
+class toft_salvage_property(Structure):
+    _fields_ = [
+        ("name", toft_string),
+        ("lost_count", c_uint64),
+    ]
+    name: toft_string
+    lost_count: int
+
+
+class toft_salvage_class(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", toft_string),
+        ("object_count", c_uint64),
+        ("missing_count", c_int64),
+        ("older_count", c_uint64),
+        ("unverified_count", c_uint64),
+        ("dropped_count", c_uint64),
+        ("cut_link_count", c_uint64),
+        ("properties", c_void_p),
+        ("property_count", c_size_t),
+    ]
+    size: int
+    name: toft_string
+    object_count: int
+    missing_count: int
+    older_count: int
+    unverified_count: int
+    dropped_count: int
+    cut_link_count: int
+    properties: int | None
+    property_count: int
+
+
+class toft_salvage_options(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("path", toft_string),
+        ("new_path", toft_string),
+        ("key", c_void_p),
+        ("key_size", c_size_t),
+        ("new_key", c_void_p),
+        ("new_key_size", c_size_t),
+        ("found", toft_salvage_callback),
+        ("found_user_data", c_void_p),
+        ("interrupt", c_void_p),
+        ("flags", c_uint32),
+        ("reserved", c_uint32),
+    ]
+    size: int
+    path: toft_string
+    new_path: toft_string
+    key: int | None
+    key_size: int
+    new_key: int | None
+    new_key_size: int
+    found: Any
+    found_user_data: int | None
+    interrupt: int | None
+    flags: int
+    reserved: int
+
+
+class toft_salvage_report(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("version", c_uint64),
+        ("class_count", c_uint64),
+        ("object_count", c_uint64),
+        ("flags", c_uint32),
+        ("reserved", c_uint32),
+    ]
+    size: int
+    version: int
+    class_count: int
+    object_count: int
+    flags: int
+    reserved: int
 
 
 class toft_class_info(Structure):
@@ -911,6 +1007,10 @@ class Library:
             library, "toft_file_schema_version", c_int,
             [toft_string, c_void_p], check
         )
+        self.toft_file_schema_version_with_key = _prototype(
+            library, "toft_file_schema_version_with_key", c_int,
+            [toft_string, c_void_p, c_size_t, c_void_p], check
+        )
         self.toft_file_delete = _prototype(
             library, "toft_file_delete", c_int,
             [toft_string, c_void_p], check
@@ -926,6 +1026,10 @@ class Library:
         self.toft_change_key = _prototype(
             library, "toft_change_key", c_int,
             [toft_string, c_void_p, c_size_t, c_void_p, c_size_t], check
+        )
+        self.toft_salvage = _prototype(
+            library, "toft_salvage", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_release = _prototype(
             library, "toft_realm_release", None,
@@ -1509,10 +1613,12 @@ FUNCTIONS = (
     "toft_realm_write_copy",
     "toft_realm_write_copy_with_key",
     "toft_file_schema_version",
+    "toft_file_schema_version_with_key",
     "toft_file_delete",
     "toft_compact",
     "toft_compact_with_key",
     "toft_change_key",
+    "toft_salvage",
     "toft_realm_release",
     "toft_realm_refresh",
     "toft_realm_version",

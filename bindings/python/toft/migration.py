@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ._ffi import toft_migration_callback
+from ._ffi import toft_initialize_callback, toft_migration_callback
 from ._ffi import toft_status as Status
 from ._lib import Handle, borrowed, library
 from .database import Realm
@@ -146,3 +146,31 @@ def callback_of(
         return Status.OK
 
     return toft_migration_callback(call)
+
+
+def initializer_of(
+    initialize: Callable[[Realm], object],
+    path: str,
+    declared: list[type[Object]],
+    confined: bool,
+    raised: list[BaseException],
+) -> Any:
+    """What the library calls for a new database, in the same way."""
+
+    def call(_: int | None, address: int) -> int:
+        realm = None
+        try:
+            own = ctypes.c_void_p()  # so that a late use is a ClosedError
+            library().toft_realm_clone(address, ctypes.byref(own))
+            handle = Handle(own.value, library().toft_realm_release)
+            realm = Realm(handle, path, declared, None, False, confined)
+            initialize(realm)
+        except BaseException as error:  # also Ctrl-C
+            raised.append(error)
+            return Status.ERROR_INTERRUPTED
+        finally:
+            if realm is not None and realm.is_open:
+                realm._forget()
+        return Status.OK
+
+    return toft_initialize_callback(call)

@@ -22,6 +22,12 @@ from ._ffi import (
     toft_mode,
     toft_open_flags,
     toft_progress_callback,
+    toft_salvage_callback,
+    toft_salvage_class,
+    toft_salvage_flags,
+    toft_salvage_options,
+    toft_salvage_property,
+    toft_salvage_report,
     toft_schema_change,
     toft_schema_change_callback,
 )
@@ -29,7 +35,7 @@ from ._ffi import toft_schema_change_kind as SchemaChangeKind
 from ._lib import Handle, borrowed, library, text_of
 from .database import Realm
 from .errors import Error, FileError, InvalidArgumentError
-from .migration import Migration, callback_of
+from .migration import Migration, callback_of, initializer_of
 from .objects import Object
 from .schema import properties_of, schema_handle
 from .transactions import wait_in_moments
@@ -65,6 +71,7 @@ def open(
     maximum_versions: int | None = None,
     delete_if_migration_needed: bool = False,
     encryption_key: bytes | None = None,
+    initialize: Callable[[Realm], object] | None = None,
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
 
@@ -114,6 +121,12 @@ def open(
     with: pages are then read as with `mapped=False`. Another key is a WrongKeyError, none a
     KeyRequiredError, one for a plain file a NotEncryptedError. A seed has the same key.
     `os.urandom(64)` makes one; who loses it has lost what the file holds.
+
+    `initialize`: called where the database is new, with a realm in a write transaction: what it
+    adds is committed together with the classes, once in the life of the database, whichever of
+    several processes opens it first. `initialize=lambda realm: realm.add(Country("Norway"))`. What
+    it raises leaves the database without classes and comes out of this call; the next opening calls
+    again. A copy of `seed` is not new.
     """
     path = os.fspath(path)
     if path == ":memory:":
@@ -135,6 +148,7 @@ def open(
         maximum_versions,
         delete_if_migration_needed,
         encryption_key,
+        initialize,
     )
 
 
@@ -145,13 +159,25 @@ def open_in_memory(
     write_timeout: float | None = None,
     autorefresh: bool = True,
     confinement: Confinement = "thread",
+    initialize: Callable[[Realm], object] | None = None,
 ) -> Realm:
     """Opens a database without a file. Realms of the same name in this process share it; it is gone
     with the last of them. Without a name it is this realm's alone. The rest: see `open`.
     """
     name = name or f"toft-{uuid.uuid4()}"
     return _open(
-        "", name, classes, "create", write_timeout, True, autorefresh, confinement, None, None, None
+        "",
+        name,
+        classes,
+        "create",
+        write_timeout,
+        True,
+        autorefresh,
+        confinement,
+        None,
+        None,
+        None,
+        initialize=initialize,
     )
 
 
@@ -172,11 +198,13 @@ def _open(
     maximum_versions: int | None = None,
     delete_if_migration_needed: bool = False,
     encryption_key: bytes | None = None,
+    initialize: Callable[[Realm], object] | None = None,
 ) -> Realm:
     opening = _Opening(path, name, classes, mode, mapped, confinement, schema_version)
     opening.tell(progress)
     opening.ask(compact_on_open)
     opening.migrate(migration)
+    opening.initialize(initialize)
     opening.decrypt(encryption_key)
     configuration = opening.configuration
     configuration.seed_path, opening.seed_memory = borrowed(os.fsencode(seed or ""))
@@ -218,7 +246,7 @@ class _Opening:
         self.declared = _declared(classes)
         self.is_confined = confinement == "thread"
         self.raised: list[BaseException] = []
-        self._migrating: list[BaseException] = []
+        self._failed: list[BaseException] = []
         self._path = path
         self._stop = ctypes.c_uint32()
         self._schema = None if self.declared is None else schema_handle(self.declared)
@@ -252,8 +280,8 @@ class _Opening:
         try:
             wait_in_moments(attempt, timeout)
         except Error as error:
-            if self._migrating:
-                return self._migrating.pop()
+            if self._failed:
+                return self._failed.pop()
             if isinstance(error, FileError):
                 error.filename = self._path
             return (self.raised.pop() if self.raised else error).with_traceback(None)
@@ -265,10 +293,8 @@ class _Opening:
         self._stop.value = 1
 
     def decrypt(self, key: bytes | None) -> None:
-        if key is not None:
-            self._key = (ctypes.c_char * len(key)).from_buffer_copy(key)
-            self.configuration.encryption_key = ctypes.addressof(self._key)
-            self.configuration.encryption_key_size = len(key)
+        address, size, self._key = _borrowed_key(key)
+        self.configuration.encryption_key, self.configuration.encryption_key_size = address, size
 
     def tell(self, progress: Callable[[int, int], object] | None) -> None:
         def tell(_: int | None, done: int, total: int) -> None:
@@ -301,7 +327,16 @@ class _Opening:
                 "A migration needs the classes and the schema_version that it leads to."
             )
         self.configuration.migration = self._migrate = callback_of(
-            migration, self.shown, self.declared, self.is_confined, self._migrating
+            migration, self.shown, self.declared, self.is_confined, self._failed
+        )
+
+    def initialize(self, initialize: Callable[[Realm], object] | None) -> None:
+        if initialize is None:
+            return
+        if self.declared is None:
+            raise InvalidArgumentError("A new database is filled with objects of given classes.")
+        self.configuration.initialize = self._fill = initializer_of(
+            initialize, self.shown, self.declared, self.is_confined, self._failed
         )
 
     def _give_defaults(self) -> None:
@@ -360,15 +395,18 @@ def dry_run(
     progress: Callable[[int, int], object] | None = None,
     write_timeout: float | None = None,
     mapped: bool = True,
+    encryption_key: bytes | None = None,
 ) -> list[SchemaChange]:
     """What `open` would change in the classes of a file that exists, with the exceptions that it
     would raise: all is done, the migration too, in a transaction that is rolled back.
 
     The file stays as it was, though it may have grown. It takes as long as the opening.
+    `encryption_key`: that of an encrypted file.
     """
     opening = _Opening(os.fspath(path), "", classes, "existing", mapped, "thread", schema_version)
     opening.tell(progress)
     opening.migrate(migration)
+    opening.decrypt(encryption_key)
     changes: list[SchemaChange] = []
 
     def note(_: int | None, address: int) -> None:
@@ -405,9 +443,9 @@ async def open_async(
     other processes) happens on another thread, and other tasks run meanwhile. The realm then
     belongs to the thread of the loop.
 
-    `migration`, `progress` and `compact_on_open` are called on that other thread. A cancelled task
-    ends the opening at the next progress; the file is then as it was. The options are those of
-    `open`.
+    `migration`, `initialize`, `progress` and `compact_on_open` are called on that other thread. A
+    cancelled task ends the opening at the next progress; the file is then as it was. The options
+    are those of `open`.
     """
     is_cancelled = threading.Event()
 
@@ -444,10 +482,13 @@ def _close_prepared(preparing: asyncio.Future[Realm]) -> None:
         preparing.result().close()
 
 
-def schema_version(path: str | os.PathLike[str]) -> int:
-    """The schema version of a file, which is only read and may be open elsewhere."""
+def schema_version(path: str | os.PathLike[str], *, encryption_key: bytes | None = None) -> int:
+    """The schema version of a file, which is only read and may be open elsewhere.
+    `encryption_key`: that of an encrypted file.
+    """
     version = ctypes.c_uint64()
-    _of_file(path, "toft_file_schema_version", ctypes.byref(version))
+    size = len(encryption_key or b"")
+    _of_file(path, "toft_file_schema_version_with_key", encryption_key, size, ctypes.byref(version))
     return version.value
 
 
@@ -511,6 +552,123 @@ def change_key(
     """
     old_size, new_size = len(old_key or b""), len(new_key or b"")
     _of_file(path, "toft_change_key", old_key, old_size, new_key, new_size)
+
+
+@dataclass(frozen=True)
+class SalvagedClass:
+    """What a salvage found of a class."""
+
+    name: str
+    #: Objects in the new file.
+    objects: int
+    #: Objects of the version that was read which were found nowhere; None: nothing says how many.
+    missing: int | None
+    #: Objects of an older version: they may have been changed or deleted since.
+    older: int
+    #: Objects that no checksum covers any more: they agree with themselves.
+    unverified: int
+    #: Objects that were left out: without a primary key or with that of another one, with unique
+    #: values of another one, or embedded and without an owner.
+    dropped: int
+    #: Links to objects that are lost: None now, or gone from their list.
+    cut_links: int
+    #: For each property that has lost values, how many objects have None or the default instead.
+    lost: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Salvage:
+    """What a salvage has read of a damaged file."""
+
+    #: The newest version that could be read.
+    version: int
+    #: Whether nothing is missing, and nothing was found damaged.
+    is_complete: bool
+    #: Whether nothing led to the schema any more: it was found by looking at every page.
+    is_schema_unverified: bool
+    #: In the order of the file's schema.
+    classes: tuple[SalvagedClass, ...]
+
+
+def salvage(
+    path: str | os.PathLike[str],
+    new_path: str | os.PathLike[str],
+    *,
+    encryption_key: bytes | None = None,
+    new_key: bytes | None = None,
+    found: Callable[[SalvagedClass], object] | None = None,
+    mapped: bool = True,
+) -> Salvage:
+    """Reads what a damaged file still holds into a new one.
+
+    The damaged file is not written to, and no lock file is made beside it. The new file has been
+    read back and checked, and is durable, when this returns; after an error, or a crash, there is
+    no such file. FileExistsError: there is something at `new_path`. It takes as long as reading the
+    file.
+
+    `encryption_key`: that of the damaged file, None for a plain one; `new_key`: that of the new
+    file, in the same way. `found`: called with each class before the new file has its name. What it
+    raises comes out of this call, and there is no new file. `mapped`: see `open`; False for a
+    device that fails.
+    """
+    classes: list[SalvagedClass] = []
+    raised: list[BaseException] = []
+
+    def tell(_: int | None, address: int) -> bool:
+        try:
+            classes.append(_salvaged(toft_salvage_class.from_address(address)))
+            if found is not None:
+                found(classes[-1])
+        except BaseException as error:  # also Ctrl-C
+            raised.append(error)
+        return not raised
+
+    name, new_name = os.fspath(path), os.fspath(new_path)
+    options, report = toft_salvage_options(), toft_salvage_report()
+    options.size, report.size = ctypes.sizeof(options), ctypes.sizeof(report)
+    options.path, memory = borrowed(os.fsencode(name))
+    options.new_path, new_memory = borrowed(os.fsencode(new_name))
+    options.key, options.key_size, key_memory = _borrowed_key(encryption_key)
+    options.new_key, options.new_key_size, new_key_memory = _borrowed_key(new_key)
+    options.found = toft_salvage_callback(tell)
+    options.flags = toft_open_flags.MAPPED if mapped else toft_open_flags.BUFFERED
+    try:
+        library().toft_salvage(ctypes.byref(options), ctypes.byref(report))
+    except Error as error:
+        if raised:
+            raise raised.pop().with_traceback(None) from None
+        if isinstance(error, FileError):
+            error.filename = new_name if isinstance(error, FileExistsError) else name
+        raise
+    del memory, new_memory, key_memory, new_key_memory
+    return Salvage(
+        report.version,
+        bool(report.flags & toft_salvage_flags.COMPLETE),
+        bool(report.flags & toft_salvage_flags.SCHEMA_UNVERIFIED),
+        tuple(classes),
+    )
+
+
+def _salvaged(found: toft_salvage_class) -> SalvagedClass:
+    properties = ctypes.cast(found.properties or 0, ctypes.POINTER(toft_salvage_property))
+    return SalvagedClass(
+        text_of(found.name),
+        found.object_count,
+        None if found.missing_count < 0 else found.missing_count,
+        found.older_count,
+        found.unverified_count,
+        found.dropped_count,
+        found.cut_link_count,
+        {text_of(each.name): each.lost_count for each in properties[: found.property_count]},
+    )
+
+
+def _borrowed_key(key: bytes | None) -> tuple[int | None, int, Any]:
+    """A key to lend to a call, its size, and what is to be kept until the call returns."""
+    if key is None:
+        return None, 0, None
+    memory = ctypes.create_string_buffer(key, max(1, len(key)))
+    return ctypes.addressof(memory), len(key), memory
 
 
 def _chosen(what: str, choice: str, choices: dict[str, Any]) -> Any:

@@ -1,0 +1,70 @@
+internal import ToftPlatform
+internal import ToftModel
+internal import ToftStorage
+
+/// The first content of a database, in the transaction that gives it its classes.
+///
+/// 1. It is due where no program has given the database classes yet. Of programs that open it at the
+///    same moment the one that has the write lock first does it; the others wait for the lock.
+/// 2. What the handler throws leaves the database as it was, without classes: it is due again.
+package enum Initialization {
+    /// Gives a session, in a write transaction that ends after it, its first objects.
+    package typealias Handler = @Sendable (Session) throws(EngineError) -> Void
+
+    /// Initializes the database if that is due.
+    static func runIfDue(
+        in database: Database, _ configuration: Configuration, _ timeout: Int,
+        _ probe: InterruptProbe?
+    ) throws(EngineError) {
+        guard configuration.initialize != nil, configuration.mode != .readOnly,
+            !database.store.isReadOnly, try isDue(in: database)
+        else { return }
+        let writing = try Migration.begin(in: database, timeout, probe)
+        defer { writing.rollback() }
+        guard let transaction = try run(in: database, writing, configuration) else { return }
+        let committed = try model { () throws(ModelError) in try transaction.commit() }
+        committed.snapshot?.release()
+    }
+
+    private static func isDue(in database: Database) throws(EngineError) -> Bool {
+        let snapshot = try storage { () throws(StorageError) in try database.store.beginRead() }
+        defer { snapshot.release() }
+        return try model { () throws(ModelError) in try ModelSchema.isMissing(in: snapshot) }
+    }
+
+    /// Initializes the database in a write transaction that the caller ends. Nil where that is not
+    /// due: with the lock, nobody else does it, and somebody may have.
+    private static func run(
+        in database: Database, _ writing: WriteTransaction, _ configuration: Configuration
+    ) throws(EngineError) -> ModelTransaction? {
+        guard let handler = configuration.initialize, let declared = configuration.schema,
+            !declared.classes.isEmpty,
+            try model({ () throws(ModelError) in try ModelSchema.isMissing(in: writing.view) })
+        else { return nil }
+        let transaction = try model { () throws(ModelError) in
+            try ModelTransaction(
+                writing, adding: declared, version: configuration.schemaVersion,
+                calls: configuration.schemaCalls, buffer: database.takeWriteBuffer())
+        }
+        var kept = configuration.kept
+        kept.confinement = .caller
+        try storage { () throws(StorageError) in try writing.waitForBase() }
+        let base = try storage { () throws(StorageError) in try database.store.beginRead() }
+        let view = try model { () throws(ModelError) in
+            try ModelView(base, declared: declared)
+        }
+        database.join()
+        let session = Session(database: database, configuration: kept, at: view)
+        session.enterTransaction(transaction)
+        session.isBeginning = true
+        defer { try? session.close() }
+        // Who opens the database once more on this thread is told, and waits for nothing.
+        let thread = ThreadToken.current
+        database.noteWriteBegun(by: thread)
+        defer { database.noteWriteEnded(by: thread) }
+        try handler(session)
+        _ = try session.writing()
+        session.leaveTransaction()
+        return transaction
+    }
+}
