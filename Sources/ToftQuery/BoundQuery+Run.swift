@@ -9,6 +9,18 @@ extension BoundQuery {
         return try execution(in: view, of: base, for: .results).keys()
     }
 
+    /// The first `count` keys of the results, found in one pass that sorts few of them; nil where
+    /// all are found as fast, or nearly: unless the query ends with a SORT whose first key is a
+    /// property of the objects themselves, and filters by cheap tests.
+    package func keys(first count: Int, in view: ModelView) throws(ModelError) -> [Int64]? {
+        guard case .ordering(.sort(let keys))? = stages.last, keys.first?.steps.isEmpty == true
+        else { return nil }
+        for stage in stages {
+            if case .filter(let predicate) = stage, predicate.cost > 10 { return nil }
+        }
+        return try limited(to: count).keys(in: view)
+    }
+
     /// How many results there are. No list of them is made.
     package func count(in view: ModelView, of base: QueryBase = .all) throws(ModelError) -> Int {
         if let keys = try keysInIndex(of: view, base) { return keys.count }

@@ -100,6 +100,13 @@ package struct BoundQuery: Sendable {
             sources: sources + next.sources)
     }
 
+    /// The first results of this query.
+    func limited(to count: Int) -> BoundQuery {
+        BoundQuery(
+            classID: classID, stages: stages + [.ordering(.limit(count))],
+            dependencies: dependencies, sources: sources)
+    }
+
     /// Whether SORT, DISTINCT or LIMIT is in it, so that the results are more than a filtered base.
     package var hasOrderings: Bool {
         stages.contains { if case .ordering = $0 { true } else { false } }

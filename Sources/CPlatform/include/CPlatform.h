@@ -430,4 +430,30 @@ static inline void platform_prefetch(const void *address) {
     __builtin_prefetch(address);
 }
 
+typedef unsigned char platform_bytes __attribute__((ext_vector_type(16)));
+typedef unsigned long long platform_words __attribute__((ext_vector_type(2)));
+
+/// The highest bit of each of 16 bytes, that of the first lowest.
+static inline unsigned long long platform_high_bits_of_bytes(platform_bytes bytes) {
+#ifdef __SSE2__
+    typedef char bytes_in __attribute__((vector_size(16)));
+    return (unsigned long long)__builtin_ia32_pmovmskb128((bytes_in)bytes);
+#else
+    // Each bit moves to its place in the highest byte.
+    const platform_words halves = (platform_words)(bytes >> 7);
+    const unsigned long long places = 0x0102040810204080;
+    return (halves[0] * places) >> 56 | (halves[1] * places) >> 56 << 8;
+#endif
+}
+
+/// The highest bit of each of two words, that of the first lowest.
+static inline unsigned long long platform_high_bits_of_words(platform_words words) {
+#ifdef __SSE2__
+    typedef double words_in __attribute__((vector_size(16)));
+    return (unsigned long long)__builtin_ia32_movmskpd((words_in)words);
+#else
+    return words[0] >> 63 | words[1] >> 63 << 1;
+#endif
+}
+
 #endif

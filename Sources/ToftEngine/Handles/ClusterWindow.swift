@@ -19,13 +19,18 @@ package final class ClusterWindow {
     package let count: Int
     private let owner: ClassHandle
     private let cluster: ClusterView
+    /// Kept for the cluster.
+    private let table: TableReader
     /// The columns of text and data that have been asked for, at the places of their ids, and those
     /// ids.
     private let texts: UnsafeMutablePointer<BytesColumn>
     private var textIDs: [PropertyID] = []
 
-    init(_ cluster: ClusterView, of owner: ClassHandle, at epoch: UInt64) {
+    init(
+        _ cluster: ClusterView, _ table: TableReader, of owner: ClassHandle, at epoch: UInt64
+    ) {
         self.epoch = epoch
+        self.table = table
         self.owner = owner
         self.cluster = cluster
         (keyWords, keyWordBits) = (cluster.keys.words, cluster.keys.wordBits)
@@ -91,10 +96,12 @@ extension Session {
     {
         try check()
         let owner = try model { () throws(ModelError) in try schema.classHandle(id: owner.id) }
-        let cluster = try model { () throws(ModelError) in
+        return try model { () throws(ModelError) in
             let table = try view.table(owner)
-            return try stored { () throws(StorageError) in try table.cluster(containing: key) }
+            let cluster = try stored { () throws(StorageError) in
+                try table.cluster(containing: key)
+            }
+            return cluster.map { ClusterWindow($0, table, of: owner, at: epoch.pointee.number) }
         }
-        return cluster.map { ClusterWindow($0, of: owner, at: epoch.pointee.number) }
     }
 }

@@ -21,6 +21,8 @@ package final class Results {
     @exclusivity(unchecked) var window: RankWindow?
     /// The count and when it was taken, of a query that has only been counted.
     private var counted: (count: Int, lastChange: UInt64)?
+    /// The first keys of sorted results that have not been worked out, and when they were found.
+    private var page: (keys: [Int64], lastChange: UInt64)?
     /// Of a frozen session's results alone.
     private let frozen: FrozenRows?
 
@@ -68,6 +70,29 @@ package final class Results {
             rows = found
             return found
         }
+    }
+
+    /// Keys of sorted results that are found before the others are sorted.
+    private static let pageSize = 128
+
+    /// A key among the first of sorted results that have not been worked out: who shows the
+    /// beginning of a long list does not wait for all of it. Nil where the results have to be
+    /// worked out.
+    func keyWithoutOrder(at index: Int) throws(EngineError) -> Int64? {
+        guard index >= 0, index < Self.pageSize, definition.query?.hasOrderings == true,
+            frozen == nil
+        else { return nil }
+        try session.check()
+        let last = session.counters.last(of: definition.watched)
+        if order != nil && lastChange == last { return nil }
+        if page?.lastChange != last {
+            let found = try session.interruption.watching { () throws(EngineError) in
+                try definition.firstKeys(Self.pageSize, in: session.view)
+            }
+            page = found.map { ($0, last) }
+        }
+        guard let page, index < page.keys.count else { return nil }
+        return page.keys[index]
     }
 
     /// The count of a query or of backlinks that have not been worked out; nil where an order is

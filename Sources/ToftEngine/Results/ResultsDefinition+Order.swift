@@ -37,6 +37,18 @@ extension ResultsDefinition {
             try query.keys(in: view, of: try queryBase(in: view)), isAscending: isAscending)
     }
 
+    /// The first objects of a class as a query sorts it, where they are found much faster than all;
+    /// else nil.
+    func firstKeys(_ count: Int, in view: ModelView) throws(EngineError) -> [Int64]? {
+        guard case .all(let id) = base, let query else { return nil }
+        return try model { () throws(ModelError) -> [Int64]? in
+            guard try view.count(try view.schema.classHandle(id: id)) >= 32 * count else {
+                return nil
+            }
+            return try query.keys(first: count, in: view)
+        }
+    }
+
     /// How many objects link to one, without a list of them; nil for other results, and where it is
     /// gone.
     func backlinkCount(in view: ModelView) throws(EngineError) -> Int? {

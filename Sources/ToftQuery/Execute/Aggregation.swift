@@ -74,7 +74,19 @@ struct Aggregation {
     private static func sum<Integer: FixedWidthInteger & SignedInteger>(
         _ values: UnsafePointer<Integer>
     ) -> Int128 {
-        if Integer.bitWidth <= 16 {
+        if Integer.bitWidth == 8 {
+            // As unsigned numbers, which are 128 more each.
+            var sums = SIMD8<UInt16>(repeating: 0)
+            for part in 0..<4 {
+                let pairs =
+                    UnsafeRawPointer(values).loadUnaligned(
+                        fromByteOffset: part &* 16, as: SIMD8<UInt16>.self)
+                    ^ SIMD8(repeating: 0x8080)
+                sums &+= (pairs & SIMD8(repeating: 0xFF)) &+ (pairs &>> SIMD8(repeating: 8))
+            }
+            return Int128(Int32(sums.wrappedSum()) &- 128 &* 64)
+        }
+        if Integer.bitWidth == 16 {
             var sum: Int32 = 0
             for row in 0..<64 { sum &+= Int32(truncatingIfNeeded: values[row]) }
             return Int128(sum)

@@ -50,9 +50,10 @@ final class ClassReader {
             return try readEntries(column, key, batch, wanted: wanted, into: vector)
         }
         if let cluster = batch.cluster {
-            do { try ClusterColumn(cluster, column).read(into: vector, wanted: wanted) } catch {
-                throw .storage(error)
-            }
+            do {
+                if try vector.use(column, of: cluster) { return }
+                try ClusterColumn(cluster, column).read(into: vector, wanted: wanted)
+            } catch { throw .storage(error) }
             return
         }
         if let whole = try wholeColumn(column) {

@@ -1,5 +1,26 @@
 internal import ToftStorage
 
+extension Vector {
+    /// Points the vector at a column whose values lie in the cluster as the vector has them; false
+    /// where they have to be copied.
+    func use(_ column: ColumnRead, of cluster: ClusterView) throws(StorageError) -> Bool {
+        switch layout {
+        case .bool, .int: break
+        case .double where column.type == .double: break
+        case .double, .date, .fixed, .decimal, .text, .mixed: return false
+        }
+        let view = try cluster.column(column.column)
+        switch layout {
+        case .bool: bits = Selection(bitmap: try view.bools(), count: cluster.count)
+        case .int: use(try view.integers())
+        default: doubles = try view.float64s()
+        }
+        nulls = .empty
+        if let bitmap = view.nulls { nulls = Selection(bitmap: bitmap, count: cluster.count) }
+        return true
+    }
+}
+
 /// One column of one cluster, its pointers looked up once.
 struct ClusterColumn {
     private let count: Int
@@ -21,7 +42,7 @@ struct ClusterColumn {
         isFloat = column.type == .float
         let view = try cluster.column(column.column)
         nulls =
-            view.nulls.map { Selection(bitmap: UnsafeRawPointer($0), count: cluster.count) }
+            view.nulls.map { Selection(bitmap: $0, count: cluster.count) }
             ?? .empty
         var bits = Selection.empty
         var ints: IntegerColumn?
@@ -32,7 +53,7 @@ struct ClusterColumn {
         var texts: BytesColumn?
         switch column.layout {
         case .bool:
-            bits = Selection(bitmap: UnsafeRawPointer(try view.bools()), count: cluster.count)
+            bits = Selection(bitmap: try view.bools(), count: cluster.count)
         case .int: ints = try view.integers()
         case .double where isFloat: floats = try view.float32s()
         case .double: doubles = try view.float64s()

@@ -168,10 +168,12 @@ final class Execution {
         var columns: [SortColumn] = []
         for key in keys {
             let property = PropertyNode(key.column)
+            let isDirect = key.steps.isEmpty
             columns.append(
                 SortColumn(
-                    key.steps.isEmpty ? property : try LinkedNode(key.steps, property, source),
-                    isAscending: key.isAscending))
+                    isDirect ? property : try LinkedNode(key.steps, property, source),
+                    isAscending: key.isAscending,
+                    direct: isDirect && key.column.key == nil ? key.column.column : nil))
         }
         return columns
     }

@@ -1,7 +1,8 @@
+internal import ToftPlatform
 internal import ToftStorage
 
-// The innermost loops: a dense array becomes a bitmap. Eight rows make a byte with constant shifts,
-// which compiles to straight code.
+// The innermost loops: a dense array becomes a bitmap. A compare leaves ones in the lanes of the
+// rows that pass, whose highest bits are taken together.
 
 /// Kernels over integers, in the width that they have.
 enum IntLoops {
@@ -37,38 +38,29 @@ enum IntLoops {
 
     // MARK: Narrow values
 
-    // A compare leaves ones in the places of the rows that pass. Cut down to a different bit for
-    // each row of eight, their sum is a byte of the mask.
-
     private static func bytes(
         _ base: UnsafeRawPointer, _ count: Int, _ low: UInt8, _ distance: UInt8
     ) -> Selection {
         let lows = SIMD16<UInt8>(repeating: low)
         let distances = SIMD16<UInt8>(repeating: distance)
-        let bit = SIMD16<UInt8>(1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128)
-        var mask = Selection.empty
-        for word in 0..<((count &+ 63) >> 6) {
-            let start = word &* 64
-            let rest = min(count &- start, 64)
+        return Selection(count) { start, rows in
             var bits: UInt64 = 0
-            for part in 0..<(rest >> 4) {
+            var row = 0
+            while row &+ 16 <= rows {
                 let values = base.loadUnaligned(
-                    fromByteOffset: start &+ part &* 16, as: SIMD16<UInt8>.self)
-                let passing =
-                    unsafeBitCast((values &- lows) .<= distances, to: SIMD16<UInt8>.self) & bit
-                let halves = unsafeBitCast(passing, to: SIMD2<UInt64>.self)
-                let sums =
-                    (halves[0] &* 0x0101_0101_0101_0101) &>> 56
-                    | ((halves[1] &* 0x0101_0101_0101_0101) &>> 56) &<< 8
-                bits |= sums &<< UInt64(part &* 16)
+                    fromByteOffset: start &+ row, as: SIMD16<UInt8>.self)
+                let passing = unsafeBitCast(
+                    (values &- lows) .<= distances, to: SIMD16<UInt8>.self)
+                bits |= passing.highBits &<< UInt64(truncatingIfNeeded: row)
+                row &+= 16
             }
-            for row in (rest & ~15)..<rest {
+            while row < rows {
                 let value = base.load(fromByteOffset: start &+ row, as: UInt8.self)
-                bits |= (value &- low <= distance ? 1 : 0) &<< UInt64(row)
+                bits |= (value &- low <= distance ? 1 : 0) &<< UInt64(truncatingIfNeeded: row)
+                row &+= 1
             }
-            mask.setWord(word, bits)
+            return bits
         }
-        return mask
     }
 
     private static func pairs(
@@ -77,28 +69,28 @@ enum IntLoops {
         let lows = SIMD8<UInt16>(repeating: low)
         let distances = SIMD8<UInt16>(repeating: distance)
         let bit = SIMD8<UInt16>(1, 2, 4, 8, 16, 32, 64, 128)
-        var mask = Selection.empty
-        for word in 0..<((count &+ 63) >> 6) {
-            let start = word &* 64
-            let rest = min(count &- start, 64)
+        return Selection(count) { start, rows in
             var bits: UInt64 = 0
-            for part in 0..<(rest >> 3) {
+            var row = 0
+            while row &+ 8 <= rows {
                 let values = base.loadUnaligned(
-                    fromByteOffset: (start &+ part &* 8) &* 2, as: SIMD8<UInt16>.self)
+                    fromByteOffset: (start &+ row) &* 2, as: SIMD8<UInt16>.self)
+                // Cut down to a different bit for each of eight rows, the lanes' sum is their mask.
                 let passing =
                     unsafeBitCast((values &- lows) .<= distances, to: SIMD8<UInt16>.self) & bit
                 let halves = unsafeBitCast(passing, to: SIMD2<UInt64>.self)
                 bits |=
                     (((halves[0] | halves[1]) &* 0x0001_0001_0001_0001) &>> 48)
-                    &<< UInt64(part &* 8)
+                    &<< UInt64(truncatingIfNeeded: row)
+                row &+= 8
             }
-            for row in (rest & ~7)..<rest {
+            while row < rows {
                 let value = base.load(fromByteOffset: (start &+ row) &* 2, as: UInt16.self)
-                bits |= (value &- low <= distance ? 1 : 0) &<< UInt64(row)
+                bits |= (value &- low <= distance ? 1 : 0) &<< UInt64(truncatingIfNeeded: row)
+                row &+= 1
             }
-            mask.setWord(word, bits)
+            return bits
         }
-        return mask
     }
 
     /// The rows that have a code.
@@ -111,17 +103,14 @@ enum IntLoops {
         _ codes: UnsafePointer<UInt8>, count: Int, _ verdicts: UnsafePointer<UInt8>,
         _ codeCount: Int
     ) -> Selection {
-        var mask = Selection.empty
-        for word in 0..<((count &+ 63) >> 6) {
-            let start = word &* 64
+        Selection(count) { start, rows in
             var bits: UInt64 = 0
-            for row in 0..<min(count &- start, 64) {
+            for row in 0..<rows {
                 let code = Int(codes[start &+ row])
                 bits |= (code < codeCount ? UInt64(verdicts[code]) : 0) &<< UInt64(row)
             }
-            mask.setWord(word, bits)
+            return bits
         }
-        return mask
     }
 
     // MARK: Wide values
@@ -140,21 +129,18 @@ enum IntLoops {
     private static func rows<Value>(
         _ values: UnsafePointer<Value>, _ count: Int, where passes: (Value) -> Bool
     ) -> Selection {
-        var mask = Selection.empty
-        for word in 0..<((count &+ 63) >> 6) {
-            let base = values + word &* 64
-            let rest = min(count &- word &* 64, 64)
+        Selection(count) { start, count in
+            let base = values + start
             var bits: UInt64 = 0
-            for byte in 0..<(rest >> 3) {
+            for byte in 0..<(count >> 3) {
                 let rows = base + byte &* 8
                 var part: UInt64 = 0
                 for row in 0..<8 { part |= (passes(rows[row]) ? 1 : 0) &<< UInt64(row) }
                 bits |= part &<< UInt64(byte &* 8)
             }
-            for row in (rest & ~7)..<rest { bits |= (passes(base[row]) ? 1 : 0) &<< UInt64(row) }
-            mask.setWord(word, bits)
+            for row in (count & ~7)..<count { bits |= (passes(base[row]) ? 1 : 0) &<< UInt64(row) }
+            return bits
         }
-        return mask
     }
 }
 
@@ -164,27 +150,29 @@ enum DoubleLoops {
     static func range(_ values: UnsafePointer<Double>, count: Int, _ low: Double, _ high: Double)
         -> Selection
     {
-        let lows = SIMD8<Double>(repeating: low)
-        let highs = SIMD8<Double>(repeating: high)
-        let bit = SIMD8<UInt64>(1, 2, 4, 8, 16, 32, 64, 128)
-        var mask = Selection.empty
-        for word in 0..<((count &+ 63) >> 6) {
-            let base = values + word &* 64
-            let rest = min(count &- word &* 64, 64)
+        let lows = SIMD2<Double>(repeating: low)
+        let highs = SIMD2<Double>(repeating: high)
+        return Selection(count) { start, rows in
+            let base = UnsafeRawPointer(values + start)
             var bits: UInt64 = 0
-            for byte in 0..<(rest >> 3) {
-                let rows = UnsafeRawPointer(base + byte &* 8).loadUnaligned(
-                    as: SIMD8<Double>.self)
-                let passing = unsafeBitCast(
-                    (rows .>= lows) .& (rows .<= highs), to: SIMD8<UInt64>.self)
-                bits |= (passing & bit).wrappedSum() &<< UInt64(byte &* 8)
+            for byte in 0..<(rows >> 3) {
+                var part: UInt64 = 0
+                for pair in 0..<4 {
+                    let pair = pair &* 2
+                    let two = base.loadUnaligned(
+                        fromByteOffset: (byte &* 8 &+ pair) &* 8, as: SIMD2<Double>.self)
+                    let passing = unsafeBitCast(
+                        (two .>= lows) .& (two .<= highs), to: SIMD2<UInt64>.self)
+                    part |= passing.highBits &<< UInt64(truncatingIfNeeded: pair)
+                }
+                bits |= part &<< UInt64(truncatingIfNeeded: byte &* 8)
             }
-            for row in (rest & ~7)..<rest {
-                bits |= (base[row] >= low && base[row] <= high ? 1 : 0) &<< UInt64(row)
+            for row in (rows & ~7)..<rows {
+                let value = values[start &+ row]
+                bits |= (value >= low && value <= high ? 1 : 0) &<< UInt64(row)
             }
-            mask.setWord(word, bits)
+            return bits
         }
-        return mask
     }
 
     /// The least and the greatest of 64 numbers; nil where one is NaN.

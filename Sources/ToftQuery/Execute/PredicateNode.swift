@@ -116,7 +116,7 @@ final class IntRangeNode: PredicateNode {
     private func rows(of values: ColumnView, _ count: Int) throws(StorageError) -> Selection {
         let within = IntLoops.range(try values.integers(), count: count, low, high)
         guard let nulls = values.nulls else { return within }
-        return within.subtracting(Selection(bitmap: UnsafeRawPointer(nulls), count: count))
+        return within.subtracting(Selection(bitmap: nulls, count: count))
     }
 }
 

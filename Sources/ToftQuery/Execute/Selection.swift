@@ -62,14 +62,41 @@ struct Selection: Equatable, Sendable {
 
     /// The selection of a bitmap: row 0 is the lowest bit of the first byte.
     /// Bits from `count` on are left out.
-    init(bitmap: UnsafeRawPointer, count: Int) {
-        var words = SIMD4<UInt64>(repeating: 0)
-        let byteCount = (count + 7) / 8
-        for byte in 0..<byteCount {
-            words[byte >> 3] |=
-                UInt64(bitmap.load(fromByteOffset: byte, as: UInt8.self)) << UInt64((byte & 7) * 8)
+    init(bitmap: UnsafePointer<UInt64>, count: Int) {
+        self.init(count) { start, rows in
+            UInt64(littleEndian: bitmap[start >> 6])
+                & (.max &>> UInt64(truncatingIfNeeded: 64 &- rows))
         }
-        self = Selection(words) & .first(count)
+    }
+
+    /// The selection of the first `count` rows whose words `word` makes: it is given the first of
+    /// up to 64 rows, and how many they are. Bits beyond those are 0.
+    @inline(__always)
+    init(_ count: Int, word: (_ start: Int, _ rows: Int) -> UInt64) {
+        self = .empty
+        let count = min(count, Self.capacity)
+        var start = 0
+        while start < count {
+            words[start >> 6] = word(start, min(count &- start, 64))
+            start &+= 64
+        }
+    }
+
+    /// The rows of this selection for which `isKept` says so.
+    @inline(__always)
+    func filter<Failure>(_ isKept: (Int) throws(Failure) -> Bool) throws(Failure) -> Selection {
+        var kept = Selection.empty
+        for index in 0..<4 {
+            var open = words[index]
+            var bits: UInt64 = 0
+            while open != 0 {
+                let bit = open.trailingZeroBitCount
+                if try isKept(index &* 64 &+ bit) { bits |= 1 &<< UInt64(bit) }
+                open &= open &- 1
+            }
+            kept.words[index] = bits
+        }
+        return kept
     }
 
     /// Steps through the rows of a selection: `while let row = rows.next()`.

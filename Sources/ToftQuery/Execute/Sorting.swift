@@ -17,15 +17,23 @@ final class SortColumn {
     private var tails: UnsafeMutablePointer<UInt64>
     /// Text and mixed values, where they lie in the file.
     private var texts: UnsafeMutablePointer<UnsafeRawBufferPointer>
+    /// The column of the objects themselves that the values are; nil where they are something else.
+    private let direct: UInt32?
+    /// For each code of a cluster 1 where its text is not behind, else 0.
+    private let verdicts: UnsafeMutablePointer<UInt8>
 
-    init(_ node: ValueNode, isAscending: Bool) {
+    /// - Parameter direct: the column of the objects themselves that `node` reads, if it does no
+    ///   more.
+    init(_ node: ValueNode, isAscending: Bool, direct: UInt32? = nil) {
         self.node = node
         self.isAscending = isAscending
+        self.direct = direct
         layout = node.layout
         nulls = .allocate(capacity: 0)
         heads = .allocate(capacity: 0)
         tails = .allocate(capacity: 0)
         texts = .allocate(capacity: 0)
+        verdicts = .allocate(capacity: 256)
     }
 
     deinit {
@@ -33,6 +41,7 @@ final class SortColumn {
         heads.deallocate()
         tails.deallocate()
         texts.deallocate()
+        verdicts.deallocate()
     }
 
     func evaluate(_ batch: RowBatch, _ wanted: Selection) throws(ModelError) -> Vector {
@@ -168,6 +177,12 @@ final class SortColumn {
             let word = base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
             return UInt64(bigEndian: word) & ~0xFF | 8
         }
+        if text.count >= 8 {
+            // The last eight bytes, without those before the part.
+            let word = base.loadUnaligned(fromByteOffset: text.count &- 8, as: UInt64.self)
+            return UInt64(bigEndian: word) &<< UInt64(truncatingIfNeeded: 64 &- rest &* 8)
+                | UInt64(truncatingIfNeeded: rest)
+        }
         var head = UInt64(rest)
         for index in 0..<rest { head |= UInt64(text[offset &+ index]) << UInt64(56 - index * 8) }
         return head
@@ -191,17 +206,76 @@ final class SortColumn {
         var head: UInt64
     }
 
-    /// Those of the selected rows that can sort before or with a row that begins like `last`.
-    func notBehind(_ last: Leading, _ vector: Vector, _ selection: Selection) -> Selection {
-        var kept = Selection.empty
-        var rows = selection.rows
-        while let row = rows.next() {
-            let leading = leading(vector, row)
-            if leading.rank < last.rank || leading.rank == last.rank && leading.head <= last.head {
-                kept.insert(row)
+    /// Those of the selected rows that can sort before or with a row that begins like `last`: told
+    /// by the bounds of a cluster where it has some, by a text's first bytes where it lies.
+    func notBehind(_ last: Leading, _ batch: RowBatch, _ selection: Selection) throws(ModelError)
+        -> Selection
+    {
+        if let direct, let cluster = batch.cluster, last.rank == 1 {
+            do throws(StorageError) {
+                if layout == .text {
+                    let texts = try textsNotBehind(
+                        last.head, try cluster.bytes(direct), selection, cluster.count)
+                    guard let nulls = try cluster.nulls(direct) else { return texts }
+                    let empty = Selection(bitmap: nulls, count: cluster.count)
+                    return isAscending ? texts | empty & selection : texts.subtracting(empty)
+                }
+                if try isBehind(last.head, cluster, direct) { return .empty }
+            } catch { throw .storage(error) }
+        }
+        let vector = try evaluate(batch, selection)
+        return selection.filter {
+            let leading = leading(vector, $0)
+            return leading.rank < last.rank
+                || leading.rank == last.rank && leading.head <= last.head
+        }
+    }
+
+    /// Whether the bounds of a column say that all rows of a cluster sort behind a value with this
+    /// head, as the order has it.
+    private func isBehind(_ last: UInt64, _ cluster: ClusterView, _ column: UInt32)
+        throws(StorageError) -> Bool
+    {
+        let first: UInt64
+        switch try cluster.zone(column) {
+        case nil: return false
+        case .integers(let low, let high):
+            first = isAscending ? RadixSort.head(low) : ~RadixSort.head(high)
+        case .numbers(let low, let high): first = isAscending ? Self.head(low) : ~Self.head(high)
+        }
+        // Nulls are first, or last.
+        guard first > last else { return false }
+        if isAscending, try cluster.nulls(column) != nil { return false }
+        return true
+    }
+
+    /// The selected rows of a column of texts whose first part, as the order has it, is not greater
+    /// than `last`. Of a coded column each text is looked at once.
+    private func textsNotBehind(
+        _ last: UInt64, _ texts: BytesColumn, _ selection: Selection, _ count: Int
+    ) throws(StorageError) -> Selection {
+        let flip: UInt64 = isAscending ? 0 : .max
+        guard let coding = texts.coding else {
+            return try selection.filter { row throws(StorageError) in
+                try Self.head(texts, row) ^ flip <= last
             }
         }
-        return kept
+        var isAny: UInt8 = 0
+        for code in 0..<coding.count {
+            verdicts[code] = try Self.head(texts, code) ^ flip <= last ? 1 : 0
+            isAny |= verdicts[code]
+        }
+        if isAny == 0 { return .empty }
+        return selection & IntLoops.verdicts(coding.codes, count: count, verdicts, coding.count)
+    }
+
+    /// The first part of the text of a row, or of a code.
+    @inline(__always)
+    private static func head(_ texts: BytesColumn, _ index: Int) throws(StorageError) -> UInt64 {
+        guard let text = texts.near(index) else {
+            return part(0, of: texts.coding == nil ? try texts[index] : try texts.text(index))
+        }
+        return part(0, of: text)
     }
 
     /// The same of a row of this column.
@@ -359,15 +433,14 @@ final class SortTable {
     /// Adds the objects of the rows of `passing`, but for those that come too late to be wanted.
     func append(_ batch: RowBatch, _ passing: Selection) throws(ModelError) {
         var passing = passing
-        for (index, column) in columns.enumerated() {
-            let vector = try column.evaluate(batch, passing)
-            if index == 0, let last { passing = column.notBehind(last, vector, passing) }
-            if passing.isEmpty { return }
-            column.append(vector, passing)
+        if let last, let first = columns.first {
+            passing = try first.notBehind(last, batch, passing)
         }
+        if passing.isEmpty { return }
+        for column in columns { column.append(try column.evaluate(batch, passing), passing) }
         var rows = passing.rows
         while let row = rows.next() { keys.append(batch.keys[row]) }
-        if keys.count / 4 >= max(limit, 512) { prune() }
+        if keys.count / 4 >= max(limit, 128) { prune() }
     }
 
     /// Leaves no more rows than are wanted.
@@ -421,8 +494,8 @@ final class SortTable {
         return rows
     }
 
-    /// Fewer rows are compared, not sorted by numbers.
-    private static let fewRows = 48
+    /// So few rows are compared, not sorted by numbers.
+    private static let fewRows = 4
 
     /// Sorts ascending rows that are equal in the columns before `column` and in its parts before
     /// `part`; equal ones stay ascending.

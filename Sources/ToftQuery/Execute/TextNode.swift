@@ -31,7 +31,7 @@ final class TextNode: PredicateNode {
         do {
             let nulls =
                 try cluster.column(column).nulls.map {
-                    Selection(bitmap: UnsafeRawPointer($0), count: cluster.count)
+                    Selection(bitmap: $0, count: cluster.count)
                 } ?? .empty
             let rows = wanted.subtracting(nulls)
             let passing = try passingRows(try cluster.bytes(column), cluster.count, rows)
@@ -49,19 +49,8 @@ final class TextNode: PredicateNode {
             return try passingRows(texts, coding.codes, coding.count, count)
         }
         if let found = try rowsWithNeedle(texts, count) { return found }
-        var passing = Selection.empty
         let quick = matcher.quick
-        for index in 0..<4 {
-            var open = wanted.word(index)
-            var bits: UInt64 = 0
-            while open != 0 {
-                let bit = open.trailingZeroBitCount
-                if try passes(texts, index &* 64 &+ bit, quick) { bits |= 1 &<< UInt64(bit) }
-                open &= open &- 1
-            }
-            passing.setWord(index, bits)
-        }
-        return passing
+        return try wanted.filter { row throws(StorageError) in try passes(texts, row, quick) }
     }
 
     /// Whether the text of a row, or of a code, passes.

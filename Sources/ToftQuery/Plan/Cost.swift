@@ -12,7 +12,7 @@ extension BoundPredicate {
         }
     }
 
-    fileprivate var cost: Double {
+    var cost: Double {
         switch self {
         case .constant: 0
         case .not(let inner): inner.cost

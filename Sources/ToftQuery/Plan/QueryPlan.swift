@@ -113,6 +113,7 @@ struct QueryPlan {
     }
 
     private static func add(_ predicate: BoundPredicate, to steps: inout [Step]) {
+        if case .constant(true) = predicate { return }
         var index = steps.count - 1
         while index > 0, case .sort? = steps[index - 1].ordering { index -= 1 }
         steps[index].filter.append(predicate)

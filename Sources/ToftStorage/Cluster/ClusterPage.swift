@@ -156,11 +156,17 @@ struct ClusterPage {
             type: type, isNullable: flags & ClusterLayout.nullableFlag != 0, capacity: rowCapacity,
             width: width, hasNanoseconds: flags & ClusterLayout.wholeSecondsFlag == 0,
             textRoom: width == .one && type == .bytes ? textRoom : 0)
-        let start = base.uint32(at: entry &+ ClusterLayout.entryOffset)
+        let start = start(ofColumn: index)
         guard start & 7 == 0, start >= columnsStart, start &+ geometry.size <= heapStart else {
             throw .corrupt(page: page, reason: "a column lies outside its cluster")
         }
         return ColumnSlice(base: base, entry: entry, start: start, geometry: geometry)
+    }
+
+    /// Where the arrays of a column begin. Not verified.
+    @inline(__always)
+    func start(ofColumn index: Int) -> Int {
+        base.uint32(at: entry(index) &+ ClusterLayout.entryOffset)
     }
 
     /// The width of a column's integers; nil for an encoding that there is not.

@@ -3,14 +3,27 @@
 /// Arrays have `count` values in the order of `keys`; values of null rows are undefined. Bitmaps
 /// hold row n in bit n % 64 of word n / 64; bits from `count` on are undefined. A column that the
 /// cluster does not hold reads as its default. Good until the snapshot is released, in a write
-/// transaction until the table's next change.
+/// transaction until the table's next change. Copying it counts no references: who has it keeps the
+/// table, as a view or a snapshot does.
 package struct ClusterView {
-    private let table: TableReader
+    private let table: Unmanaged<TableReader>
     private let leaf: TableReader.Leaf
 
     init(table: TableReader, leaf: TableReader.Leaf) {
-        self.table = table
+        self.table = .passUnretained(table)
         self.leaf = leaf
+    }
+
+    @inline(__always)
+    private func reading<Value>(_ body: (TableReader) throws(StorageError) -> Value)
+        throws(StorageError) -> Value
+    {
+        let result: Result<Value, StorageError> = table._withUnsafeGuaranteedRef { table in
+            do throws(StorageError) { return .success(try body(table)) } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
     }
 
     /// Names the content for ever: in two committed versions of a table, clusters with equal
@@ -33,13 +46,14 @@ package struct ClusterView {
 
     /// A column, for all that is asked of it.
     package func column(_ id: UInt32) throws(StorageError) -> ColumnView {
-        let table = table
-        let column = try table.column(id)
-        guard let slice = try leaf.cluster.slice(ofColumn: column) else {
-            return ColumnView(column, nil, count: count)
+        try reading { table throws(StorageError) in
+            let column = try table.column(id)
+            guard let slice = try leaf.cluster.slice(ofColumn: column) else {
+                return ColumnView(column, nil, count: count)
+            }
+            try table.pages.verify(leaf.ref, leaf.cluster.base, slice.range)
+            return ColumnView(column, slice, count: count)
         }
-        try table.pages.verify(leaf.ref, leaf.cluster.base, slice.range)
-        return ColumnView(column, slice, count: count)
     }
 
     /// Which rows are null (1); nil where none is.
@@ -81,27 +95,34 @@ package struct ClusterView {
 
     /// The values of a column of bytes.
     package func bytes(_ column: UInt32) throws(StorageError) -> BytesColumn {
-        let column = try typed(column, .bytes)
-        return try BytesColumn(leaf, try slice(column), table.pages)
+        try reading { table throws(StorageError) in
+            let column = try table.column(column, .bytes)
+            let slice = try leaf.cluster.slice(ofColumn: column)
+            if let slice { try table.pages.verify(leaf.ref, leaf.cluster.base, slice.range) }
+            return try BytesColumn(leaf, slice, table.pages)
+        }
     }
 
     /// The list of a row below `count`.
     package func list(_ column: UInt32, _ row: Int) throws(StorageError) -> ListView {
-        let column = try typed(column, .list)
         guard row >= 0, row < count else { throw .indexOutOfRange(index: row, count: count) }
-        return try table.list(leaf, row, column)
+        return try reading { table throws(StorageError) in
+            try table.list(leaf, row, try table.column(column, .list))
+        }
     }
 
     /// One cell, for where a column at a time is not wanted.
     package func cell(_ row: Int, _ column: UInt32) throws(StorageError) -> Cell {
         guard row >= 0, row < count else { throw .indexOutOfRange(index: row, count: count) }
-        return try table.cell(leaf, row, try table.column(column))
+        return try reading { table throws(StorageError) in
+            try table.cell(leaf, row, try table.column(column))
+        }
     }
 
     /// Bounds that all values that are not null keep, not always the tightest; nil where none are
     /// known. `isEmpty`: no row has a value.
     package func zone(_ column: UInt32) throws(StorageError) -> Zone? {
-        let column = try table.column(column)
+        let column = try reading { table throws(StorageError) in try table.column(column) }
         guard let slice = try leaf.cluster.slice(ofColumn: column), !slice.isUnbounded else {
             return nil
         }
@@ -113,19 +134,15 @@ package struct ClusterView {
         case .bool, .bytes, .list, .fixed16, .fixed12: return nil
         }
     }
+}
 
-    private func typed(_ id: UInt32, _ type: ColumnType) throws(StorageError) -> Column {
-        let column = try table.column(id)
+extension TableReader {
+    fileprivate func column(_ id: UInt32, _ type: ColumnType) throws(StorageError) -> Column {
+        let column = try column(id)
         guard column.type == type else {
             throw .typeMismatch("column \(id) holds \(column.type), not \(type)")
         }
         return column
-    }
-
-    private func slice(_ column: Column) throws(StorageError) -> ColumnSlice? {
-        guard let slice = try leaf.cluster.slice(ofColumn: column) else { return nil }
-        try table.pages.verify(leaf.ref, leaf.cluster.base, slice.range)
-        return slice
     }
 }
 

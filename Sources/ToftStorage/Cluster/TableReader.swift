@@ -158,13 +158,10 @@ package final class TableReader: Sendable {
         verified.prefetch()
         (base + cluster.header).prefetch()
         for id in columns {
-            guard let index = cluster.index(ofColumn: id),
-                let slice = try? cluster.slice(index)
-            else { continue }
-            (base + slice.entry).prefetch()
-            for line in 0..<min(5, (slice.range.count &+ 127) >> 6) {
-                (base + (slice.start &+ line &* 64)).prefetch()
-            }
+            guard let index = cluster.index(ofColumn: id) else { continue }
+            (base + cluster.entry(index)).prefetch()
+            let start = base + cluster.start(ofColumn: index)
+            for line in 0..<5 { (start + line &* 64).prefetch() }
         }
     }
 

@@ -11,6 +11,8 @@ package struct SalvagedCluster {
     }
 
     package let view: ClusterView
+    /// Kept for the view.
+    let table: TableReader
     /// The rows of the view, in ascending order.
     package let rows: [Int]
     package let origin: Origin
@@ -163,7 +165,8 @@ package final class TableSalvage {
         guard !rows.isEmpty else { return }
         tables[index].clusters.append(
             SalvagedCluster(
-                view: ClusterView(table: table, leaf: leaf), rows: rows, origin: origin))
+                view: ClusterView(table: table, leaf: leaf), table: table, rows: rows,
+                origin: origin))
     }
 
     // MARK: Loose clusters
