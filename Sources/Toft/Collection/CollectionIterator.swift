@@ -26,6 +26,11 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         }
     }
 
+    /// Goes through elements of a collection that were taken before.
+    init(_ core: _CollectionCore, _ values: [Value]) {
+        source = .values(core, values)
+    }
+
     @inlinable public mutating func next() -> Element? {
         // Homes are made for the class of the elements.
         if let object = walk?.next() { return unsafeBitCast(object, to: Element.self) }
@@ -43,8 +48,8 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     private mutating func nextValue(of values: [Value], _ core: _CollectionCore) -> Element? {
         while let index = advance(to: values.count) {
             let element = Element._make(_EngineValue(values[index], core.session))
-            if case .link = values[index], let projection = element as? any ProjectionObservable,
-                projection.realm == nil
+            if case .link = values[index], let object = element as? any ThreadConfined,
+                object.realm == nil
             {
                 continue
             }

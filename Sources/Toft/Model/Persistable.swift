@@ -2,7 +2,7 @@ internal import ToftModel
 
 /// What a `@Persisted` property can hold. Every conformance is Toft's own; apps name it at most in
 /// generic code.
-public protocol _Persistable {
+public protocol _Persistable: SendableMetatype {
     static var _shape: _PropertyShape { get }
     /// Whether a managed object keeps the value once made: true of collections, which are live
     /// themselves.

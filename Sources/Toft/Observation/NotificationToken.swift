@@ -18,8 +18,9 @@ public final class NotificationToken: Sendable {
         state = Mutex(.ended)
     }
 
-    init(_ token: Token, keeping session: RealmSession) {
-        state = Mutex(.running(token, Keeper(session)))
+    /// - Parameter afterSkip: called after a transaction that the observer is not told of.
+    init(_ token: Token, keeping session: RealmSession, afterSkip: (() -> Void)? = nil) {
+        state = Mutex(.running(token, Keeper(session, afterSkip)))
     }
 
     /// A token of an observation that begins later, on a queue.
@@ -30,8 +31,8 @@ public final class NotificationToken: Sendable {
     }
 
     /// The observation has begun; it ends at once if the token has been invalidated meanwhile.
-    func begin(_ token: Token, keeping session: RealmSession) {
-        let keeper = Keeper(session)
+    func begin(_ token: Token, keeping session: RealmSession, afterSkip: (() -> Void)?) {
+        let keeper = Keeper(session, afterSkip)
         let isLate = state.withLock { state in
             guard case .waiting = state else { return true }
             state = .running(token, keeper)
@@ -51,6 +52,16 @@ public final class NotificationToken: Sendable {
         if case .running(let token, _) = old { token.stop() }
     }
 
+    /// To be called after a transaction of `session` that the observer is not told of, on its
+    /// thread.
+    func skip(in session: RealmSession) {
+        guard case .running(let token, let keeper) = state.withLock({ $0 }),
+            keeper.session === session, let version = try? session.engine.version,
+            token.version == version
+        else { return }
+        keeper.afterSkip?()
+    }
+
     var isEnded: Bool {
         state.withLock { if case .ended = $0 { true } else { false } }
     }
@@ -65,8 +76,10 @@ public final class NotificationToken: Sendable {
 /// thread alone; its last reference may go on any.
 private struct Keeper: @unchecked Sendable {
     let session: RealmSession
+    let afterSkip: (() -> Void)?
 
-    init(_ session: RealmSession) {
+    init(_ session: RealmSession, _ afterSkip: (() -> Void)?) {
         self.session = session
+        self.afterSkip = afterSkip
     }
 }

@@ -4,6 +4,9 @@ internal import ToftModel
 
 /// Makes observations: here at once, or on a queue as soon as it comes around.
 enum Observations {
+    /// An observation that has begun, and what to do after a transaction that it was not told of.
+    typealias Begun = (token: Token, afterSkip: (() -> Void)?)
+
     /// Observes a collection.
     static func collection<Observed: RealmCollection>(
         _ collection: Observed, _ core: _CollectionCore, _ keyPaths: [String]?,
@@ -18,7 +21,7 @@ enum Observations {
         try check(keyPaths, from: core.results.classID, in: core.session)
         return try elsewhere(collection, of: core.session, on: queue) { collection, session in
             guard let core = try collection._core() else { return nil }
-            return try engineToken(collection, core, keyPaths, block)
+            return (try engineToken(collection, core, keyPaths, block), nil)
         }
     }
 
@@ -42,11 +45,13 @@ enum Observations {
             return NotificationToken(token, keeping: core.session)
         }
         try check(keyPaths, from: core.results.classID, in: core.session)
-        return try elsewhere(map, of: core.session, on: queue) { map, _ in try begin(map) }
+        return try elsewhere(map, of: core.session, on: queue) { map, _ in
+            try begin(map).map { ($0, nil) }
+        }
     }
 
     /// Reports a mistake in key paths to the caller, not on the queue.
-    private static func check(
+    static func check(
         _ keyPaths: [String]?, from classID: ClassID?, in session: RealmSession
     ) throws {
         if let keyPaths { _ = try WatchedPaths(keyPaths, from: classID, in: session.engine.schema) }
@@ -82,7 +87,7 @@ enum Observations {
         try check(keyPaths, from: row.handle.ref.classID, in: row.session)
         return try elsewhere(object, of: row.session, on: queue) { object, _ in
             guard let row = object.row else { return nil }
-            return try engineToken(object, row, keyPaths, block)
+            return (try engineToken(object, row, keyPaths, block), nil)
         }
     }
 
@@ -101,9 +106,9 @@ enum Observations {
     }
 
     /// Carries what is observed to the queue's own realm, and begins there.
-    private static func elsewhere<Observed: ThreadConfined>(
+    static func elsewhere<Observed: ThreadConfined>(
         _ observed: Observed, of session: RealmSession, on queue: DispatchQueue,
-        _ begin: @escaping (Observed, RealmSession) throws -> Token?
+        _ begin: @escaping (Observed, RealmSession) throws -> Begun?
     ) throws -> NotificationToken {
         try session.requireObservable()
         guard !session.engine.isWriting else {
@@ -127,14 +132,16 @@ enum Observations {
     private struct Work<Observed>: @unchecked Sendable {
         let carrier: _Carrier
         let configuration: Realm.Configuration
-        let begin: (Observed, RealmSession) throws -> Token?
+        let begin: (Observed, RealmSession) throws -> Begun?
 
         func start(_ token: NotificationToken, on queue: DispatchQueue) throws {
             let session = try RealmSession.open(configuration, queue: queue)
             _ = try session.engine.refresh()
             guard let observed = try carrier.resolve(session) as? Observed else { return }
             try session.requireDelivery()
-            if let running = try begin(observed, session) { token.begin(running, keeping: session) }
+            if let (running, afterSkip) = try begin(observed, session) {
+                token.begin(running, keeping: session, afterSkip: afterSkip)
+            }
         }
     }
 }

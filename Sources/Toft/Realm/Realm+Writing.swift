@@ -60,6 +60,7 @@ extension Realm {
             try session.verify()
             defer { session.resumeWrites() }
             try session.engine.commit(durability.stored, skipping: tokens.compactMap(\.engineToken))
+            for token in tokens { token.skip(in: session) }
         } catch {
             throw Realm.Error(telling: error)
         }

@@ -1,6 +1,6 @@
 internal import ToftPlatform
 internal import ToftModel
-internal import ToftStorage
+package import ToftStorage
 
 /// What is observed: enough to find it in any version.
 enum Subject: Sendable {
@@ -153,6 +153,10 @@ package final class Token: Sendable {
 
     /// Whether the observation is one of a session's.
     package func belongs(to session: Session) -> Bool { session.channel === channel }
+
+    /// The version that the observer has been told of, or need not be; nil once it has been
+    /// stopped.
+    package var version: Version? { observation.basis?.version }
 
     /// Ends the observation: on the session's thread no call follows. Any thread, any number of
     /// times.

@@ -38,6 +38,13 @@ package final class Results {
         if case .all = definition.base { definition.isPlain } else { false }
     }
 
+    /// A number that grows with each change after which the results may be others, or with each
+    /// change of anything.
+    package func changeStamp(ofAnything: Bool) throws(EngineError) -> UInt64 {
+        try session.check()
+        return ofAnything ? session.counters.now : session.counters.last(of: definition.watched)
+    }
+
     /// What the results are now.
     func current() throws(EngineError) -> ResultRows {
         try session.check()

@@ -1,0 +1,164 @@
+public import Dispatch
+public import Foundation
+internal import ToftEngine
+
+/// What happened to sections since the observer was last called.
+public enum SectionedResultsChange<CollectionType> {
+    /// The first call: the sections are there to be read.
+    case initial(CollectionType)
+    /// Elements or sections went, came or changed. Deletions, modifications and `sectionsToDelete`
+    /// are indices in the old contents, insertions and `sectionsToInsert` in the new: take out what
+    /// was deleted from the last to the first, rows before sections; put in what was inserted from
+    /// the first to the last, sections before rows. The rows of sections that went or came are
+    /// among the deletions and insertions. An element whose section changes is a deletion and an
+    /// insertion.
+    case update(
+        CollectionType, deletions: [IndexPath], insertions: [IndexPath],
+        modifications: [IndexPath], sectionsToInsert: IndexSet, sectionsToDelete: IndexSet)
+    /// Changes could not be worked out; the last call.
+    case error(any Error)
+}
+
+extension RealmSectionedResult {
+    /// Calls the block with the sections, or the one section, as they first are, then after every
+    /// commit of any process that changed which elements they have or the elements themselves. On
+    /// the run loop of this thread, or on `queue`, with the sections of a realm there. Ends when
+    /// the token is invalidated or let go.
+    /// - Parameters:
+    ///   - keyPaths: of the elements; if given, only what they name counts as their modification,
+    ///     and what they are sorted by first. `[]`: nothing does. If not given, what an element
+    ///     reaches over up to three links counts.
+    ///   - queue: a serial queue; nil: this thread's run loop.
+    ///   - block: called with the sections and what changed. Of one section, it is told of that
+    ///     alone, also that it goes and comes.
+    /// - Returns: what keeps the observation going.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping (SectionedResultsChange<Self>) -> Void
+    ) -> NotificationToken {
+        Misuse.reporting {
+            let results = _sectioned().results.sections.results
+            guard let core = try results.requiredCore("observe") else {
+                throw Realm.Error(.collectionInvalidated, "The sections have been invalidated.")
+            }
+            let names = try (SectionElement.self as? any ProjectionObservable.Type)?.names(keyPaths)
+            return try Observations.sections(self, core, names ?? keyPaths, on: queue, block)
+        } ?? NotificationToken()
+    }
+
+    /// The same with key paths that the compiler checks: `\.age`, `\.boss?.name`.
+    /// - Parameters:
+    ///   - keyPaths: of the elements, as above.
+    ///   - queue: a serial queue; nil: this thread's run loop.
+    ///   - block: called with the sections and what changed.
+    /// - Returns: what keeps the observation going.
+    @_disfavoredOverload
+    public func observe(
+        keyPaths: [PartialKeyPath<SectionElement>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (SectionedResultsChange<Self>) -> Void
+    ) -> NotificationToken where SectionElement: ObjectBase {
+        observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: queue, block)
+    }
+
+    /// The same for projections: `\PersonProjection.name`.
+    /// - Parameters:
+    ///   - keyPaths: of the projections, as above.
+    ///   - queue: a serial queue; nil: this thread's run loop.
+    ///   - block: called with the sections and what changed.
+    /// - Returns: what keeps the observation going.
+    @_disfavoredOverload
+    public func observe(
+        keyPaths: [PartialKeyPath<SectionElement>], on queue: DispatchQueue? = nil,
+        _ block: @escaping (SectionedResultsChange<Self>) -> Void
+    ) -> NotificationToken where SectionElement: ProjectionObservable {
+        let names = keyPaths.map { KeyPathNames.name(of: $0) }
+        let labels = SectionElement.paths.filter { names.contains($0.name) }.map(\.label)
+        return observe(keyPaths: labels, on: queue, block)
+    }
+}
+
+extension Observations {
+    /// Observes sections.
+    fileprivate static func sections<Observed: RealmSectionedResult>(
+        _ observed: Observed, _ core: _CollectionCore, _ keyPaths: [String]?,
+        on queue: DispatchQueue?, _ block: @escaping (SectionedResultsChange<Observed>) -> Void
+    ) throws -> NotificationToken {
+        guard let queue else {
+            try core.session.requireDelivery()
+            let follower = SectionFollower(observed, block)
+            return NotificationToken(
+                try follower.begin(core, keyPaths), keeping: core.session,
+                afterSkip: follower.follow)
+        }
+        try check(keyPaths, from: core.results.classID, in: core.session)
+        return try elsewhere(observed, of: core.session, on: queue) { observed, _ in
+            guard let core = observed._sectioned().results.sections.results._core() else {
+                return nil
+            }
+            let follower = SectionFollower(observed, block)
+            return (try follower.begin(core, keyPaths), follower.follow)
+        }
+    }
+}
+
+/// Keeps what an observer of sections was last told. Used on the observer's thread or queue alone.
+private final class SectionFollower<Observed: RealmSectionedResult> {
+    private let observed: Observed
+    private let sections: Sections<Observed.Key, Observed.SectionElement>
+    private let mark: _SectionMark?
+    private let block: (SectionedResultsChange<Observed>) -> Void
+    /// Nil before the first call.
+    private var last: SectionLayout?
+
+    init(_ observed: Observed, _ block: @escaping (SectionedResultsChange<Observed>) -> Void) {
+        self.observed = observed
+        self.block = block
+        let (results, mark) = observed._sectioned()
+        sections = results.sections
+        self.mark = mark
+    }
+
+    func begin(_ core: _CollectionCore, _ keyPaths: [String]?) throws -> Token {
+        let sortPath = sections.rule.sortPath
+        let isOfValues = core.results.classID == nil
+        let watched = isOfValues ? keyPaths : keyPaths.map { $0 + [sortPath] }
+        return try core.results.observe(keyPaths: watched) { [self] notification in
+            switch notification.kind {
+            case .initial:
+                follow()
+                block(.initial(observed))
+            case .update, .deleted:
+                tell(notification.collection, isOfModifications: keyPaths != [])
+            case .failure(let error): block(.error(Realm.Error(error)))
+            }
+        }
+    }
+
+    /// Takes the sections as they are now for known to the observer.
+    func follow() {
+        last = now
+    }
+
+    private var now: SectionLayout {
+        sections.results.isInvalidated
+            ? SectionLayout() : Misuse.reporting { try sections.current().layout } ?? .init()
+    }
+
+    private func tell(_ rows: CollectionChange, isOfModifications: Bool) {
+        let (old, new) = (last ?? SectionLayout(), now)
+        last = new
+        var change = SectionChange(from: old, to: new, rows)
+        if !isOfModifications { change = change.withoutModifications() }
+        if let mark {
+            change = change.only(
+                old: mark.key.flatMap { old.section(of: $0) },
+                new: mark.key.flatMap { new.section(of: $0) })
+        }
+        guard !change.isEmpty else { return }
+        block(
+            .update(
+                observed, deletions: change.deletions, insertions: change.insertions,
+                modifications: change.modifications, sectionsToInsert: change.sectionsToInsert,
+                sectionsToDelete: change.sectionsToDelete))
+    }
+}
