@@ -17,6 +17,12 @@ package final class SharedLibrary: @unchecked Sendable {
         return nil
     }
 
+    /// A library that the program has loaded already. Nil if it has not.
+    package init?(loaded name: String) {
+        guard let handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD) else { return nil }
+        self.handle = handle
+    }
+
     /// The address of a function of the library, which the caller says the type of. Nil if it has
     /// none of this name.
     package func function<Function>(_ name: String, as type: Function.Type) -> Function? {

@@ -357,13 +357,53 @@ extension RealmCollection {
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
+        observe(keyPaths, at: queue.map { Place($0) }, block)
+    }
+
+    func observe(
+        _ keyPaths: [String]?, at place: Place?,
+        _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken {
         Misuse.reporting {
             guard let core = try requiredCore("observe") else {
                 throw Realm.Error(.collectionInvalidated, "The collection has been invalidated.")
             }
             let names = try (Element.self as? any ProjectionObservable.Type)?.names(keyPaths)
-            return try Observations.collection(self, core, names ?? keyPaths, on: queue, block)
+            return try Observations.collection(self, core, names ?? keyPaths, at: place, block)
         } ?? NotificationToken()
+    }
+
+    /// The same on an actor, with the collection of a realm of that actor, which nothing else has to
+    /// open. Begun when it returns: what is committed then is told.
+    /// - Parameters:
+    ///   - keyPaths: as above.
+    ///   - actor: where the block is called. It is not kept alive.
+    ///   - _isolation: where this is called; not to be given.
+    ///   - block: called with the actor, the collection and what changed.
+    /// - Returns: what keeps the observation going.
+    public func observe<Owner: Actor>(
+        keyPaths: [String]? = nil, on actor: Owner,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Owner, RealmCollectionChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths, at: Place(actor), Place.called(on: actor, block)).begun()
+    }
+
+    /// The same on an actor, with the collection of a realm of that actor, which nothing else has to
+    /// open. Begun when it returns: what is committed then is told.
+    /// - Parameters:
+    ///   - keyPaths: as above.
+    ///   - actor: where the block is called. It is not kept alive.
+    ///   - _isolation: where this is called; not to be given.
+    ///   - block: called with the actor, the collection and what changed.
+    /// - Returns: what keeps the observation going.
+    @_disfavoredOverload
+    public func observe<Owner: Actor>(
+        keyPaths: [PartialKeyPath<Element>], on actor: Owner,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Owner, RealmCollectionChange<Self>) -> Void
+    ) async -> NotificationToken where Element: ObjectBase {
+        await observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: actor, block)
     }
 
     /// The same with key paths that the compiler checks: `\.age`, `\.boss?.name`, `\.dogs[0].name`

@@ -38,7 +38,7 @@ final class ObjectContext {
     /// Throws unless objects may be used here and now; after the realm was invalidated, never
     /// again.
     func verify() throws(EngineError) {
-        try session.verifyQueue()
+        try session.verifyPlace()
         try binding.engine.check()
     }
 }

@@ -28,12 +28,35 @@ extension Map {
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmMapChange<Map>) -> Void
     ) -> NotificationToken {
+        observe(keyPaths, at: queue.map { Place($0) }, block)
+    }
+
+    private func observe(
+        _ keyPaths: [String]?, at place: Place?,
+        _ block: @escaping (RealmMapChange<Map>) -> Void
+    ) -> NotificationToken {
         Misuse.reporting {
             guard let core = try _core() else {
                 throw CollectionBacking.unmanaged("observe", "maps")
             }
-            return try Observations.map(self, core, keyPaths, on: queue, block)
+            return try Observations.map(self, core, keyPaths, at: place, block)
         } ?? NotificationToken()
+    }
+
+    /// The same on an actor, with the map of a realm of that actor, which nothing else has to
+    /// open. Begun when it returns: what is committed then is told.
+    /// - Parameters:
+    ///   - keyPaths: as above.
+    ///   - actor: where the block is called. It is not kept alive.
+    ///   - _isolation: where this is called; not to be given.
+    ///   - block: called with the actor, the map and what changed.
+    /// - Returns: what keeps the observation going.
+    public func observe<Owner: Actor>(
+        keyPaths: [String]? = nil, on actor: Owner,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Owner, RealmMapChange<Map>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths, at: Place(actor), Place.called(on: actor, block)).begun()
     }
 
     /// The same with key paths that the compiler checks: `\.age`, `\.boss?.name`.

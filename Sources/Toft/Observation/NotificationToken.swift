@@ -5,13 +5,15 @@ internal import ToftEngine
 /// Any thread.
 public final class NotificationToken: Sendable {
     private enum State {
-        /// On the way to its queue.
+        /// On the way to its queue or actor.
         case waiting
         case running(Token, Keeper)
         case ended
     }
 
     private let state: Mutex<State>
+    /// Begins an observation on an actor.
+    private let start = Mutex<Task<Void, Never>?>(nil)
 
     /// A token of nothing.
     init() {
@@ -23,7 +25,7 @@ public final class NotificationToken: Sendable {
         state = Mutex(.running(token, Keeper(session, afterSkip)))
     }
 
-    /// A token of an observation that begins later, on a queue.
+    /// A token of an observation that begins later, on a queue or an actor.
     static func waiting() -> NotificationToken {
         let token = NotificationToken()
         token.state.withLock { $0 = .waiting }
@@ -41,9 +43,21 @@ public final class NotificationToken: Sendable {
         if isLate { token.stop() }
     }
 
+    /// What begins the observation on an actor; nil of others.
+    var beginning: Task<Void, Never>? {
+        get { start.withLock { $0 } }
+        set { start.withLock { $0 = newValue } }
+    }
+
+    /// The token, once the observation has begun.
+    func begun() async -> NotificationToken {
+        await beginning?.value
+        return self
+    }
+
     deinit { invalidate() }
 
-    /// Ends the observation: on the thread or queue of its realm the block is not called again.
+    /// Ends the observation: on the thread, queue or actor of its realm the block is not called again.
     public func invalidate() {
         let old = state.withLock { state in
             defer { state = .ended }

@@ -17,6 +17,13 @@ extension ObjectBase {
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (ObjectChange<Observed>) -> Void
     ) -> NotificationToken {
+        observe(keyPaths, at: queue.map { Place($0) }, block)
+    }
+
+    private func observe<Observed: ObjectBase>(
+        _ keyPaths: [String]?, at place: Place?,
+        _ block: @escaping (ObjectChange<Observed>) -> Void
+    ) -> NotificationToken {
         Misuse.reporting {
             guard let row, let observed = self as? Observed else {
                 throw Realm.Error(
@@ -24,8 +31,41 @@ extension ObjectBase {
                     "Only a managed object of the block's own class can be observed.")
             }
             try row.session.verify()
-            return try Observations.object(observed, row, keyPaths, on: queue, block)
+            return try Observations.object(observed, row, keyPaths, at: place, block)
         } ?? NotificationToken()
+    }
+
+    /// The same on an actor, with the object of a realm of that actor, which nothing else has to
+    /// open. Begun when it returns: what is committed then is told.
+    /// - Parameters:
+    ///   - keyPaths: as above.
+    ///   - actor: where the block is called. It is not kept alive.
+    ///   - _isolation: where this is called; not to be given.
+    ///   - block: called with the actor, the object and what changed.
+    /// - Returns: what keeps the observation going.
+    public func observe<Owner: Actor, Observed: ObjectBase>(
+        keyPaths: [String]? = nil, on actor: Owner,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Owner, ObjectChange<Observed>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths, at: Place(actor), Place.called(on: actor, block)).begun()
+    }
+
+    /// The same on an actor, with the object of a realm of that actor, which nothing else has to
+    /// open. Begun when it returns: what is committed then is told.
+    /// - Parameters:
+    ///   - keyPaths: as above.
+    ///   - actor: where the block is called. It is not kept alive.
+    ///   - _isolation: where this is called; not to be given.
+    ///   - block: called with the actor, the object and what changed.
+    /// - Returns: what keeps the observation going.
+    @_disfavoredOverload
+    public func observe<Owner: Actor, Observed: ObjectBase>(
+        keyPaths: [PartialKeyPath<Observed>], on actor: Owner,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Owner, ObjectChange<Observed>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: actor, block)
     }
 
     /// The same with key paths that the compiler checks: `\Person.age`, `\Person.boss?.name`,

@@ -1,8 +1,7 @@
-internal import Dispatch
 internal import ToftEngine
 internal import ToftModel
 
-/// Makes observations: here at once, or on a queue as soon as it comes around.
+/// Makes observations: here at once, or on a queue or an actor as soon as it comes around.
 enum Observations {
     /// An observation that has begun, and what to do after a transaction that it was not told of.
     typealias Begun = (token: Token, afterSkip: (() -> Void)?)
@@ -10,16 +9,16 @@ enum Observations {
     /// Observes a collection.
     static func collection<Observed: RealmCollection>(
         _ collection: Observed, _ core: _CollectionCore, _ keyPaths: [String]?,
-        on queue: DispatchQueue?,
+        at place: Place?,
         _ block: @escaping (RealmCollectionChange<Observed>) -> Void
     ) throws -> NotificationToken {
-        guard let queue else {
+        guard let place else {
             try core.session.requireDelivery()
             return NotificationToken(
                 try engineToken(collection, core, keyPaths, block), keeping: core.session)
         }
         try check(keyPaths, from: core.results.classID, in: core.session)
-        return try elsewhere(collection, of: core.session, on: queue) { collection, session in
+        return try elsewhere(collection, of: core.session, at: place) { collection, session in
             guard let core = try collection._core() else { return nil }
             return (try engineToken(collection, core, keyPaths, block), nil)
         }
@@ -27,7 +26,7 @@ enum Observations {
 
     /// Observes a map.
     static func map<Observed: RealmKeyedCollection & ObservedList>(
-        _ map: Observed, _ core: _CollectionCore, _ keyPaths: [String]?, on queue: DispatchQueue?,
+        _ map: Observed, _ core: _CollectionCore, _ keyPaths: [String]?, at place: Place?,
         _ block: @escaping (RealmMapChange<Observed>) -> Void
     ) throws -> NotificationToken {
         func begin(_ map: Observed) throws -> Token? {
@@ -39,13 +38,13 @@ enum Observations {
                 }
             }
         }
-        guard let queue else {
+        guard let place else {
             try core.session.requireDelivery()
             guard let token = try begin(map) else { return NotificationToken() }
             return NotificationToken(token, keeping: core.session)
         }
         try check(keyPaths, from: core.results.classID, in: core.session)
-        return try elsewhere(map, of: core.session, on: queue) { map, _ in
+        return try elsewhere(map, of: core.session, at: place) { map, _ in
             try begin(map).map { ($0, nil) }
         }
     }
@@ -76,16 +75,16 @@ enum Observations {
 
     /// Observes an object.
     static func object<Observed: ObjectBase>(
-        _ object: Observed, _ row: ManagedRow, _ keyPaths: [String]?, on queue: DispatchQueue?,
+        _ object: Observed, _ row: ManagedRow, _ keyPaths: [String]?, at place: Place?,
         _ block: @escaping (ObjectChange<Observed>) -> Void
     ) throws -> NotificationToken {
-        guard let queue else {
+        guard let place else {
             try row.session.requireDelivery()
             return NotificationToken(
                 try engineToken(object, row, keyPaths, block), keeping: row.session)
         }
         try check(keyPaths, from: row.handle.ref.classID, in: row.session)
-        return try elsewhere(object, of: row.session, on: queue) { object, _ in
+        return try elsewhere(object, of: row.session, at: place) { object, _ in
             guard let row = object.row else { return nil }
             return (try engineToken(object, row, keyPaths, block), nil)
         }
@@ -105,37 +104,37 @@ enum Observations {
         }
     }
 
-    /// Carries what is observed to the queue's own realm, and begins there.
+    /// Carries what is observed to the realm of a queue or an actor, and begins there.
     static func elsewhere<Observed: ThreadConfined>(
-        _ observed: Observed, of session: RealmSession, on queue: DispatchQueue,
+        _ observed: Observed, of session: RealmSession, at place: Place,
         _ begin: @escaping (Observed, RealmSession) throws -> Begun?
     ) throws -> NotificationToken {
         try session.requireObservable()
         guard !session.engine.isWriting else {
             throw Realm.Error(
                 .observeInTransaction,
-                "Can't observe on a queue from within a write transaction. Observe before it or "
-                    + "after it."
+                "Can't observe on a queue or an actor from within a write transaction. Observe "
+                    + "before it or after it."
             )
         }
         let work = Work(
             carrier: try observed._carry(), configuration: session.configuration, begin: begin)
         let token = NotificationToken.waiting()
-        queue.async { [weak token] in
+        token.beginning = place.run { [weak token] in
             guard let token, !token.isEnded else { return }
-            Misuse.reporting { try work.start(token, on: queue) }
+            Misuse.reporting { try work.start(token, at: place) }
         }
         return token
     }
 
-    /// What goes to the queue. `@unchecked Sendable`: the block is used nowhere else from then on.
+    /// What goes there. `@unchecked Sendable`: the block is used nowhere else from then on.
     private struct Work<Observed>: @unchecked Sendable {
         let carrier: _Carrier
         let configuration: Realm.Configuration
         let begin: (Observed, RealmSession) throws -> Begun?
 
-        func start(_ token: NotificationToken, on queue: DispatchQueue) throws {
-            let session = try RealmSession.open(configuration, queue: queue)
+        func start(_ token: NotificationToken, at place: Place) throws {
+            let session = try RealmSession.open(configuration, place)
             _ = try session.engine.refresh()
             guard let observed = try carrier.resolve(session) as? Observed else { return }
             try session.requireDelivery()

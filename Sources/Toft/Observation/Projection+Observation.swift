@@ -14,7 +14,7 @@ extension ProjectionObservable {
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        observe(on: queue, block) { try Self.paths(keyPaths) }
+        observe(at: queue.map { Place($0) }, block) { try Self.paths(keyPaths) }
     }
 
     /// The same with key paths that the compiler checks: `\PersonProjection.name`.
@@ -23,14 +23,52 @@ extension ProjectionObservable {
         keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        observe(on: queue, block) {
+        observe(at: queue.map { Place($0) }, block) {
             let names = keyPaths.map { KeyPathNames.name(of: $0) }
             return Self.paths.filter { names.contains($0.name) }
         }
     }
 
+    /// The same on an actor, with the projection of a realm of that actor, which nothing else has to
+    /// open. Begun when it returns: what is committed then is told.
+    /// - Parameters:
+    ///   - keyPaths: as above.
+    ///   - actor: where the block is called. It is not kept alive.
+    ///   - _isolation: where this is called; not to be given.
+    ///   - block: called with the actor, the projection and what changed.
+    /// - Returns: what keeps the observation going.
+    public func observe<Owner: Actor>(
+        keyPaths: [String]? = nil, on actor: Owner,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Owner, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(at: Place(actor), Place.called(on: actor, block)) {
+            try Self.paths(keyPaths)
+        }.begun()
+    }
+
+    /// The same on an actor, with the projection of a realm of that actor, which nothing else has to
+    /// open. Begun when it returns: what is committed then is told.
+    /// - Parameters:
+    ///   - keyPaths: as above.
+    ///   - actor: where the block is called. It is not kept alive.
+    ///   - _isolation: where this is called; not to be given.
+    ///   - block: called with the actor, the projection and what changed.
+    /// - Returns: what keeps the observation going.
+    @_disfavoredOverload
+    public func observe<Owner: Actor>(
+        keyPaths: [PartialKeyPath<Self>], on actor: Owner,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Owner, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
+        let names = keyPaths.map { KeyPathNames.name(of: $0) }
+        return await observe(at: Place(actor), Place.called(on: actor, block)) {
+            Self.paths.filter { names.contains($0.name) }
+        }.begun()
+    }
+
     private func observe(
-        on queue: DispatchQueue?, _ block: @escaping (ObjectChange<Self>) -> Void,
+        at place: Place?, _ block: @escaping (ObjectChange<Self>) -> Void,
         _ paths: () throws -> [ProjectedPath]
     ) -> NotificationToken {
         Misuse.reporting {
@@ -41,7 +79,7 @@ extension ProjectionObservable {
             try row.session.verify()
             let values = ProjectedValues(try paths(), of: rootObject)
             return try Observations.object(
-                rootObject, row, values.paths.map(\.name), on: queue
+                rootObject, row, values.paths.map(\.name), at: place
             ) { (change: ObjectChange<Root>) in
                 switch change {
                 case .error(let error): block(.error(error))

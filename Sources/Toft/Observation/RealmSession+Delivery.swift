@@ -11,10 +11,10 @@ extension RealmSession {
         let target = DeliveryTarget(self)
         let made: any Scheduler
         switch confinement {
-        case .queue(let mark):
-            made = QueueScheduler(mark.queue, target)
+        case .place(let place):
+            made = PlaceScheduler(place, target)
         case .thread where Thread.isMainThread:
-            made = QueueScheduler(.main, target)
+            made = PlaceScheduler(Place(.main), target)
         case .thread, .anywhere:
             guard RunLoop.current.currentMode != nil else {
                 throw Realm.Error(

@@ -23,20 +23,20 @@ final class DeliveryTarget: @unchecked Sendable {
     }
 }
 
-/// For a serial queue, the main queue among them.
-final class QueueScheduler: Scheduler {
-    private let queue: DispatchQueue
+/// For a serial queue, the main queue among them, or an actor.
+final class PlaceScheduler: Scheduler {
+    private let place: Place
     private let target: DeliveryTarget
     private let isScheduled = Atomic(false)
 
-    init(_ queue: DispatchQueue, _ target: DeliveryTarget) {
-        self.queue = queue
+    init(_ place: Place, _ target: DeliveryTarget) {
+        self.place = place
         self.target = target
     }
 
     func schedule() {
         guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        queue.async { [self] in
+        place.run { [self] in
             isScheduled.store(false, ordering: .releasing)
             target.deliver()
         }

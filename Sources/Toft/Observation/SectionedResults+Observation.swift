@@ -36,14 +36,54 @@ extension RealmSectionedResult {
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<Self>) -> Void
     ) -> NotificationToken {
+        observe(keyPaths, at: queue.map { Place($0) }, block)
+    }
+
+    private func observe(
+        _ keyPaths: [String]?, at place: Place?,
+        _ block: @escaping (SectionedResultsChange<Self>) -> Void
+    ) -> NotificationToken {
         Misuse.reporting {
             let results = _sectioned().results.sections.results
             guard let core = try results.requiredCore("observe") else {
                 throw Realm.Error(.collectionInvalidated, "The sections have been invalidated.")
             }
             let names = try (SectionElement.self as? any ProjectionObservable.Type)?.names(keyPaths)
-            return try Observations.sections(self, core, names ?? keyPaths, on: queue, block)
+            return try Observations.sections(self, core, names ?? keyPaths, at: place, block)
         } ?? NotificationToken()
+    }
+
+    /// The same on an actor, with the sections of a realm of that actor, which nothing else has to
+    /// open. Begun when it returns: what is committed then is told.
+    /// - Parameters:
+    ///   - keyPaths: as above.
+    ///   - actor: where the block is called. It is not kept alive.
+    ///   - _isolation: where this is called; not to be given.
+    ///   - block: called with the actor, the sections and what changed.
+    /// - Returns: what keeps the observation going.
+    public func observe<Owner: Actor>(
+        keyPaths: [String]? = nil, on actor: Owner,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Owner, SectionedResultsChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths, at: Place(actor), Place.called(on: actor, block)).begun()
+    }
+
+    /// The same on an actor, with the sections of a realm of that actor, which nothing else has to
+    /// open. Begun when it returns: what is committed then is told.
+    /// - Parameters:
+    ///   - keyPaths: as above.
+    ///   - actor: where the block is called. It is not kept alive.
+    ///   - _isolation: where this is called; not to be given.
+    ///   - block: called with the actor, the sections and what changed.
+    /// - Returns: what keeps the observation going.
+    @_disfavoredOverload
+    public func observe<Owner: Actor>(
+        keyPaths: [PartialKeyPath<SectionElement>], on actor: Owner,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Owner, SectionedResultsChange<Self>) -> Void
+    ) async -> NotificationToken where SectionElement: ObjectBase {
+        await observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: actor, block)
     }
 
     /// The same with key paths that the compiler checks: `\.age`, `\.boss?.name`.
@@ -81,9 +121,9 @@ extension Observations {
     /// Observes sections.
     fileprivate static func sections<Observed: RealmSectionedResult>(
         _ observed: Observed, _ core: _CollectionCore, _ keyPaths: [String]?,
-        on queue: DispatchQueue?, _ block: @escaping (SectionedResultsChange<Observed>) -> Void
+        at place: Place?, _ block: @escaping (SectionedResultsChange<Observed>) -> Void
     ) throws -> NotificationToken {
-        guard let queue else {
+        guard let place else {
             try core.session.requireDelivery()
             let follower = SectionFollower(observed, block)
             return NotificationToken(
@@ -91,7 +131,7 @@ extension Observations {
                 afterSkip: follower.follow)
         }
         try check(keyPaths, from: core.results.classID, in: core.session)
-        return try elsewhere(observed, of: core.session, on: queue) { observed, _ in
+        return try elsewhere(observed, of: core.session, at: place) { observed, _ in
             guard let core = observed._sectioned().results.sections.results._core() else {
                 return nil
             }

@@ -30,7 +30,7 @@ public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
         get {
             guard let kept = kept.withLock({ $0 }) else { return nil }
             return Misuse.reporting { () -> Confined? in
-                let session = try RealmSession.open(kept.configuration, queue: nil)
+                let session = try RealmSession.open(kept.configuration, nil)
                 _ = try session.engine.refresh()
                 return try kept.carrier.resolve(session) as? Confined
             } ?? nil

@@ -18,6 +18,13 @@ extension Realm {
         _ block: () throws -> Result
     ) throws -> Result {
         try begin()
+        return try finishWrite(tokens, durability, block)
+    }
+
+    /// Runs the block in the transaction that has begun and commits.
+    func finishWrite<Result>(
+        _ tokens: [NotificationToken], _ durability: Durability, _ block: () throws -> Result
+    ) throws -> Result {
         let result: Result
         do {
             result = try block()

@@ -34,7 +34,7 @@ public struct Realm {
     /// properties that it has as required become optional; any other difference is an error that
     /// lists every one.
     public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
-        self.init(try RealmSession.open(configuration, queue: queue))
+        self.init(try RealmSession.open(configuration, queue.map { Place($0) }))
     }
 
     /// Opens a file with the rest of the default configuration.

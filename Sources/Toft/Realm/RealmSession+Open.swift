@@ -6,24 +6,29 @@ internal import ToftPlatform
 internal import ToftStorage
 
 extension RealmSession {
-    /// The session of a configuration here: one for each thread or queue and database, as long as
-    /// it is referenced.
+    /// The session of a configuration here: one for each thread, queue or actor and database, as
+    /// long as it is referenced.
+    /// - Parameter place: a queue or an actor. Nil: this thread; inside an actor that has the
+    ///   database open, that.
     /// - Parameter known: a session of the same database with the same classes, if there is one: a
     ///   new session is another one like it.
     static func open(
-        _ configuration: Realm.Configuration, queue: DispatchQueue?, like known: Session? = nil
+        _ configuration: Realm.Configuration, _ place: Place?, like known: Session? = nil
     ) throws -> RealmSession {
         guard let location = configuration.location else {
             throw Realm.Error(
                 .invalidArgument, "A configuration needs a fileURL or an inMemoryIdentifier.")
         }
-        let mark = queue.map { QueueMark($0) }
-        if let mark, !mark.isCurrent {
-            throw Realm.Error(.wrongThread, "A realm for a queue has to be opened on that queue.")
+        if let place, !place.isCurrent {
+            throw Realm.Error(
+                .wrongThread,
+                place.isActor
+                    ? place.wrongUse
+                    : "A realm for a queue has to be opened on that queue.")
         }
-        let key = SessionCache.Key(
-            location: location, queue: mark.map { ObjectIdentifier($0.queue) })
-        let cache = SessionCache.of(mark)
+        let place = place ?? SessionCache.currentActor(at: location)
+        let key = SessionCache.Key(location: location, place: place?.id)
+        let cache = SessionCache.of(place)
         let open = cache.sessions(key)
         guard open.allSatisfy({ $0.configuration.agrees(with: configuration) }) else {
             throw Realm.Error(
@@ -35,17 +40,17 @@ extension RealmSession {
         if let session = open.first(where: { $0.configuration.hasSameClasses(as: configuration) }) {
             return session
         }
-        let session = try make(configuration, at: location, mark, like: known)
+        let session = try make(configuration, at: location, place, like: known)
         cache.add(session, key)
         return session
     }
 
     private static func make(
         _ configuration: Realm.Configuration, at location: StoreConfiguration.Location,
-        _ mark: QueueMark?, like known: Session?
+        _ place: Place?, like known: Session?
     ) throws -> RealmSession {
         defer { Diagnostics.deliver() }
-        let confinement = mark.map { Confinement.queue($0) } ?? .thread
+        let confinement = place.map { Confinement.place($0) } ?? .thread
         var engine: ToftEngine.Configuration
         do throws(EngineError) {
             engine = try configuration.engine(at: location, confinement)
@@ -79,13 +84,13 @@ extension RealmSession {
     }
 }
 
-/// The sessions that are open on one thread, or on all queues.
+/// The sessions that are open on one thread, or on all queues and actors.
 ///
 /// `@unchecked Sendable`: its lock guards the entries.
 final class SessionCache: @unchecked Sendable {
     struct Key: Hashable {
         let location: StoreConfiguration.Location
-        let queue: ObjectIdentifier?
+        let place: ObjectIdentifier?
     }
 
     private struct Entry {
@@ -93,18 +98,41 @@ final class SessionCache: @unchecked Sendable {
     }
 
     private static let thread = ThreadLocal<SessionCache>()
-    private static let queues = SessionCache()
+    private static let places = SessionCache()
 
-    /// A thread's own cache is used by it alone; the one of the queues is shared.
+    /// A thread's own cache is used by it alone; the one of the places is shared.
     private let lock = NSLock()
     private var entries: [Key: [Entry]] = [:]
 
-    static func of(_ mark: QueueMark?) -> SessionCache {
-        mark == nil ? thread.value(orMake: SessionCache.init) : queues
+    static func of(_ place: Place?) -> SessionCache {
+        place == nil ? thread.value(orMake: SessionCache.init) : places
+    }
+
+    /// The actor that the running code is isolated to, if it has a database open.
+    static func currentActor(at location: StoreConfiguration.Location) -> Place? {
+        let found = places.lock.withLock {
+            places.entries.flatMap { key, entries in
+                key.location == location ? entries.compactMap(\.session) : []
+            }
+        }
+        for session in found where session.isOpen {
+            if case .place(let place) = session.confinement, place.isActor, place.isCurrent {
+                return place
+            }
+        }
+        return nil
     }
 
     func sessions(_ key: Key) -> [RealmSession] {
-        lock.withLock { (entries[key] ?? []).compactMap(\.session).filter(\.isOpen) }
+        lock.withLock {
+            (entries[key] ?? []).compactMap(\.session).filter { session in
+                // An actor may stand where one stood that is gone.
+                guard case .place(let place) = session.confinement, place.isActor else {
+                    return session.isOpen
+                }
+                return session.isOpen && place.isCurrent
+            }
+        }
     }
 
     func add(_ session: RealmSession, _ key: Key) {

@@ -23,6 +23,8 @@ final class RealmSession {
     /// What `writeAsync` asked for and has not happened yet, in order.
     var waitingWrites: [WaitingWrite] = []
     var lastWriteID: AsyncTransactionId = 0
+    /// Which calls of `asyncWrite` wait, in order.
+    var waitingTasks: [AsyncTransactionId] = []
     var isMakingWrite = false
     /// Who is told of commits of any kind, while they live.
     private var observers: [WeakObserver] = []
@@ -45,7 +47,9 @@ final class RealmSession {
         isFrozen = true
         thread = 0
         confinement =
-            if case .queue(let mark) = live.confinement { .anywhere(mark) } else { .anywhere(nil) }
+            if case .place(let place) = live.confinement { .anywhere(place) } else {
+                .anywhere(nil)
+            }
         _ = try live.models()
         bindings = live.bindings.mapValues { $0.frozen(in: engine) }
     }
@@ -55,18 +59,16 @@ final class RealmSession {
     // MARK: Use
 
     /// Throws unless the realm may be used here and now. The engine checks threads, the Swift API
-    /// queues.
+    /// queues and actors.
     func verify() throws(EngineError) {
-        try verifyQueue()
+        try verifyPlace()
         try engine.check()
     }
 
     @inline(__always)
-    func verifyQueue() throws(EngineError) {
-        if case .queue(let queue) = confinement, !queue.isCurrent {
-            throw EngineError(
-                .wrongThread,
-                "Realm accessed from incorrect queue. Use it on the queue that it was opened for.")
+    func verifyPlace() throws(EngineError) {
+        if case .place(let place) = confinement, !place.isCurrent {
+            throw EngineError(.wrongThread, place.wrongUse)
         }
     }
 
@@ -129,13 +131,13 @@ final class RealmSession {
         return frozen
     }
 
-    /// The live session of this thread, or of the queue that the frozen one came from, not older
+    /// The live session of this thread, or of the queue or actor that the frozen one came from, not older
     /// than what is frozen.
     func thawed() throws -> RealmSession {
         try verify()
-        guard case .anywhere(let mark) = confinement else { return self }
-        let queue = mark.flatMap { $0.isCurrent ? $0.queue : nil }
-        let session = try RealmSession.open(configuration, queue: queue, like: engine)
+        guard case .anywhere(let place) = confinement else { return self }
+        let session = try RealmSession.open(
+            configuration, place.flatMap { $0.isCurrent ? $0 : nil }, like: engine)
         if try session.engine.version < engine.version { _ = try session.engine.refresh() }
         return session
     }

@@ -1,0 +1,155 @@
+internal import Foundation
+internal import ToftEngine
+
+extension Realm {
+    // MARK: Opening
+
+    /// Opens a database for an actor: the realm, and all that comes out of it, is used in code that
+    /// is isolated to it, whichever thread that runs on. What an opening may wait for or build
+    /// happens on a thread of its own, while the actor does other work. A cancelled task throws
+    /// `CancellationError`, and the file is then as it was.
+    ///
+    /// ```swift
+    /// actor Kennel {
+    ///     var realm: Realm!
+    ///     init() async throws { realm = try await Realm(actor: self) }
+    ///
+    ///     func add(_ name: String) async throws {
+    ///         try await realm.asyncWrite { realm.add(Dog(value: ["name": name])) }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// Opening again for the same actor gives the same instance. The actor is not kept alive.
+    /// - Parameters:
+    ///   - configuration: of the database. Its `interruption` and `progress` are not looked at.
+    ///   - actor: where the realm belongs.
+    public init<Owner: Actor>(
+        configuration: Configuration = .defaultConfiguration, actor: isolated Owner
+    ) async throws {
+        self.init(try await RealmSession.opened(configuration, for: actor))
+    }
+
+    /// Opens a database for the main actor: `let realm = try await Realm()`.
+    /// - Parameter configuration: of the database.
+    @MainActor
+    public init(configuration: Configuration = .defaultConfiguration) async throws {
+        self.init(try await RealmSession.opened(configuration, for: MainActor.shared))
+    }
+
+    /// Opens a database for the actor that the calling code is isolated to:
+    /// `let realm = try await Realm.open()`.
+    /// - Parameters:
+    ///   - configuration: of the database.
+    ///   - _isolation: where this is called; not to be given.
+    /// - Returns: the realm, as `init(configuration:actor:)` gives it.
+    public static func open(
+        configuration: Configuration = .defaultConfiguration,
+        _isolation: isolated any Actor = #isolation
+    ) async throws -> Realm {
+        Realm(try await RealmSession.opened(configuration, for: _isolation))
+    }
+
+    // MARK: Writing and refreshing
+
+    /// Runs the block in a write transaction and commits, as `write` does; while other writers, of
+    /// any process, hold the lock, the actor goes on with other work. Writes of one realm that wait
+    /// happen in the order in which they were asked for.
+    ///
+    /// A task that is cancelled before its block runs throws `CancellationError`, and nothing is
+    /// written. Differs from Realm: the commit reaches the disk before the actor goes on.
+    /// - Parameters:
+    ///   - durability: when the changes are on disk, if not at once. Realm has nothing like it.
+    ///   - _isolation: where this is called; not to be given.
+    ///   - block: makes the changes; an error that it throws cancels them.
+    /// - Returns: what the block returns.
+    @discardableResult
+    public func asyncWrite<Result>(
+        durability: Durability = .immediate, _isolation: isolated any Actor = #isolation,
+        _ block: () throws -> Result
+    ) async throws -> Result {
+        try await session.beginLater(_isolation)
+        return try finishWrite([], durability, block)
+    }
+
+    /// Goes to the newest version and calls the observers that are due, after other work of the
+    /// actor that waits.
+    /// - Parameter _isolation: where this is called; not to be given.
+    /// - Returns: false if there was no newer version, as `refresh`.
+    @discardableResult
+    public func asyncRefresh(_isolation: isolated any Actor = #isolation) async -> Bool {
+        await Task.yield()
+        return refresh()
+    }
+}
+
+extension RealmSession {
+    /// Opens a database for an actor.
+    fileprivate static func opened(
+        _ configuration: Realm.Configuration, for actor: isolated any Actor
+    ) async throws -> RealmSession {
+        let held = try await OpenedElsewhere.open(configuration)
+        // Open until the actor has its own: so that one in memory stays.
+        defer { withExtendedLifetime(held) {} }
+        return try RealmSession.open(configuration.opened, Place(actor))
+    }
+
+    /// Begins a write transaction when nobody else writes, and those that were asked for before
+    /// have begun. Other work happens meanwhile, but nothing between the beginning and the return.
+    fileprivate func beginLater(_ actor: isolated any Actor) async throws {
+        lastWriteID &+= 1
+        let id = lastWriteID
+        waitingTasks.append(id)
+        defer { waitingTasks.removeAll { $0 == id } }
+        let start = ContinuousClock.now
+        while true {
+            try Task.checkCancellation()
+            if waitingTasks.first == id, try beginNow(since: start) { return }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    /// Begins a write transaction if nobody else writes.
+    private func beginNow(since start: ContinuousClock.Instant) throws -> Bool {
+        do throws(EngineError) {
+            try verify()
+            try engine.beginWrite(timeoutMilliseconds: 0)
+            return true
+        } catch {
+            let isOverdue = configuration.writeTimeout.map { ContinuousClock.now - start > $0 }
+            guard error.code == .lockTimeout, isOverdue != true else {
+                throw Realm.Error(telling: error)
+            }
+            return false
+        }
+    }
+}
+
+/// A realm that a thread of its own has opened, kept until another one is. `@unchecked Sendable`:
+/// it is never used, only let go.
+private struct OpenedElsewhere: @unchecked Sendable {
+    let realm: Realm
+
+    static func open(_ configuration: Realm.Configuration) async throws -> OpenedElsewhere {
+        let interruption = Realm.Interruption()
+        var opening = configuration.opened
+        opening.interruption = interruption
+        do {
+            return try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    Thread { [opening] in
+                        continuation.resume(
+                            with: Result {
+                                OpenedElsewhere(realm: try Realm(configuration: opening))
+                            })
+                    }.start()
+                }
+            } onCancel: {
+                interruption.interrupt()
+            }
+        } catch {
+            try Task.checkCancellation()
+            throw error
+        }
+    }
+}
