@@ -1,6 +1,8 @@
 /// The values of a column of bytes in one cluster. Pages and bounds are verified when it is made; a
 /// value costs two compares.
-package struct BytesColumn {
+///
+/// Public because only what is public is inlined in other modules: see `near`.
+public struct BytesColumn {
     private let pages: PageReader
     private let cluster: ClusterPage
     @usableFromInline let base: UnsafeRawPointer
@@ -52,7 +54,7 @@ package struct BytesColumn {
     /// of long values, and of damaged cells. For loops: asks nothing twice, and is inlined.
     @inlinable
     @inline(__always)
-    package func near(_ index: Int) -> UnsafeRawBufferPointer? {
+    public func near(_ index: Int) -> UnsafeRawBufferPointer? {
         let cell = UInt32(
             littleEndian: cells.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self))
         let offset = Int(cell & 0x7_FFFF)
