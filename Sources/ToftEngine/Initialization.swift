@@ -4,8 +4,8 @@ internal import ToftStorage
 
 /// The first content of a database, in the transaction that gives it its classes.
 ///
-/// 1. It is due where no program has given the database classes yet. Of programs that open it at the
-///    same moment the one that has the write lock first does it; the others wait for the lock.
+/// 1. It is due where no program has given the database classes yet. Of programs that open it at
+///    the same moment the one that has the write lock first does it; the others wait for the lock.
 /// 2. What the handler throws leaves the database as it was, without classes: it is due again.
 package enum Initialization {
     /// Gives a session, in a write transaction that ends after it, its first objects.

@@ -134,6 +134,7 @@ private struct OpenedElsewhere: @unchecked Sendable {
         let interruption = Realm.Interruption()
         var opening = configuration.opened
         opening.interruption = interruption
+        try Task.checkCancellation()
         do {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in

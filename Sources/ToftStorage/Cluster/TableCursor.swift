@@ -1,5 +1,5 @@
-/// Reads cells of one row after the other of a committed version: within a cluster that it knows, no
-/// look-up leads through the tree, and a column is found and verified once. One thread.
+/// Reads cells of one row after the other of a committed version: within a cluster that it knows,
+/// no look-up leads through the tree, and a column is found and verified once. One thread.
 ///
 /// It knows the cluster of the row before. Where rows are read in no order it keeps more clusters,
 /// up to `mostFrames` or `mostSlots`.
@@ -15,8 +15,8 @@ package final class TableCursor {
     /// A place for a cluster.
     private struct Frame {
         var leaf: TableReader.Leaf?
-        /// The first row's key, and how many rows have one key after the other from there on: all or
-        /// none. Kept here since the cluster's own are far away in memory.
+        /// The first row's key, and how many rows have one key after the other from there on: all
+        /// or none. Kept here since the cluster's own are far away in memory.
         var firstKey: Int64 = 0
         var denseCount: UInt64 = 0
         /// Which visit of a cluster it was that put it here, from 1.
