@@ -182,7 +182,7 @@ import ToftTestKit
         try session.beginWrite()
         let rank = try session.classHandle(thing).property(named: "rank").id
         let added = try session.create(thing, [(rank, .int(1_000_000))])
-        #expect(try fresh.key(at: 0) == added.key)
+        #expect(try fresh.key(at: 0) == added.ref.key)
         try session.cancel()
         #expect(try fresh.key(at: 0) == second)
     }
