@@ -373,8 +373,8 @@ extension RealmCollection {
         } ?? NotificationToken()
     }
 
-    /// The same on an actor, with the collection of a realm of that actor, which nothing else has to
-    /// open. Begun when it returns: what is committed then is told.
+    /// The same on an actor, with the collection of a realm of that actor, which nothing else has
+    /// to open. Begun when it returns: what is committed then is told.
     /// - Parameters:
     ///   - keyPaths: as above.
     ///   - actor: where the block is called. It is not kept alive.
@@ -389,8 +389,8 @@ extension RealmCollection {
         await observe(keyPaths, at: Place(actor), Place.called(on: actor, block)).begun()
     }
 
-    /// The same on an actor, with the collection of a realm of that actor, which nothing else has to
-    /// open. Begun when it returns: what is committed then is told.
+    /// The same on an actor, with the collection of a realm of that actor, which nothing else has
+    /// to open. Begun when it returns: what is committed then is told.
     /// - Parameters:
     ///   - keyPaths: as above.
     ///   - actor: where the block is called. It is not kept alive.

@@ -57,7 +57,8 @@ public final class NotificationToken: Sendable {
 
     deinit { invalidate() }
 
-    /// Ends the observation: on the thread, queue or actor of its realm the block is not called again.
+    /// Ends the observation: on the thread, queue or actor of its realm the block is not called
+    /// again.
     public func invalidate() {
         let old = state.withLock { state in
             defer { state = .ended }

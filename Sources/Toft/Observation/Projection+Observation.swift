@@ -29,8 +29,8 @@ extension ProjectionObservable {
         }
     }
 
-    /// The same on an actor, with the projection of a realm of that actor, which nothing else has to
-    /// open. Begun when it returns: what is committed then is told.
+    /// The same on an actor, with the projection of a realm of that actor, which nothing else has
+    /// to open. Begun when it returns: what is committed then is told.
     /// - Parameters:
     ///   - keyPaths: as above.
     ///   - actor: where the block is called. It is not kept alive.
@@ -47,8 +47,8 @@ extension ProjectionObservable {
         }.begun()
     }
 
-    /// The same on an actor, with the projection of a realm of that actor, which nothing else has to
-    /// open. Begun when it returns: what is committed then is told.
+    /// The same on an actor, with the projection of a realm of that actor, which nothing else has
+    /// to open. Begun when it returns: what is committed then is told.
     /// - Parameters:
     ///   - keyPaths: as above.
     ///   - actor: where the block is called. It is not kept alive.

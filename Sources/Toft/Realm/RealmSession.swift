@@ -131,8 +131,8 @@ final class RealmSession {
         return frozen
     }
 
-    /// The live session of this thread, or of the queue or actor that the frozen one came from, not older
-    /// than what is frozen.
+    /// The live session of this thread, or of the queue or actor that the frozen one came from, not
+    /// older than what is frozen.
     func thawed() throws -> RealmSession {
         try verify()
         guard case .anywhere(let place) = confinement else { return self }
