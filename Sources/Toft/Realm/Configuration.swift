@@ -48,10 +48,10 @@ extension Realm {
 
         /// Called by the opening where the database is new, with a realm in a write transaction:
         /// what the block adds is committed together with the classes, once in the life of the
-        /// database, whichever of several processes opens it first. What the block throws leaves the database
-        /// without classes and comes out of the opening; the next opening calls it again. A copy of
-        /// `seedFilePath` is not new. For the time of the opening only. The block must not begin,
-        /// commit or cancel a write. Realm has nothing like it in Swift.
+        /// database, whichever of several processes opens it first. What the block throws leaves
+        /// the database without classes and comes out of the opening; the next opening calls it
+        /// again. A copy of `seedFilePath` is not new. For the time of the opening only. The block
+        /// must not begin, commit or cancel a write. Realm has nothing like it in Swift.
         ///
         /// ```swift
         /// configuration.initialize = { realm in realm.add(Country("Norway")) }
