@@ -342,7 +342,7 @@ final class KeptDog: @unchecked Sendable {
 }
 
 /// Opens on a thread, from code that is not async.
-private func openHere(_ configuration: Realm.Configuration) throws -> Realm {
+func openHere(_ configuration: Realm.Configuration) throws -> Realm {
     try Realm(configuration: configuration)
 }
 

@@ -169,7 +169,7 @@ struct EncryptionTests {
                 }
             }
         }
-        let realm = try Realm(configuration: configuration(url, key))
+        let realm = try openHere(configuration(url, key))
         #expect(realm.objects(Person.self).count == 300)
         try TestRealm.check(realm)
     }

@@ -131,7 +131,7 @@ struct InitializeTests {
                 }
             }
         }
-        let realm = try Realm(configuration: configuration(URL(fileURLWithPath: path), nil))
+        let realm = try openHere(configuration(URL(fileURLWithPath: path), nil))
         #expect(realm.objects(Person.self).map(\.id) == [0])
         try TestRealm.check(realm)
     }
