@@ -1,0 +1,59 @@
+import Testing
+@testable import ToftStorage
+
+/// A cursor gives what the table gives, in whatever order its rows are read.
+@Suite struct TableCursorTests {
+    private static let columns = [
+        Column(id: 0, type: .int64, isNullable: false),
+        Column(id: 1, type: .bytes, isNullable: true),
+    ]
+
+    /// Rows of some 50 clusters: every fifth hundred has gaps.
+    private func twin() throws -> TableTwin {
+        let twin = try TableTwin(Self.columns)
+        for key in 0..<12_000 as Range<Int64> {
+            if key / 100 % 5 == 0, key % 3 == 0 { continue }
+            try twin.insert(key)
+            try twin.set(key, 0, .int(key &* 7))
+            if key % 2 == 0 { try twin.set(key, 1, .bytes(Array("row \(key)".utf8))) }
+        }
+        return twin
+    }
+
+    /// Reads a row through the cursor and compares it with the dictionary.
+    private func expect(_ key: Int64, _ cursor: TableCursor, _ twin: TableTwin) throws {
+        guard let row = twin.rows[key] else {
+            #expect(throws: StorageError.noSuchRow(key: key)) { try cursor.move(to: key) }
+            return
+        }
+        try cursor.move(to: key)
+        for column in Self.columns {
+            let found = Value(try cursor.cell(column.id))
+            #expect(found == row[column.id] ?? .standard(column), "key \(key)")
+        }
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `Rows in any order, and keys that are not there`(seed: UInt64) throws {
+        let twin = try twin(), cursor = TableCursor(twin.table.reader)
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<20_000 { try expect(Int64(random.below(12_100)) - 50, cursor, twin) }
+        try twin.check()
+    }
+
+    @Test func `Rows up, down, and back and forth between two clusters`() throws {
+        let twin = try twin(), cursor = TableCursor(twin.table.reader)
+        for key in -1...12_000 as ClosedRange<Int64> { try expect(key, cursor, twin) }
+        for key in (-1...12_000 as ClosedRange<Int64>).reversed() {
+            try expect(key, cursor, twin)
+        }
+        for key in 0..<300 as Range<Int64> {
+            try expect(key, cursor, twin)
+            try expect(11_999 - key * 20, cursor, twin)
+        }
+        for key in [.min, .max, 0, .max, .min, 11_999] as [Int64] {
+            try expect(key, cursor, twin)
+        }
+        try twin.check()
+    }
+}
