@@ -58,7 +58,7 @@ package enum Initialization {
         session.enterTransaction(transaction)
         session.isBeginning = true
         defer { try? session.close() }
-        // Who opens the database once more on this thread is told, and waits for nothing.
+        // A handler that opens the database once more on this thread gets an error, no deadlock.
         let thread = ThreadToken.current
         database.noteWriteBegun(by: thread)
         defer { database.noteWriteEnded(by: thread) }

@@ -82,9 +82,8 @@ package final class Results {
     /// Keys of sorted results that are found before the others are sorted.
     private static let pageSize = 128
 
-    /// A key among the first of sorted results that have not been worked out: who shows the
-    /// beginning of a long list does not wait for all of it. Nil where the results have to be
-    /// worked out.
+    /// A key among the first of sorted results that have not been worked out: the beginning of a
+    /// long list is there before all of it. Nil where the results have to be worked out.
     func keyWithoutOrder(at index: Int) throws(EngineError) -> Int64? {
         guard index >= 0, index < Self.pageSize, definition.query?.hasOrderings == true,
             frozen == nil

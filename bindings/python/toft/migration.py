@@ -132,20 +132,14 @@ def callback_of(
 ) -> Any:
     """What the library calls. What `migrate` raises is put into `raised`, and ends the opening."""
 
-    def call(_: int | None, address: int) -> int:
-        migration = None
+    def run(address: int) -> None:
+        migration = Migration(address, path, declared, confined)
         try:
-            migration = Migration(address, path, declared, confined)
             migrate(migration)
-        except BaseException as error:  # also Ctrl-C
-            raised.append(error)
-            return Status.ERROR_INTERRUPTED
         finally:
-            if migration is not None:
-                migration._end()
-        return Status.OK
+            migration._end()
 
-    return toft_migration_callback(call)
+    return toft_migration_callback(lambda _, address: _status_of(run, address, raised))
 
 
 def initializer_of(
@@ -157,20 +151,24 @@ def initializer_of(
 ) -> Any:
     """What the library calls for a new database, in the same way."""
 
-    def call(_: int | None, address: int) -> int:
-        realm = None
+    def run(address: int) -> None:
+        own = ctypes.c_void_p()  # so that a late use is a ClosedError
+        library().toft_realm_clone(address, ctypes.byref(own))
+        handle = Handle(own.value, library().toft_realm_release)
+        realm = Realm(handle, path, declared, None, False, confined)
         try:
-            own = ctypes.c_void_p()  # so that a late use is a ClosedError
-            library().toft_realm_clone(address, ctypes.byref(own))
-            handle = Handle(own.value, library().toft_realm_release)
-            realm = Realm(handle, path, declared, None, False, confined)
             initialize(realm)
-        except BaseException as error:  # also Ctrl-C
-            raised.append(error)
-            return Status.ERROR_INTERRUPTED
         finally:
-            if realm is not None and realm.is_open:
+            if realm.is_open:
                 realm._forget()
-        return Status.OK
 
-    return toft_initialize_callback(call)
+    return toft_initialize_callback(lambda _, address: _status_of(run, address, raised))
+
+
+def _status_of(run: Callable[[int], None], address: int, raised: list[BaseException]) -> Status:
+    try:
+        run(address)
+    except BaseException as error:  # also Ctrl-C
+        raised.append(error)
+        return Status.ERROR_INTERRUPTED
+    return Status.OK
