@@ -36,6 +36,20 @@ public func toft_results_average(
 }
 
 @c @implementation
+public func toft_results_aggregate(
+    _ results: OpaquePointer?, _ kind: toft_aggregate, _ key_path: toft_string,
+    _ out_value: UnsafeMutablePointer<toft_value>?
+) -> toft_status {
+    entry(results) { () throws(EngineError) in
+        let box = try ResolvedHandle(results: results).box
+        let out = try Argument.out(out_value, "out_value")
+        out.pointee = box.inC(
+            try box.results.aggregate(
+                try aggregate(kind), of: try Argument.text(key_path, "key_path")))
+    }
+}
+
+@c @implementation
 public func toft_results_groups(
     _ results: OpaquePointer?, _ key_paths: UnsafePointer<toft_string>?, _ key_count: Int,
     _ values: UnsafePointer<toft_group_value>?, _ value_count: Int,

@@ -182,12 +182,18 @@ struct QueryTests {
             #expect(people.min(ofProperty: "age") == 25)
             #expect(people.max(ofProperty: "age") == 60)
             #expect(people.average(ofProperty: "age") == 39.6)
+            #expect(people.sum(ofProperty: "boss.age") == 160)
+            #expect(people.min(of: \.boss?.age) == 40 && people.max(of: \.boss?.age) == 60)
+            #expect(people.average(ofProperty: "boss.boss.age") == 60.0)
             let nobody = people.filter("age > 100")
+            #expect(nobody.sum(ofProperty: "boss.age") == 0)
             #expect(
                 nobody.min(of: \.age) == nil && nobody.sum(of: \.age) == 0
                     && nobody.average(of: \.age) == nil)
             expectError(.unsupportedAggregate) { let _: Int = people.sum(ofProperty: "name") }
             expectError(.noSuchProperty) { let _: Int? = people.max(ofProperty: "wings") }
+            expectError(.invalidQuery) { let _: Int? = people.max(ofProperty: "boss.wings") }
+            expectError(.invalidQuery) { let _: Int? = people.max(ofProperty: "dogs.age") }
             try realm.write { for person in people { person.age = .max } }
             expectError(.overflow) { let _: Int = people.sum(of: \.age) }
             #expect(people.average(of: \.age) == 0x1p63)

@@ -75,18 +75,6 @@ public final class _CollectionCore {
         return try results.index(
             of: element._give(to: _Destination(session: session, policy: .error)).value)
     }
-
-    /// The property that an aggregate is asked of; nil stands for the values themselves ("self").
-    func property(named name: String) throws -> PropertyID? {
-        guard let classID = results.classID else {
-            guard name == "self" else {
-                throw Realm.Error(
-                    .noSuchProperty, "Values have no property '\(name)': only 'self'.")
-            }
-            return nil
-        }
-        return try session.engine.classHandle(classID).property(named: name).id
-    }
 }
 
 typealias CollectionCore = _CollectionCore

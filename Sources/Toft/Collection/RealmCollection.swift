@@ -220,31 +220,32 @@ extension RealmCollection {
 // MARK: Aggregates
 
 extension RealmCollection {
-    /// The least value of a property; nil when there is none.
+    /// The least value of a property; nil when there is none. In Toft this and its kin also take a
+    /// path over to-one links, "boss.age": objects whose link is nil do not count.
     public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
         aggregate("min") { core in
-            try core.results.aggregate(.minimum, of: core.property(named: property))
+            try core.results.aggregate(.minimum, of: property)
         }.flatMap { Value._scalar(from: $0) }
     }
 
     /// The greatest value of a property; nil when there is none.
     public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
         aggregate("max") { core in
-            try core.results.aggregate(.maximum, of: core.property(named: property))
+            try core.results.aggregate(.maximum, of: property)
         }.flatMap { Value._scalar(from: $0) }
     }
 
     /// The sum of a property; 0 when there is no value.
     public func sum<Value: AddableType>(ofProperty property: String) -> Value {
         aggregate("sum") { core in
-            try core.results.aggregate(.sum, of: core.property(named: property))
+            try core.results.aggregate(.sum, of: property)
         }.flatMap { Value._scalar(from: $0) } ?? Value()
     }
 
     /// The mean of a property; nil when there is no value.
     public func average<Value: AddableType>(ofProperty property: String) -> Value? {
         aggregate("average") { core in
-            try core.results.aggregate(.average, of: core.property(named: property))
+            try core.results.aggregate(.average, of: property)
         }.flatMap { Value._scalar(from: $0) }
     }
 
@@ -302,7 +303,7 @@ extension RealmCollection {
     ) -> AnyRealmValue? where Element: ObjectBase {
         let property = KeyPathNames.name(of: keyPath)
         let found = aggregate(name) { core in
-            try core.results.aggregate(kind, of: core.property(named: property))
+            try core.results.aggregate(kind, of: property)
         }.map { AnyRealmValue._make($0) }
         return found == AnyRealmValue.none ? nil : found
     }

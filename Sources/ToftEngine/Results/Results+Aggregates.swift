@@ -47,6 +47,27 @@ extension Results {
         return value
     }
 
+    /// Makes one value of what a path leads to from each object: a property by its name, or one at
+    /// the end of to-one links ("boss.age"), null where a link is. Of the values themselves the
+    /// path is "self". Throws as `groups(by:values:)` does where the path has links.
+    package func aggregate(_ aggregate: Aggregate, of path: String) throws(EngineError) -> Value {
+        try session.check()
+        guard let classID = definition.classID else {
+            guard path == "self" else {
+                throw EngineError(
+                    .noSuchProperty, "Values have no property '\(path)': only 'self'.")
+            }
+            return try self.aggregate(aggregate, of: nil)
+        }
+        if path.utf8.contains(UInt8(ascii: ".")) || session.aliases.contains(path, of: classID) {
+            let whole = try groups(by: [], values: [(aggregate, path)])
+            return whole.first?.values.first ?? (aggregate == .sum ? .int(0) : .null)
+        }
+        let owner = try session.classHandle(classID)
+        let property = try model { () throws(ModelError) in try owner.property(named: path) }
+        return try self.aggregate(aggregate, of: property.id)
+    }
+
     private func aggregateOfValues(_ aggregate: Aggregate, _ property: PropertyID?)
         throws(EngineError) -> Value
     {

@@ -17,6 +17,11 @@ package struct KeyPathAliases: Sendable {
         paths[classID, default: [:]][name] = path
     }
 
+    /// Whether a name stands for a path in a class.
+    package func contains(_ name: String, of classID: ClassID) -> Bool {
+        paths[classID]?[name] != nil
+    }
+
     /// What stands in the place of a name that is none of a property.
     func elements(for name: String, of classID: ClassID, at offset: Int) -> [PathSyntax.Element]? {
         paths[classID]?[name]?.split(separator: ".", omittingEmptySubsequences: false).map {

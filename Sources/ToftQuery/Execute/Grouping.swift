@@ -6,7 +6,8 @@ package struct Grouping: Sendable {
     fileprivate let values: [BoundSortKey]
     fileprivate let operations: [AggregateOperation]
 
-    /// Binds paths over to-one links. Throws for one that leads to several values.
+    /// Binds paths over to-one links. Throws for one that leads to several values. Without keys all
+    /// results are one group, which there is also of no results.
     package init(
         by keys: [PathSyntax], of values: [(operation: AggregateOperation, path: PathSyntax)],
         className: String, schema: StoredSchema, aliases: KeyPathAliases
@@ -60,8 +61,9 @@ extension BoundQuery {
         throws(ModelError) -> [ResultGroup]
     {
         let execution = try execution(in: view, of: base, for: .unordered)
-        let table = SortTable(try execution.columns(grouping.keys))
         let columns = try execution.columns(grouping.values)
+        if grouping.keys.isEmpty { return [try execution.group(of: grouping, columns, view)] }
+        let table = SortTable(try execution.columns(grouping.keys))
         var counts: [Int] = []
         var aggregations: [Aggregation] = []
         var members: [Selection] = []
@@ -91,19 +93,51 @@ extension BoundQuery {
         }
         var groups: [ResultGroup] = []
         for group in table.sortedRows().map({ Int($0) }) {
-            var values: [Value] = []
-            for (index, value) in grouping.values.enumerated() {
-                guard let result = aggregations[group * columns.count + index].result else {
-                    let owner = view.schema.anyClass(id: value.column.property.classID)?.name ?? ""
-                    throw .sumOverflow(className: owner, property: value.description)
-                }
-                values.append(result)
-            }
+            let first = group * columns.count
             groups.append(
                 ResultGroup(
                     keys: table.values(group, grouping.keys.map(\.column.type)),
-                    count: counts[group], values: values))
+                    count: counts[group],
+                    values: try grouping.results(
+                        aggregations[first..<first + columns.count], view)))
         }
         return groups
+    }
+}
+
+extension Execution {
+    /// All results as one group.
+    fileprivate func group(of grouping: Grouping, _ columns: [SortColumn], _ view: ModelView)
+        throws(ModelError) -> ResultGroup
+    {
+        var count = 0
+        var aggregations = zip(grouping.values, grouping.operations).map {
+            Aggregation($1, of: $0.column.type)
+        }
+        try forEachResult { batch, passing throws(ModelError) in
+            count += passing.count
+            for (index, column) in columns.enumerated() {
+                aggregations[index].add(try column.evaluate(batch, passing), passing)
+            }
+        }
+        return ResultGroup(
+            keys: [], count: count, values: try grouping.results(aggregations[...], view))
+    }
+}
+
+extension Grouping {
+    /// What was asked of one group.
+    fileprivate func results(_ aggregations: ArraySlice<Aggregation>, _ view: ModelView)
+        throws(ModelError) -> [Value]
+    {
+        var results: [Value] = []
+        for (value, aggregation) in zip(values, aggregations) {
+            guard let result = aggregation.result else {
+                let owner = view.schema.anyClass(id: value.column.property.classID)?.name ?? ""
+                throw .sumOverflow(className: owner, property: value.description)
+            }
+            results.append(result)
+        }
+        return results
     }
 }

@@ -30,7 +30,8 @@ typedef enum question {
     LIMIT_BY_NAME,    /* asks for no more than 100 */
     FIRST_BY_CITY,    /* the same of those over 50, by city and falling score */
     LIMIT_BY_CITY,
-    AGES_OF_BOSSES, /* follows each link */
+    AGES_OF_BOSSES, /* asked in one call */
+    AGES_FOLLOWED,  /* the program reads each link and asks for what it leads to */
     BOSS_IS_OLD,
     REPORTS_OF, /* how many people have the person with an id as their boss */
     QUESTION_COUNT

@@ -39,6 +39,7 @@ typedef enum work {
     W8_OBJECTS,
     W8_SWIFT,
     W9A,
+    W9A_FOLLOWED,
     W9B,
     W9C,
     W10,

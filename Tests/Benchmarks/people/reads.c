@@ -71,6 +71,7 @@ static void ask_all(bench *bench) {
         {W7B, FIRST_BY_CITY, false, 1e-3},
         {W7B_LIMIT, LIMIT_BY_CITY, false, 1e-3},
         {W9A, AGES_OF_BOSSES, false, 0},
+        {W9A_FOLLOWED, AGES_FOLLOWED, false, 0},
         {W9B, BOSS_IS_OLD, false, 0},
         {W9C, REPORTS_OF, true, 1e-9},
     };

@@ -19,6 +19,7 @@ enum {
     ITERATE,
     COUNT,
     COUNT_WITH_BOSS,
+    AGE_OF,
     FIRST_QUESTION,
     STATEMENT_COUNT = FIRST_QUESTION + QUESTION_COUNT
 };
@@ -37,6 +38,7 @@ static const char *const texts[STATEMENT_COUNT] = {
     "SELECT age, score, active FROM person",
     "SELECT count(*) FROM person",
     "SELECT count(*) FROM person WHERE boss IS NOT NULL",
+    "SELECT age FROM person WHERE id = ?",
     [FIRST_QUESTION + WELL_SCORED_AND_ACTIVE] =
         "SELECT count(*) FROM person WHERE score > 0.5 AND active",
     [FIRST_QUESTION + SUM_OF_AGES] = "SELECT sum(age) FROM person",
@@ -52,6 +54,7 @@ static const char *const texts[STATEMENT_COUNT] = {
     [FIRST_QUESTION + LIMIT_BY_CITY] = OVER_50 " LIMIT 100",
     [FIRST_QUESTION + AGES_OF_BOSSES] =
         "SELECT sum(boss.age) FROM person JOIN person AS boss ON person.boss = boss.id",
+    [FIRST_QUESTION + AGES_FOLLOWED] = "SELECT boss FROM person",
     [FIRST_QUESTION + BOSS_IS_OLD] = "SELECT count(*) FROM person JOIN person AS boss ON "
                                      "person.boss = boss.id WHERE boss.age > 50",
     [FIRST_QUESTION + REPORTS_OF] = "SELECT count(*) FROM person WHERE boss = ?",
@@ -226,10 +229,25 @@ static double id_with_email_in_text(database *database, int64_t id) {
     return found;
 }
 
+static double ages_followed(database *database, sqlite3_stmt *bosses) {
+    int64_t sum = 0;
+    sqlite3_stmt *age_of = statement(database, AGE_OF);
+    while (sqlite3_step(bosses) == SQLITE_ROW) {
+        if (sqlite3_column_type(bosses, 0) == SQLITE_NULL) continue;
+        sqlite3_bind_int64(age_of, 1, sqlite3_column_int64(bosses, 0));
+        sum += sqlite3_column_int64(step(database, age_of), 0);
+        sqlite3_reset(age_of);
+    }
+    try(database, sqlite3_reset(bosses));
+    return (double)sum;
+}
+
 static double ask(database *database, question question, int64_t id) {
     if (question == EMAIL_IS_IN_TEXT) return id_with_email_in_text(database, id);
     sqlite3_stmt *asked = statement(database, FIRST_QUESTION + (int)question);
     switch (question) {
+    case AGES_FOLLOWED:
+        return ages_followed(database, asked);
     case EMAIL_IS:
         return id_with_email(database, asked, id);
     case FIRST_BY_NAME:

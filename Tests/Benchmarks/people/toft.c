@@ -275,6 +275,14 @@ static double aggregate(database *database,
 
 static double ages_of_bosses(database *database) {
     toft_results *everyone = all(database);
+    toft_value sum;
+    try(toft_results_aggregate(everyone, TOFT_AGGREGATE_SUM, toft_text("boss.age"), &sum));
+    toft_results_release(everyone);
+    return (double)sum.integer;
+}
+
+static double ages_followed(database *database) {
+    toft_results *everyone = all(database);
     int64_t sum = 0;
     uint64_t count;
     try(toft_results_count(everyone, &count));
@@ -336,6 +344,8 @@ static double ask(database *database, question question, int64_t id) {
             database, filtered(database, "age > 50 SORT(city ASC, score DESC) LIMIT(100)"));
     case AGES_OF_BOSSES:
         return ages_of_bosses(database);
+    case AGES_FOLLOWED:
+        return ages_followed(database);
     case BOSS_IS_OLD:
         return (double)count_matches(database, "boss.age > 50", none);
     default:

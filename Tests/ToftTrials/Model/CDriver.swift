@@ -824,16 +824,15 @@ final class CResults: ModelResults {
         return Array(keys.prefix(rows))
     }
 
-    func aggregate(_ aggregate: ModelAggregate, _ property: Int) throws -> Datum {
+    func aggregate(_ aggregate: ModelAggregate, of path: String) throws -> Datum {
         var value = toft_value()
-        let key = properties[property]
-        switch aggregate {
-        case .minimum: try call("toft_results_minimum", toft_results_minimum(results, key, &value))
-        case .maximum: try call("toft_results_maximum", toft_results_maximum(results, key, &value))
-        case .sum: try call("toft_results_sum", toft_results_sum(results, key, &value))
-        case .average: try call("toft_results_average", toft_results_average(results, key, &value))
-        }
-        return CSession.datum(value)
+        let loan = Loan()
+        try call(
+            "toft_results_aggregate",
+            toft_results_aggregate(
+                results, toft_aggregate(rawValue: UInt32(aggregate.rawValue)), loan.string(path),
+                &value))
+        return withExtendedLifetime(loan) { CSession.datum(value) }
     }
 
     func deleteAll() throws {

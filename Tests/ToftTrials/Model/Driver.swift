@@ -97,7 +97,7 @@ enum ModelAggregate: Int, CaseIterable {
 protocol ModelResults: AnyObject {
     func count() throws -> Int
     func keys() throws -> [Int64]
-    func aggregate(_ aggregate: ModelAggregate, _ property: Int) throws -> Datum
+    func aggregate(_ aggregate: ModelAggregate, of path: String) throws -> Datum
     func deleteAll() throws
     /// What was asked for, as the text of a query.
     func text() throws -> String

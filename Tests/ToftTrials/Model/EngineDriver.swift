@@ -421,8 +421,8 @@ final class EngineResults: ModelResults {
     func keys() throws -> [Int64] { try EngineSession.keys(of: results) }
     func deleteAll() throws { try results.deleteAll() }
 
-    func aggregate(_ aggregate: ModelAggregate, _ property: Int) throws -> Datum {
-        Self.datum(try results.aggregate(Self.operation(aggregate), of: properties[property]))
+    func aggregate(_ aggregate: ModelAggregate, of path: String) throws -> Datum {
+        Self.datum(try results.aggregate(Self.operation(aggregate), of: path))
     }
 
     func text() throws -> String { try results.query() }

@@ -194,30 +194,49 @@ extension ModelRun {
         _ seat: Seat, _ question: Question, _ expected: ModelContent, _ numbers: inout Seed
     ) throws {
         let declared = expected.shape.classes[question.owner]
-        let found = declared.properties.indices.filter {
-            let property = declared.properties[$0]
-            return !property.isCollection
-                && [.int, .float, .double, .date, .decimal].contains(property.type)
-        }
-        guard let property = numbers.pick(found), let what = numbers.pick(ModelAggregate.allCases)
-        else { return }
+        guard let what = numbers.pick(ModelAggregate.allCases) else { return }
         let keys = question.answer(expected, of: expected.classes[question.owner].keys)
-        let values = keys.compactMap { expected.row(question.owner, $0)?[property] }
-        guard let wanted = what.value(of: values, declared.properties[property].type) else {
-            return
+        let rows = keys.compactMap { expected.row(question.owner, $0) }
+        let links = declared.properties.indices.filter {
+            declared.properties[$0].type == .link && !declared.properties[$0].isCollection
         }
-        let query = question.query(expected.shape)
-        let result = try seat.session.results(.all(question.owner), query).aggregate(what, property)
-        guard Datum.sortOrder(result, wanted) == 0 else {
-            throw ModelViolation(
-                "the \(what) of '\(declared.properties[property].name)' over '\(query.text)' "
-                    + "\(query.arguments.map(\.value)) is \(result), not \(wanted)")
+        if numbers.chance(40), let link = numbers.pick(links) {
+            let step = declared.properties[link]
+            let target = expected.shape.classes[step.target]
+            guard let property = numbers.pick(target.addable) else { return }
+            let values = rows.map { row in
+                guard case .link(let key) = row[link] else { return Datum.null }
+                return expected.row(step.target, key)?[property] ?? .null
+            }
+            let end = target.properties[property]
+            try compare(
+                seat, question, what, "\(step.name).\(end.name)", values, end.type, expected)
         }
+        guard let property = numbers.pick(declared.addable) else { return }
+        let asked = declared.properties[property]
+        try compare(
+            seat, question, what, asked.name, rows.map { $0[property] }, asked.type, expected)
         let plain = declared.properties.indices.filter {
             !declared.properties[$0].isCollection && declared.properties[$0].type != .link
         }
         if numbers.chance(40), let key = numbers.pick(plain) {
             try group(seat, question, expected, by: key, what, of: property, keys)
+        }
+    }
+
+    /// An aggregate of what a path leads to, which are `values`, null where a link is.
+    private func compare(
+        _ seat: Seat, _ question: Question, _ what: ModelAggregate, _ path: String,
+        _ values: [Datum], _ type: ShapeType, _ expected: ModelContent
+    ) throws {
+        guard let wanted = what.value(of: values, type) else { return }
+        let query = question.query(expected.shape)
+        let results = try seat.session.results(.all(question.owner), query)
+        let result = try results.aggregate(what, of: path)
+        guard Datum.sortOrder(result, wanted) == 0 else {
+            throw ModelViolation(
+                "the \(what) of '\(path)' over '\(query.text)' \(query.arguments.map(\.value)) is "
+                    + "\(result), not \(wanted)")
         }
     }
 

@@ -21,6 +21,13 @@ struct ShapeClass: Equatable {
     var editable: [Int] { collections.filter { !properties[$0].isOwning } }
     /// Properties that embedded objects live in.
     var owning: [Int] { properties.indices.filter { properties[$0].isOwning } }
+    /// Properties that have aggregates.
+    var addable: [Int] {
+        properties.indices.filter {
+            !properties[$0].isCollection
+                && [.int, .float, .double, .date, .decimal].contains(properties[$0].type)
+        }
+    }
     /// Links whose targets go with an object.
     var cascading: [Int] {
         properties.indices.filter { properties[$0].isOwning || properties[$0].rule == .cascade }

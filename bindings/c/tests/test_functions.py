@@ -2251,6 +2251,38 @@ class FunctionTests(unittest.TestCase):
             self.assertIsNone(get(name, nobody, age))
         check("toft_results_release", nobody)
 
+    def test_aggregates_take_paths_over_links(self):
+        everyone, asked = self.world.results, "toft_results_aggregate"
+        least, most = E.TOFT_AGGREGATE_MINIMUM, E.TOFT_AGGREGATE_MAXIMUM
+        total, mean = E.TOFT_AGGREGATE_SUM, E.TOFT_AGGREGATE_AVERAGE
+        self.assertEqual(get(asked, everyone, total, text("age")), 52 + 47 + 61)
+        self.assertEqual(get(asked, everyone, total, text("boss.age")), 52 + 52)
+        self.assertEqual(get(asked, everyone, mean, text("boss.age")), 52.0)
+        self.assertEqual(get(asked, everyone, least, text("boss.age")), 52)
+        self.assertEqual(get(asked, everyone, total, text("boss.boss.age")), 0)
+        self.assertIsNone(get(asked, everyone, most, text("boss.boss.age")))
+        nobody = get("toft_results_filter", everyone, text("age > 100"), None, 0)
+        self.assertEqual(get(asked, nobody, total, text("boss.age")), 0)
+        self.assertIsNone(get(asked, nobody, mean, text("boss.age")))
+        check("toft_results_release", nobody)
+        one = "age > 50 SORT(age ASC) LIMIT(1)"
+        first = get("toft_results_filter", everyone, text(one), None, 0)
+        self.assertEqual(get(asked, first, total, text("age")), 52)
+        check("toft_results_release", first)
+        out = S.toft_value()
+        for path, kind, code in (
+            ("boss.name", total, E.TOFT_ERROR_UNSUPPORTED_AGGREGATE),
+            ("name", most, E.TOFT_ERROR_UNSUPPORTED_AGGREGATE),
+            ("boss.size", total, E.TOFT_ERROR_INVALID_QUERY),
+            ("boss.", total, E.TOFT_ERROR_INVALID_QUERY),
+            ("size", total, E.TOFT_ERROR_NO_SUCH_PROPERTY),
+            ("", total, E.TOFT_ERROR_NO_SUCH_PROPERTY),
+            ("age", 4, E.TOFT_ERROR_INVALID_ARGUMENT),
+        ):
+            with self.subTest(path):
+                got = status(asked, everyone, kind, text(path), ctypes.byref(out))
+                self.assertEqual(got, code)
+
     def test_groups_come_sorted_with_their_counts_and_what_was_asked_of_them(self):
         everyone = self.world.results
 

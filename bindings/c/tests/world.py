@@ -348,6 +348,9 @@ class World:
             "callback": GROUP_NOWHERE,
         }
 
+    def _special_toft_results_aggregate(self):
+        return {"key_path": text("age")}
+
     def _special_toft_results_columns(self):
         buffer = (ctypes.c_int64 * 4)()
         column = sized(

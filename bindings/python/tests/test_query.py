@@ -171,6 +171,9 @@ def test_aggregates(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
         16,
         3.2,
     )
+    assert dogs.sum("owner.age") == 72
+    assert dogs.max(Dog.owner.age) == 36
+    assert dogs.where("age > 99").sum("owner.age") == 0
     none = dogs.where("age > 99")
     assert (none.min("age"), none.max("age"), none.sum("age"), none.average("age")) == (
         None,
@@ -197,7 +200,7 @@ def test_aggregates(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
     with pytest.raises(toft.OverflowError) as raised:
         item.counts.results.sum()
     assert isinstance(raised.value, OverflowError)
-    for wrong in ("name", "tags", "owner"):
+    for wrong in ("name", "tags", "owner", "owner.name"):
         with pytest.raises(toft.UnsupportedAggregateError):
             dogs.sum(wrong)
     with pytest.raises(TypeError):

@@ -1540,6 +1540,10 @@ class Library:
             library, "toft_results_average", c_int,
             [c_void_p, c_uint32, c_void_p], check
         )
+        self.toft_results_aggregate = _prototype(
+            library, "toft_results_aggregate", c_int,
+            [c_void_p, c_int, toft_string, c_void_p], check
+        )
         self.toft_results_groups = _prototype(
             library, "toft_results_groups", c_int,
             [c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, toft_group_callback, c_void_p], check
@@ -1746,6 +1750,7 @@ FUNCTIONS = (
     "toft_results_maximum",
     "toft_results_sum",
     "toft_results_average",
+    "toft_results_aggregate",
     "toft_results_groups",
     "toft_realm_observe",
     "toft_object_observe",

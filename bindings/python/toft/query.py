@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from . import _values as values
-from ._ffi import TOFT_NO_INDEX, toft_sort, toft_string
+from ._ffi import TOFT_NO_INDEX, toft_aggregate, toft_sort, toft_string
 from ._lib import Handle, borrowed, library
 from .bulk import update
 from .columns import LAYOUTS, read_arrays, read_frame, read_lists
@@ -257,9 +257,10 @@ class Results(Collection[T], Generic[T]):
     def min(self, name: str | None = None) -> Any: ...
     def min(self, name: str | Expression[Any] | None = None) -> Any:
         """The least value of a property (of the values themselves, for results of values), None
-        when there is none. Nulls do not count.
+        when there is none. Nulls do not count. The property may lie at the end of to-one links, as
+        in all aggregates: `people.min("boss.age")`.
         """
-        return self._converted(name, self._aggregate("toft_results_minimum", name))
+        return self._converted(name, self._aggregate(toft_aggregate.MINIMUM, name))
 
     @overload
     def max(self, name: Expression[V]) -> V | None: ...
@@ -267,15 +268,15 @@ class Results(Collection[T], Generic[T]):
     def max(self, name: str | None = None) -> Any: ...
     def max(self, name: str | Expression[Any] | None = None) -> Any:
         """The greatest value, None when there is none."""
-        return self._converted(name, self._aggregate("toft_results_maximum", name))
+        return self._converted(name, self._aggregate(toft_aggregate.MAXIMUM, name))
 
     def sum(self, name: str | Expression[Any] | None = None) -> Any:
         """The sum, 0 when there is no value."""
-        return self._aggregate("toft_results_sum", name)
+        return self._aggregate(toft_aggregate.SUM, name)
 
     def average(self, name: str | Expression[Any] | None = None) -> Any:
         """The mean, None when there is no value."""
-        return self._aggregate("toft_results_average", name)
+        return self._aggregate(toft_aggregate.AVERAGE, name)
 
     @overload
     def group_by(self, key: str | Expression[Any], /) -> Groups: ...
@@ -475,22 +476,23 @@ class Results(Collection[T], Generic[T]):
         return ".".join(names), last
 
     def _converted(self, name: str | Expression[Any] | None, value: Any) -> Any:
-        return value if name is None else self._property(name).converted([value])[0]
+        return value if name is None else self._path(name)[1].converted([value])[0]
 
-    def _aggregate(self, function: str, name: str | Expression[Any] | None) -> Any:
-        key = 0
+    def _aggregate(self, aggregate: int, name: str | Expression[Any] | None) -> Any:
+        path = "self"
         if name is not None:
-            each = self._property(name)
-            if not each.is_plain:
+            path, last = self._path(name)
+            if not last.is_plain:
                 raise UnsupportedAggregateError(
-                    f"{each.name} has no such aggregate: it holds more than one value."
+                    f"{path} has no such aggregate: it holds more than one value."
                 )
-            key = each.key
         elif self._binding:
             raise UnsupportedAggregateError("Say which property: results.sum('age').")
         memory = ctypes.create_string_buffer(values.VALUE_SIZE)
         self._realm._freshen()
-        getattr(library(), function)(self._handle.address, key, memory)
+        text, kept = borrowed(path)
+        library().toft_results_aggregate(self._handle.address, aggregate, text, memory)
+        del kept
         return values.decode(memory, 0, self._realm)
 
     def _column_properties(self, names: tuple[str | Expression[Any], ...]) -> list[BoundProperty]:
