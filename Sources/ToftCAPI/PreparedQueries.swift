@@ -33,6 +33,37 @@ public func toft_query_text(
 }
 
 @c @implementation
+public func toft_realm_find_first(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ query: OpaquePointer?,
+    _ arguments: UnsafePointer<toft_value>?, _ argument_count: Int,
+    _ out_object: UnsafeMutablePointer<toft_link>?, _ out_found: UnsafeMutablePointer<Bool>?
+) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        try HandleTable.shared.look(realm, .realm) { (named: RealmBox) throws(EngineError) in
+            let query = try QueryBox.query(of: query)
+            let object = try Argument.out(out_object, "out_object")
+            let found = try Argument.out(out_found, "out_found")
+            var first: (isKnown: Bool, key: Int64?) = (false, nil)
+            if argument_count == 1 {
+                try BorrowedArguments.with { loan throws(EngineError) in
+                    first = try named.session.first(
+                        in: class_key, query, lookingUp: try loan.value(arguments, "arguments"))
+                }
+            }
+            if !first.isKnown {
+                first.key = try named.session.first(
+                    in: class_key, query,
+                    arguments: try Argument.arguments(arguments, argument_count))
+            }
+            if let key = first.key {
+                object.pointee = toft_link(object_key: key, class_key: class_key)
+            }
+            found.pointee = first.key != nil
+        }
+    }
+}
+
+@c @implementation
 public func toft_query_release(_ query: OpaquePointer?) {
     HandleTable.shared.release(query, .query)
 }

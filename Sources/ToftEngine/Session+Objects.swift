@@ -1,4 +1,5 @@
 package import ToftModel
+package import ToftQuery
 
 extension Session {
     /// The visible class with this id.
@@ -50,6 +51,31 @@ extension Session {
         guard let key = try model({ () throws(ModelError) in try view.find(primaryKey, owner) })
         else { return nil }
         return handle(key, owner)
+    }
+
+    /// The key of the first object of a class that a query gives with one argument, which the
+    /// caller lends; nil where there is none. `isKnown` is false where the query is none that one
+    /// look-up decides, or has not run before.
+    package func first(in id: ClassID, _ query: PreparedQuery, lookingUp value: BorrowedValue)
+        throws(EngineError) -> (isKnown: Bool, key: Int64?)
+    {
+        try check()
+        return try model { () throws(ModelError) in
+            let owner = try schema.classHandle(id: id)
+            guard
+                let sought = query.soughtProperty(
+                    of: owner.name, schema: schema.stored, aliases: aliases)
+            else { return (false, nil) }
+            return try view.firstIndexed(try owner.property(id: sought), equalTo: value)
+        }
+    }
+
+    /// The key of the first object of a class that a query gives; nil where there is none. Cost:
+    /// that of the query with a limit of one.
+    package func first(in id: ClassID, _ query: PreparedQuery, arguments: [QueryArgument])
+        throws(EngineError) -> Int64?
+    {
+        try results(of: id).filter(query, arguments: arguments).limited(to: 1).keys().first
     }
 
     /// A handle of an object by its name; nil if it does not exist.

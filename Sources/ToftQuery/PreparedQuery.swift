@@ -38,16 +38,35 @@ package struct PreparedQuery: Sendable {
         comparison?.keep(bound, of: className, schema)
         return bound
     }
+
+    /// The property whose value the query compares with its first argument by `==`, and does no
+    /// more; nil where it does something else, and before it was bound to the class.
+    package func soughtProperty(
+        of className: String, schema: StoredSchema, aliases: KeyPathAliases
+    ) -> PropertyID? {
+        aliases.isEmpty ? comparison?.binding(to: className, schema)?.sought : nil
+    }
 }
 
 /// Keeps how a comparison of a path with an argument was bound last: for the same class of the same
 /// schema the path stands for the same.
 private final class PreparedComparison: Sendable {
-    private struct Binding {
+    final class Binding: Sendable {
         let className: String
         /// Those of the schema.
         let classes: [StoredClass]
         let query: BoundQuery
+        /// The property that is compared with argument 0 by `==`; nil where more is done.
+        let sought: PropertyID?
+
+        init(
+            _ className: String, _ schema: StoredSchema, _ query: BoundQuery, _ sought: PropertyID?
+        ) {
+            self.className = className
+            classes = schema.classes
+            self.query = query
+            self.sought = sought
+        }
     }
 
     private let syntax: ComparisonSyntax
@@ -65,8 +84,7 @@ private final class PreparedComparison: Sendable {
         to className: String, _ arguments: [QueryArgument], _ schema: StoredSchema,
         _ source: QuerySource
     ) throws(QueryError) -> BoundQuery? {
-        guard let last = last.withLock({ $0 }), last.className == className,
-            last.classes.isSameArray(as: schema.classes),
+        guard let last = binding(to: className, schema),
             case .filter(.test(let left, _, let quantifier)) = last.query.stages[0]
         else { return nil }
         var binder = Binder(
@@ -76,11 +94,26 @@ private final class PreparedComparison: Sendable {
         return BoundQuery(last.query, with: .test(left, test, quantifier), arguments: arguments)
     }
 
+    /// How it was bound last, where that was to the same.
+    func binding(to className: String, _ schema: StoredSchema) -> Binding? {
+        guard let last = last.withLock({ $0 }), last.className == className,
+            last.classes.isSameArray(as: schema.classes)
+        else { return nil }
+        return last
+    }
+
     func keep(_ query: BoundQuery, of className: String, _ schema: StoredSchema) {
-        guard query.stages.count == 1, case .filter(.test) = query.stages[0] else { return }
-        last.withLock {
-            $0 = Binding(className: className, classes: schema.classes, query: query)
+        guard query.stages.count == 1,
+            case .filter(.test(let left, _, let quantifier)) = query.stages[0]
+        else { return }
+        var sought: PropertyID?
+        if syntax.comparator == .equal, syntax.options.isEmpty, quantifier != .none,
+            case .literal(.argument(0), _) = syntax.right, case .path(let path) = left
+        {
+            sought = path.directProperty?.propertyID
         }
+        let binding = Binding(className, schema, query, sought)
+        last.withLock { $0 = binding }
     }
 }
 

@@ -77,6 +77,38 @@ extension ModelView {
         }
     }
 
+    /// The key of the first object whose property holds a value, where an index alone can tell.
+    ///
+    /// - Returns: `isKnown` is false where it can't: the property has no index and is no primary
+    ///   key, or the value is of another type, no UTF-8, or a string so long that its row is to be
+    ///   compared.
+    ///
+    /// O(log objects).
+    package func firstIndexed(_ property: PropertyHandle, equalTo value: BorrowedValue)
+        throws(ModelError) -> (isKnown: Bool, key: Int64?)
+    {
+        let cell: Cell
+        switch (value, property.type) {
+        case (.string(let text), .string)
+        where text.count <= KeyBytes.textLimit && UTF8Text.isValid(text):
+            cell = .bytes(text)
+        case (.int(let number), .int): cell = .int64(number)
+        case (.uuid(let bytes), .uuid), (.objectId(let bytes), .objectId): cell = .fixed(bytes)
+        default: return (false, nil)
+        }
+        if property.isPrimaryKey {
+            guard let owner = schema.anyClass(id: property.classID) else { return (false, nil) }
+            return (true, try find(cell: cell, property, owner))
+        }
+        guard property.isIndexed else { return (false, nil) }
+        var first: Int64?
+        try forEachIndexed(property, equalTo: cell) { key throws(ModelError) in
+            first = key
+            return false
+        }
+        return (true, first)
+    }
+
     /// Whether an index tells a string of `size` bytes from every other: not so beyond 200.
     package static func isExactInIndex(size: Int) -> Bool { size <= KeyBytes.textLimit }
 }

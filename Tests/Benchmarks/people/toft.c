@@ -241,10 +241,15 @@ static double with_email(database *database, int64_t id) {
     person_email(email, id);
     toft_value argument = toft_value_text(email);
     if (!database->with_email) try(toft_query_new(toft_text("email == $0"), &database->with_email));
-    toft_results *everyone = all(database), *matches;
-    try(toft_results_filter_prepared(everyone, database->with_email, &argument, 1, &matches));
-    toft_results_release(everyone);
-    return first_id(database, matches);
+    toft_link person;
+    toft_value found_id;
+    bool found;
+    try(toft_realm_find_first(
+        database->realm, database->person, database->with_email, &argument, 1, &person, &found));
+    if (!found) fail("Toft has no person with the e-mail %s", email);
+    try(toft_realm_follow_values(
+        database->realm, person, &database->keys[ID], 1, &found_id, &found));
+    return (double)found_id.integer;
 }
 
 static double with_email_in_text(database *database, int64_t id) {

@@ -675,11 +675,7 @@ final class CSession: ModelSession {
         }
         let whole = CResults(results, properties[owner])
         guard let query else { return whole }
-        let arguments = loan.array(query.arguments.count, of: toft_value.self)
-        for (index, argument) in query.arguments.enumerated() {
-            arguments.initializeElement(
-                at: index, to: value(argument.value, target: classes[argument.target]))
-        }
+        let arguments = arguments(of: query)
         var filtered: OpaquePointer?
         try call(
             "toft_results_filter",
@@ -687,6 +683,33 @@ final class CSession: ModelSession {
                 whole.results, loan.string(query.text), arguments.baseAddress, arguments.count,
                 &filtered))
         return CResults(filtered, properties[owner])
+    }
+
+    private func arguments(of query: ModelQuery) -> UnsafeMutableBufferPointer<toft_value> {
+        let arguments = loan.array(query.arguments.count, of: toft_value.self)
+        for (index, argument) in query.arguments.enumerated() {
+            arguments.initializeElement(
+                at: index, to: value(argument.value, target: classes[argument.target]))
+        }
+        return arguments
+    }
+
+    func firstTwice(_ owner: Int, _ query: ModelQuery) throws -> [Int64?] {
+        defer { loan.reset() }
+        var prepared: OpaquePointer?
+        try call("toft_query_new", toft_query_new(loan.string(query.text), &prepared))
+        defer { toft_query_release(prepared) }
+        let arguments = arguments(of: query)
+        return try (0..<2).map { _ in
+            var object = toft_link()
+            var isFound = false
+            try call(
+                "toft_realm_find_first",
+                toft_realm_find_first(
+                    realm, classes[owner], prepared, arguments.baseAddress, arguments.count,
+                    &object, &isFound))
+            return isFound ? object.object_key : nil
+        }
     }
 
     // MARK: Observing

@@ -169,6 +169,10 @@ final class TracingSession: ModelSession {
         try session.results(base, query)
     }
 
+    func firstTwice(_ owner: Int, _ query: ModelQuery) throws -> [Int64?] {
+        try session.firstTwice(owner, query)
+    }
+
     func observe(_ subject: ModelSubject, _ call: @escaping (ModelChange) -> Void) throws
         -> AnyObject
     {

@@ -42,6 +42,8 @@ protocol ModelSession: AnyObject {
     func find(_ owner: Int, _ value: Datum) throws -> Int64?
     func listIndex(_ owner: Int, _ key: Int64, _ property: Int, of value: Datum) throws -> Int?
     func results(_ base: ModelBase, _ query: ModelQuery?) throws -> any ModelResults
+    /// The first object of a class that a prepared query gives, when asked twice.
+    func firstTwice(_ owner: Int, _ query: ModelQuery) throws -> [Int64?]
     /// Observes; `call` is called with every change set. The token ends the observation when it
     /// goes.
     func observe(_ subject: ModelSubject, _ call: @escaping (ModelChange) -> Void) throws

@@ -373,15 +373,26 @@ final class EngineSession: ModelSession {
             results = try object(index, key).linkingObjects(classes[index].inverses[inverse])
         }
         guard let query else { return EngineResults(results, classes[owner].properties) }
-        let arguments = query.arguments.map { argument -> QueryArgument in
+        return EngineResults(
+            try results.filter(query.text, arguments: arguments(of: query)),
+            classes[owner].properties)
+    }
+
+    func firstTwice(_ owner: Int, _ query: ModelQuery) throws -> [Int64?] {
+        let prepared = try PreparedQuery(query.text), arguments = arguments(of: query)
+        return try (0..<2).map { _ in
+            try session.first(in: classes[owner].handle.id, prepared, arguments: arguments)
+        }
+    }
+
+    private func arguments(of query: ModelQuery) -> [QueryArgument] {
+        query.arguments.map { argument in
             let target = classes[argument.target].handle.id
             if case .list(let elements) = argument.value {
                 return .list(elements.map { owned($0, target: target) })
             }
             return .value(owned(argument.value, target: target))
         }
-        return EngineResults(
-            try results.filter(query.text, arguments: arguments), classes[owner].properties)
     }
 
     // MARK: Observing

@@ -103,6 +103,16 @@ extension ModelRun {
         let expected = shown(seat)
         let results = try seat.session.results(base, question.query(expected.shape))
         try compare(results, question, expected, of: candidates)
+        if case .all(let owner) = base, numbers.chance(30) {
+            let first = question.answer(expected, of: candidates).first
+            let query = question.query(expected.shape)
+            let found = try seat.session.firstTwice(owner, query)
+            guard found == [first, first] else {
+                throw ModelViolation(
+                    "the first of '\(query.text)' \(query.arguments.map(\.value)) is \(found), not "
+                        + "\(first ?? -1)")
+            }
+        }
         // The text that the results give of themselves finds the same.
         guard numbers.chance(20) else { return }
         let text = try results.text()

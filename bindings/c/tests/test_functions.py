@@ -2473,6 +2473,10 @@ class FunctionTests(unittest.TestCase):
                 given = values([age, start])
                 expected = {n for n, a in names.items() if a > age and n.startswith(start)}
                 found = get("toft_results_filter_prepared", world.results, query, given, 2)
+                first = self.first(query, given, 2)
+                self.assertEqual(
+                    first, get("toft_results_get", found, 0).object_key if expected else None
+                )
                 room_for = (S.toft_value * 4)()
                 count = ctypes.c_size_t()
                 check("toft_results_get_values", found, 0, room_for, 4, ctypes.byref(count))
@@ -2488,6 +2492,94 @@ class FunctionTests(unittest.TestCase):
                 check("toft_results_release", found)
         check("toft_query_release", query)
         on_another_thread(lambda: check("toft_query_release", get("toft_query_new", text("a = 1"))))
+
+    def first(self, query, given=None, count=0, class_key=None):
+        """The key of the first object that a query gives, None where there is none."""
+        object_, found = S.toft_link(-7, 7), ctypes.c_bool(True)
+        check(
+            "toft_realm_find_first",
+            self.world.realm,
+            self.world.person if class_key is None else class_key,
+            query,
+            given,
+            count,
+            ctypes.byref(object_),
+            ctypes.byref(found),
+        )
+        if not found.value:
+            self.assertEqual((object_.object_key, object_.class_key), (-7, 7))
+            return None
+        self.assertEqual(object_.class_key, self.world.person)
+        return object_.object_key
+
+    def test_the_first_object_of_a_query_is_found_without_results(self):
+        world = self.world
+        ada = get("toft_object_link", world.object).object_key
+        for asked in ("name == $0", "name =[c] $0", "$0 == name", "name == $0 SORT(age DESC)"):
+            query = get("toft_query_new", text(asked))
+            for _ in range(3):  # bound, then looked up
+                self.assertEqual(self.first(query, values(["Ada"]), 1), ada)
+                self.assertIsNone(self.first(query, values(["Nobody"]), 1))
+                self.assertIsNone(self.first(query, values(["ada" * 100]), 1))
+            check("toft_query_release", query)
+        for asked in ("nickname == $0", "age == $0", "boss == $0", "name == $0"):
+            query = get("toft_query_new", text(asked))
+            for given in (None, 52, "52", "Ada", 52.0, ada, "x" * 200, "x" * 201):
+                arguments = values([given])
+                for _ in range(3):
+                    out, found = S.toft_link(), ctypes.c_bool()
+                    got = status(
+                        "toft_realm_find_first",
+                        world.realm,
+                        world.person,
+                        query,
+                        arguments,
+                        1,
+                        ctypes.byref(out),
+                        ctypes.byref(found),
+                    )
+                    results = ctypes.c_void_p()
+                    wanted = status(
+                        "toft_results_filter_prepared",
+                        world.results,
+                        query,
+                        arguments,
+                        1,
+                        ctypes.byref(results),
+                    )
+                    with self.subTest(query=asked, value=given):
+                        self.assertEqual(status_name(got), status_name(wanted))
+                        if wanted == 0:
+                            count = get("toft_results_count", results)
+                            self.assertEqual(found.value, count > 0)
+                            if count > 0:
+                                self.assertEqual(
+                                    out.object_key,
+                                    get("toft_results_get", results, 0).object_key,
+                                )
+                            check("toft_results_release", results)
+            check("toft_query_release", query)
+        all_of_them = get("toft_query_new", text("TRUEPREDICATE SORT(age ASC)"))
+        youngest = get("toft_results_filter", world.results, text("age == 47"), None, 0)
+        self.assertEqual(self.first(all_of_them), get("toft_results_get", youngest, 0).object_key)
+        check("toft_results_release", youngest)
+        out, found = S.toft_link(), ctypes.c_bool()
+        self.assertEqual(
+            status_name(
+                status(
+                    "toft_realm_find_first",
+                    world.realm,
+                    9999,
+                    all_of_them,
+                    None,
+                    0,
+                    ctypes.byref(out),
+                    ctypes.byref(found),
+                )
+            ),
+            "TOFT_ERROR_NO_SUCH_CLASS",
+        )
+        check("toft_query_release", all_of_them)
 
     def test_all_objects_of_results_are_set_at_once(self):
         world, count = self.world, ctypes.c_uint64()

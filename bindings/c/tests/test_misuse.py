@@ -284,6 +284,7 @@ class MisuseTests(unittest.TestCase):
             ("toft_object_set", "value", "nickname"),
             ("toft_object_set_values", "values", "nickname"),
             ("toft_results_filter", "arguments", None),
+            ("toft_realm_find_first", "arguments", None),
         ):
             for hint, string in wrong_texts().items():
                 with self.subTest(function=name, value=hint), self.writing(HEADER.functions[name]):
@@ -682,7 +683,7 @@ class MisuseTests(unittest.TestCase):
         names = [declared.name for declared in HEADER.functions[name].parameters]
         arguments = self.replaced(HEADER.functions[name], names.index(parameter), argument)
         if parameter == "arguments":
-            arguments[3] = 1
+            arguments[names.index("argument_count")] = 1
         return arguments
 
     def structure(self, function, parameter, **members):

@@ -167,6 +167,7 @@ class World:
             "value": value(53),
             "primary_key": value("Ada"),
             "policy": E.TOFT_UPDATE_ERROR,
+            "aggregate": E.TOFT_AGGREGATE_SUM,
             "amount": 1,
             "index": 0,
             "first": 0,
@@ -347,9 +348,6 @@ class World:
             "value_count": 0,
             "callback": GROUP_NOWHERE,
         }
-
-    def _special_toft_results_aggregate(self):
-        return {"key_path": text("age")}
 
     def _special_toft_results_columns(self):
         buffer = (ctypes.c_int64 * 4)()

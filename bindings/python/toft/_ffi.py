@@ -1436,6 +1436,10 @@ class Library:
             library, "toft_results_filter_prepared", c_int,
             [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
         )
+        self.toft_realm_find_first = _prototype(
+            library, "toft_realm_find_first", c_int,
+            [c_void_p, c_uint32, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], check
+        )
         self.toft_object_matches = _prototype(
             library, "toft_object_matches", c_int,
             [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
@@ -1724,6 +1728,7 @@ FUNCTIONS = (
     "toft_query_text",
     "toft_query_release",
     "toft_results_filter_prepared",
+    "toft_realm_find_first",
     "toft_object_matches",
     "toft_results_sort",
     "toft_results_distinct",
