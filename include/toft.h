@@ -1680,10 +1680,11 @@ TOFT_API toft_status toft_results_filter_prepared(toft_results *results, toft_qu
     const toft_value *arguments, size_t argument_count, toft_results **out_results);
 
 /* Finds the first object of a class that a query gives, without handles of results or of the
-   object: what toft_results_get has at index 0 after toft_results_filter_prepared. `out_object`: the
-   object (toft_realm_follow_values reads it), untouched where `out_found` is false: there is none,
-   which is no error. Errors: those of toft_results_filter_prepared, TOFT_ERROR_NO_SUCH_CLASS. Cost:
-   that of the query with LIMIT(1); O(log n) for an indexed property that is compared by ==. */
+   object: what toft_results_get has at index 0 after toft_results_filter_prepared. `out_object`:
+   the object (toft_realm_follow_values reads it), untouched where `out_found` is false: there is
+   none, which is no error. Errors: those of toft_results_filter_prepared, and
+   TOFT_ERROR_NO_SUCH_CLASS. Cost: that of the query with LIMIT(1); O(log n) for an indexed
+   property that is compared by ==. */
 TOFT_API toft_status toft_realm_find_first(toft_realm *realm, toft_class_key class_key,
     toft_query *query, const toft_value *arguments, size_t argument_count, toft_link *out_object,
     bool *out_found);

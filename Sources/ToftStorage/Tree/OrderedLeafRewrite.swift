@@ -127,21 +127,28 @@ struct OrderedLeafRewrite {
         return count - 1
     }
 
-    /// How many of the entries of both leaves are to lie in the first, so that both weigh about the
-    /// same; nil where they do not fit. All keys begin with what both leaves share.
-    func evenCut() throws(StorageError) -> Int? {
+    /// Where the entries of both leaves are to be cut so that two or three parts weigh about the
+    /// same: the first cut and the last, which are one for two parts. Nil where they do not fit.
+    /// All keys begin with what both leaves share.
+    func cuts(into parts: Int) throws(StorageError) -> (first: Int, last: Int)? {
         guard let second else { return nil }
         let shared = commonPrefix(first.shared, second.shared)
         // What a leaf shares beyond that costs less than this more than it saves.
         let room = OrderedLeafLayout.room - shared - 2 * OrderedLeafLayout.hintSize
         var total = 0
         for position in 0..<count { total += try size(position, sharing: shared) }
-        var left = 0
+        var (sum, start, firstCut) = (0, 0, 0)
         for position in 0..<count {
-            left += try size(position, sharing: shared)
-            guard 2 * left >= total else { continue }
+            sum += try size(position, sharing: shared)
+            let isSecond = firstCut > 0
+            guard sum * parts >= (isSecond ? 2 : 1) * total else { continue }
             let cut = position + 1
-            return left <= room && total - left <= room && cut < count ? cut : nil
+            guard cut < count, sum - start <= room else { return nil }
+            if parts == 2 || isSecond {
+                guard total - sum <= room else { return nil }
+                return (isSecond ? firstCut : cut, cut)
+            }
+            (firstCut, start) = (cut, sum)
         }
         return nil
     }

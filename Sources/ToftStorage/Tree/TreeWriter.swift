@@ -169,36 +169,61 @@ final class TreeWriter {
     }
 
     /// Makes room for an entry in a full leaf: divides the entries evenly between it and a
-    /// neighbour that has room. So leaves are fuller than if each full one were split. False where
-    /// nothing was changed.
+    /// neighbour that has room, or, if both are full, over both and a new one. So leaves are fuller
+    /// than if each full one were split. False where nothing was changed.
     private func shift(
         _ full: OrderedLeaf, _ entry: OrderedEntry, at index: Int, _ editor: OrderedLeafEditor
     ) throws(StorageError) -> Bool {
         for side in [1, -1] {
-            guard var ref = try path.sibling(side, root) else { continue }
+            guard let ref = try path.sibling(side, root) else { continue }
             let next = try OrderedLeaf(try pages.view(ref, as: .orderedLeaf), page: ref.page)
-            guard next.freeBytes > OrderedLeafLayout.room / 4 else { continue }
-            scratch.nextLeaf.store(next.base, count: Page.size, at: 0)
-            let other = try OrderedLeaf(scratch.nextLeaf, page: ref.page)
-            let rewrite = OrderedLeafRewrite(
-                side > 0 ? full : other, inserting: entry,
-                at: side > 0 ? index : other.count + index, before: side > 0 ? other : full,
-                keys: scratch.keys)
-            guard let cut = try rewrite.evenCut(),
-                try path.moveSeparator(
-                    at: side > 0 ? 1 : 0, try rewrite.separator(at: cut),
-                    rows: UInt64(rewrite.count - cut), root)
-            else { continue }
-            insertHint = nil
-            let base = try pages.edit(&ref, as: .orderedLeaf)
-            path.setSibling(side, ref)
-            let own = side > 0 ? 0..<cut : cut..<rewrite.count
-            try rewrite.write(own, to: editor.base, page: editor.page)
-            try rewrite.write(
-                side > 0 ? cut..<rewrite.count : 0..<cut, to: base, page: ref.page)
-            return true
+            guard next.freeBytes > OrderedLeafLayout.room / 8 else { continue }
+            if try divide(full, entry, at: index, editor, with: ref, side, over: 2) { return true }
+        }
+        for side in [1, -1] {
+            guard let ref = try path.sibling(side, root) else { continue }
+            if try divide(full, entry, at: index, editor, with: ref, side, over: 3) { return true }
         }
         return false
+    }
+
+    /// Divides the entries of a full leaf, a new one among them, and those of the neighbour on one
+    /// side evenly over both, or over both and a new leaf. False where they do not fit.
+    private func divide(
+        _ full: OrderedLeaf, _ entry: OrderedEntry, at index: Int, _ editor: OrderedLeafEditor,
+        with neighbour: Ref, _ side: Int, over parts: Int
+    ) throws(StorageError) -> Bool {
+        var ref = neighbour
+        let next = try OrderedLeaf(try pages.view(ref, as: .orderedLeaf), page: ref.page)
+        scratch.nextLeaf.store(next.base, count: Page.size, at: 0)
+        let other = try OrderedLeaf(scratch.nextLeaf, page: ref.page)
+        let rewrite = OrderedLeafRewrite(
+            side > 0 ? full : other, inserting: entry,
+            at: side > 0 ? index : other.count + index, before: side > 0 ? other : full,
+            keys: scratch.keys)
+        guard let (first, last) = try rewrite.cuts(into: parts) else { return false }
+        // The neighbour keeps the part on its side; this leaf has the rest, of which a new leaf
+        // then takes the part on its right.
+        let moved = side > 0 ? last : first
+        guard
+            try path.moveSeparator(
+                at: side > 0 ? 1 : 0, try rewrite.separator(at: moved),
+                rows: UInt64(rewrite.count - moved), root)
+        else { return false }
+        insertHint = nil
+        let base = try pages.edit(&ref, as: .orderedLeaf)
+        path.setSibling(side, ref)
+        try rewrite.write(
+            side > 0 ? last..<rewrite.count : 0..<first, to: base, page: ref.page)
+        let rest = side > 0 ? 0..<last : first..<rewrite.count
+        let cut = parts == 2 ? rest.upperBound : side > 0 ? first : last
+        try rewrite.write(rest.lowerBound..<cut, to: editor.base, page: editor.page)
+        guard parts > 2 else { return true }
+        let (newRef, newBase) = try pages.allocate(.orderedLeaf, pageCount: 1)
+        try rewrite.write(cut..<rest.upperBound, to: newBase, page: newRef.page)
+        try path.insertLeafRight(
+            &head.root, try rewrite.separator(at: cut), newRef, rows: UInt64(rest.upperBound - cut))
+        return true
     }
 
     /// Entries that come in ascending order leave full leaves behind; one that shares less than the

@@ -133,8 +133,10 @@ def test_sorting_aggregates_and_columns_take_expressions(dogs: toft.Results[Dog]
     assert len(dogs.distinct(Dog.owner)) == 3
     assert (dogs.sum(Dog.age), dogs.min(Dog.age), dogs.max(Dog.age)) == (16, 3, 8)
     assert dogs.lists(Dog.age, "name") == {"age": [3, 5, 8], "name": ["Rex", "Max", "annie"]}
+    ages = [dog.owner.age for dog in dogs if dog.owner]
+    assert dogs.sum(Dog.owner.age) == sum(ages) and dogs.max(Dog.owner.age) == max(ages)
     with pytest.raises(toft.InvalidArgumentError, match="path"):
-        dogs.sum(Dog.owner.age)
+        dogs.lists(Dog.owner.age)
 
 
 class Odd(toft.Object):
