@@ -43,15 +43,20 @@ enum IntLoops {
     ) -> Selection {
         let lows = SIMD16<UInt8>(repeating: low)
         let distances = SIMD16<UInt8>(repeating: distance)
+        @inline(__always)
+        func passing(_ offset: Int) -> UInt64 {
+            let values = base.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
+            return unsafeBitCast((values &- lows) .<= distances, to: SIMD16<UInt8>.self).highBits
+        }
         return Selection(count) { start, rows in
+            if rows == 64 {
+                return passing(start) | passing(start &+ 16) &<< 16
+                    | passing(start &+ 32) &<< 32 | passing(start &+ 48) &<< 48
+            }
             var bits: UInt64 = 0
             var row = 0
             while row &+ 16 <= rows {
-                let values = base.loadUnaligned(
-                    fromByteOffset: start &+ row, as: SIMD16<UInt8>.self)
-                let passing = unsafeBitCast(
-                    (values &- lows) .<= distances, to: SIMD16<UInt8>.self)
-                bits |= passing.highBits &<< UInt64(truncatingIfNeeded: row)
+                bits |= passing(start &+ row) &<< UInt64(truncatingIfNeeded: row)
                 row &+= 16
             }
             while row < rows {
