@@ -86,7 +86,7 @@ extension Store {
     }
 
     /// The runs that a version lists as freed, but for those that nobody can need.
-    private func freedRuns(of snapshot: Snapshot) throws(StorageError) -> [FreeSpace.Run] {
+    func freedRuns(of snapshot: Snapshot) throws(StorageError) -> [FreeSpace.Run] {
         var runs = try RootPayload.runs(of: snapshot.rootRef, in: snapshot.pages)
         for batch in try FreeSpaceReader.batches(snapshot.root.batchList, in: snapshot.pages) {
             runs += try FreeSpaceReader.batch(batch.ref, in: snapshot.pages)
