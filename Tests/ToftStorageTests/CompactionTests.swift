@@ -162,12 +162,13 @@ internal import ToftTestKit
         try withTemporaryDatabase { database in
             let store = try database.open()
             try leaveHoles(store)
+            try store.checkpoint()
             let before = try store.file.size()
             let first = try store.compactStep(movingAtMost: byteCount)
             #expect(first.hasMore && first.movedSize > 0 && first.heldSize == 0)
             #expect(first.sizeBefore == before)
             // One extent more at most, and a step of less than 256 KiB counts as that.
-            #expect(first.movedSize <= max(byteCount, 256 << 10).addingReportingOverflow(65_536).0)
+            #expect(first.movedSize <= min(max(byteCount, 256 << 10), before) + 65_536)
             let second = try store.compactStep(movingAtMost: byteCount)
             #expect(second.sizeAfter < first.sizeAfter)
             #expect(try keys(store) == left)
@@ -192,14 +193,13 @@ internal import ToftTestKit
     @Test func `A step of no bytes only gives back what is free at the end`() throws {
         try withTemporaryDatabase { database in
             let store = try database.open()
-            try put(0..<5_000, in: store)
-            try delete(0..<5_000, in: store)
+            try leaveHoles(store)
             try store.checkpoint()
-            let before = try store.file.size()
+            let first = try store.compactStep(movingAtMost: .max)
             let step = try store.compactStep(movingAtMost: 0)
             #expect(step.movedSize == 0 && !step.hasMore && step.heldSize == 0)
-            #expect(step.sizeAfter < before)
-            #expect(try keys(store) == [])
+            #expect(step.sizeAfter < first.sizeAfter)
+            #expect(try keys(store) == left)
             try store.close()
         }
     }
@@ -211,9 +211,10 @@ internal import ToftTestKit
             try store.checkpoint()
             let reader = try store.beginRead()
             try delete((0..<20_000).filter { $0 % 5 != 0 }, in: store)
+            try store.checkpoint()
             _ = try compact(store, by: 1 << 20)
             let held = try store.compactStep(movingAtMost: 1 << 20)
-            #expect(held.heldSize > 0 && held.sizeAfter == held.sizeBefore && !held.hasMore)
+            #expect(held.heldSize > 1 << 20 && held.sizeAfter == held.sizeBefore && !held.hasMore)
             let cursor = try reader.orderedTree(tree).cursor()
             var count = 0
             var isThere = try cursor.seekFirst()

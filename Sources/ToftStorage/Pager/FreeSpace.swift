@@ -324,7 +324,9 @@ final class FreeSpace {
         kept.removeAll { $0.isReclaimable }
         var fixed = PageSet()
         for run in kept { for page in 0..<UInt64(run.count) { fixed.insert(run.page + page) } }
-        for segment in log { for page in 0..<segment.pageCount { fixed.insert(segment.page + page) } }
+        for segment in log {
+            for page in 0..<segment.pageCount { fixed.insert(segment.page + page) }
+        }
         let end = try bitmaps.usedEnd(in: space)
         var (cut, moving) = try bitmaps.cut(movingAtMost: limit, besides: fixed, in: space)
         cut = min(cut, PageNumber(end))
@@ -333,7 +335,9 @@ final class FreeSpace {
         trimsFile = true
         return StepPlan(
             usedEnd: end, cut: cut, pagesBehindCut: moving,
-            heldPages: kept.reduce(0) { $1.page >= cut ? $0 + UInt64($1.count) : $0 })
+            heldPages: kept.reduce(0) {
+                $1.death == space.version ? $0 : $0 + UInt64($1.count)
+            })
     }
 
     struct StepPlan {
@@ -343,7 +347,7 @@ final class FreeSpace {
         var cut: PageNumber
         /// Pages of extents that lie behind it.
         var pagesBehindCut: Int
-        /// Pages behind it that only earlier versions need.
+        /// Pages that only earlier versions need.
         var heldPages: UInt64
     }
 

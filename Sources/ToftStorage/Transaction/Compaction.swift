@@ -190,7 +190,7 @@ struct FileUse {
     /// Of them: pages that hold nothing but the log, and free ones.
     let wasted: UInt64
 
-    /// O(regions of the file).
+    /// O(regions of the file + freed runs).
     init(_ meta: Meta, _ file: MappedFile) throws(StorageError) {
         let reader = PageReader(file, version: meta.version)
         let root = try Root(reading: meta.root, in: reader)
@@ -199,6 +199,11 @@ struct FileUse {
             used += UInt64(Page.perRegion - region.freePages)
         }
         for run in try RootPayload.runs(of: meta.root, in: reader) { used &-= UInt64(run.count) }
+        for batch in try FreeSpaceReader.batches(root.batchList, in: reader) {
+            for run in try FreeSpaceReader.batch(batch.ref, in: reader) {
+                used &-= UInt64(run.count)
+            }
+        }
         for segment in meta.logMap.segments.dropFirst() { used &-= segment.pageCount }
         pages = meta.pageCount
         wasted = pages > used ? pages - used : 0

@@ -5,8 +5,8 @@ package struct CompactionStep: Sendable, Equatable {
     /// Of the file, when the step began.
     package var sizeBefore: UInt64 = 0
     package var sizeAfter: UInt64 = 0
-    /// At the end of the file: what only earlier versions need, which some process reads, or the
-    /// newest checkpoint. The file ends before it when they are gone.
+    /// What only earlier versions needed when it began, which some process reads, or the newest
+    /// checkpoint: no step can give that back before they are gone.
     package var heldSize: UInt64 = 0
     /// Whether another step would do something, if nobody writes meanwhile.
     package var hasMore = false
@@ -28,6 +28,8 @@ extension Store {
     package func compactStep(movingAtMost byteCount: UInt64, timeoutMilliseconds: Int = -1)
         throws(StorageError) -> CompactionStep
     {
+        // What the newest checkpoint needs cannot be given back.
+        if coordinator.durableVersion < latestVersion { try checkpoint() }
         let transaction = try beginWrite(timeoutMilliseconds, with: Writer(for: self))
         defer { transaction.rollback() }
         var step = CompactionStep()
@@ -45,7 +47,11 @@ extension WriteTransaction {
     /// As many pages as a word of a bitmap has.
     private static let leastMovedPages: UInt64 = 64
     /// Free pages at the end of the file that are worth a commit.
+    #if TOFT_TRIALS
+    private static let leastFreePages: UInt64 = 2
+    #else
     private static let leastFreePages: UInt64 = 16
+    #endif
 
     /// Moves the last extents and decides where the file is to end. False where the file is to stay
     /// as it is. To be called before anything is changed.

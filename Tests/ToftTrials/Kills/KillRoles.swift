@@ -125,6 +125,16 @@ struct KillChild {
         witness.raise(slot, .acknowledged, to: UInt64(number))
         witness.add(slot, .progress)
         if numbers.chance(5) { _ = try store.checkpoint() }
+        if numbers.chance(8) { try compact(store) }
+    }
+
+    /// Steps of a compaction beside the others.
+    private mutating func compact(_ store: Store) throws {
+        for _ in 0..<(1 + numbers.below(4)) {
+            let step = try store.compactStep(
+                movingAtMost: 1 << 18, timeoutMilliseconds: 60_000)
+            if !step.hasMore { return }
+        }
     }
 
     /// Looks at one version after the other.
@@ -211,6 +221,7 @@ struct KillChild {
                 _ = try transaction.commit(numbers.pick(durabilities) ?? .immediate)
                 witness.raise(slot, .acknowledged, to: number)
                 witness.add(slot, .progress)
+                if numbers.chance(10) { try compact(store) }
             }
         }
     }
