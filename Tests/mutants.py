@@ -639,11 +639,11 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Transaction/Commit.swift",
         """\
-        // 5. The meta is written, durably. A marker in the log follows, for the chain of records to
+        if let added { try clear(added) }
 """,
         """\
+        if let added { try clear(added) }
         if Mutant.isOn(.fileCutTooEarly) { cutFile(to: version) }
-        // 5. The meta is written, durably. A marker in the log follows, for the chain of records to
 """,
     ),
     Edit(

@@ -315,7 +315,8 @@ import ToftTestKit
         }
     }
 
-    @Test func `Clusters of an encrypted file are found again without the node above them`() throws {
+    @Test func `Clusters of an encrypted file are found again without the node above them`() throws
+    {
         try withLibrary { library in
             try library.encrypt(Keys.first)
             let whole = library.image
