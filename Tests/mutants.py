@@ -39,6 +39,8 @@ TRIALS: dict[str, list[str]] = {
         "tornRecordBelieved",
         "derivedNotReplayed",
         "versionOfBirthNotPinned",
+        "fileCutTooEarly",
+        "logMovedTooEarly",
     ],
     "faults": [
         "syncErrorIgnored",
@@ -637,6 +639,29 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Transaction/Commit.swift",
         """\
+        if let added { try clear(added) }
+""",
+        """\
+        if let added { try clear(added) }
+        if Mutant.isOn(.fileCutTooEarly) { cutFile(to: version) }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Commit.swift",
+        """\
+        for segment in map.segments where !moved.segments.contains(segment) {
+""",
+        """\
+        for segment in map.segments where !moved.segments.contains(segment) {
+            if Mutant.isOn(.logMovedTooEarly) {
+                try freeSpace.release(segment.page, count: Int(segment.pageCount), in: pages)
+                continue
+            }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Commit.swift",
+        """\
         if store.coordinator.isPoisoned { throw .poisoned }
 """,
         """\
@@ -853,12 +878,12 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Transaction/Store.swift",
         """\
-                store: self, published: published, version: coordinator.claimVersion(),
+                version: coordinator.claimVersion(), pins: pins)
 """,
         """\
-                store: self, published: published,
                 version: Mutant.isOn(.versionReusedAfterRollback)
                     ? published.version + 1 : coordinator.claimVersion(),
+                pins: pins)
 """,
     ),
     Edit(

@@ -887,6 +887,12 @@ def test_a_copy_is_written_and_a_file_compacted_when_nobody_has_it_open(tmp_path
     assert "is open" in run("compact", copy, status=1).stderr
     pins = [json.loads(line) for line in run("pins", copy, "--json").stdout.splitlines()]
     assert watching.pid in {pin["process"] for pin in pins}
+    assert all(pin["seconds"] is None or 0 <= pin["seconds"] < 600 for pin in pins)
+    steps = json.loads(run("compact", copy, "--online", "--json").stdout)
+    assert steps["bytesAfter"] <= steps["bytesBefore"]
+    assert steps["heldBytes"] >= 0 and steps["movedBytes"] >= 0
+    assert "now" in run("compact", copy, "--online", "--step-bytes", "0").stdout
+    run("check", copy)
     info = json.loads(run("info", copy, "--json").stdout)
     parts = ("liveBytes", "freeBytes", "heldBytes", "logBytes")
     assert sum(info[part] for part in parts) == info["fileBytes"]

@@ -890,6 +890,31 @@ TOFT_API toft_status toft_compact(toft_string path, toft_compaction *out_compact
 TOFT_API toft_status toft_compact_with_key(
     toft_string path, const void *key, size_t key_size, toft_compaction *out_compaction);
 
+/* What a step of a compaction has done. Sizes in bytes. */
+typedef struct toft_compaction_step {
+    size_t size;
+    uint64_t moved_size;  /* moved from the end of the file to free space before it */
+    uint64_t size_before; /* of the file */
+    uint64_t size_after;
+    /* what only earlier versions need, which some process reads: see toft_realm_pins. No step gives
+       it back before they are gone. */
+    uint64_t held_size;
+    uint64_t has_more; /* 1: another step would do something; 0: none would */
+} toft_compaction_step;
+
+/* Gives the free space of a file back to the system in small steps, while others use it. One step
+   moves at most `byte_count` bytes (at least 256 KiB, and one extent) from the end of the file to
+   free space before them, and cuts off what the step before has moved, unless somebody still reads
+   a version that needs it; 0: it only cuts off. It is a write transaction that changes no object: it
+   waits for other writers and holds them up, readers and observers it leaves alone, and a crash
+   loses nothing. The realm goes to the newest version before and after it. Call it until has_more is
+   0. Errors: TOFT_ERROR_ALREADY_IN_TRANSACTION; TOFT_ERROR_READ_ONLY; those of
+   toft_realm_begin_write and toft_realm_commit. Cost: the inner nodes of all trees, about a
+   hundredth of the file, and what is moved; where only long values are left to move, what holds
+   them too. */
+TOFT_API toft_status toft_realm_compact_step(
+    toft_realm *realm, uint64_t byte_count, toft_compaction_step *out_step);
+
 /* Encrypts a file with another key, if no process has it open, not even for reading. `old_key` (may
    be NULL with the size 0: the file is not encrypted) and `new_key` (may be NULL with the size 0:
    it is not encrypted afterwards): TOFT_KEY_SIZE bytes each. What the file holds is written to a
@@ -2077,6 +2102,9 @@ typedef struct toft_version_pin {
     /* 0: unknown, of a process that has the file open for reading only */
     uint64_t process_id;
     uint64_t held_size; /* bytes that this version needs and the latest one does not */
+    /* milliseconds since the process began to read it; -1: unknown, of a process that has the file
+       open for reading only */
+    int64_t age;
 } toft_version_pin;
 
 /* Lists the versions that are read, oldest first, each once for each process: writes up to

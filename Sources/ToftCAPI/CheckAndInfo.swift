@@ -42,7 +42,7 @@ public func toft_realm_pins(
         let pins = try session.versionPins().map {
             toft_version_pin(
                 version: $0.version.rawValue, process_id: $0.processID ?? 0,
-                held_size: $0.heldSize)
+                held_size: $0.heldSize, age: $0.age.map { $0 / 1_000_000 } ?? -1)
         }
         Argument.fill(room, pins)
         count.pointee = pins.count

@@ -48,6 +48,25 @@ public func toft_compact_with_key(
 }
 
 @c @implementation
+public func toft_realm_compact_step(
+    _ realm: OpaquePointer?, _ byte_count: UInt64,
+    _ out_step: UnsafeMutablePointer<toft_compaction_step>?
+) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        let session = try ResolvedHandle(realm: realm).session
+        let out = try Argument.outStructure(out_step, "out_step")
+        let done = try session.compactStep(movingAtMost: byte_count)
+        var step = toft_compaction_step()
+        step.moved_size = done.movedSize
+        step.size_before = done.sizeBefore
+        step.size_after = done.sizeAfter
+        step.held_size = done.heldSize
+        step.has_more = done.hasMore ? 1 : 0
+        Argument.fill(out, step)
+    }
+}
+
+@c @implementation
 public func toft_change_key(
     _ path: toft_string, _ old_key: UnsafeRawPointer?, _ old_key_size: Int,
     _ new_key: UnsafeRawPointer?, _ new_key_size: Int

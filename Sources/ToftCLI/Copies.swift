@@ -44,14 +44,21 @@ struct Copy: ParsableCommand {
 
 struct Compact: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Give a file's free space back, where nobody has it open.",
+        abstract: "Give a file's free space back, where nobody has it open, or beside others.",
         discussion:
             "Works in the file itself, in steps that each leave a whole file: it can be killed. "
-            + "Exit status 1 when a process has the file open.")
+            + "Exit status 1 when a process has the file open, but for --online.")
 
     @OptionGroup var target: FileArgument
 
+    @Flag(help: "Work in small commits, while others use the file.")
+    var online = false
+
+    @Option(help: "Bytes that a commit of --online moves at most.")
+    var stepBytes: UInt64 = 1 << 20
+
     func run() throws {
+        if online { return try reportingErrors { try compactOnline() } }
         let sizes = try reportingErrors {
             guard let sizes = try Database.compact(target.file, encryptionKey: target.key.key())
             else {
@@ -67,6 +74,36 @@ struct Compact: ParsableCommand {
                 ]))
         } else {
             print("\(ByteCount.text(sizes.before)), now \(ByteCount.text(sizes.after))")
+        }
+    }
+
+    private func compactOnline() throws {
+        var configuration = StoreConfiguration(location: .file(path: target.file))
+        configuration.createsFile = false
+        configuration.encryptionKey = try target.key.key()
+        let store = try Store.open(configuration)
+        var all = try store.compactStep(movingAtMost: stepBytes)
+        while all.hasMore {
+            let step = try store.compactStep(movingAtMost: stepBytes)
+            all.movedSize += step.movedSize
+            all.sizeAfter = step.sizeAfter
+            all.heldSize = step.heldSize
+            all.hasMore = step.hasMore
+        }
+        try store.close()
+        if target.json {
+            print(
+                JSONLine.object([
+                    ("bytesBefore", .number(all.sizeBefore)),
+                    ("bytesAfter", .number(all.sizeAfter)),
+                    ("movedBytes", .number(all.movedSize)), ("heldBytes", .number(all.heldSize)),
+                ]))
+        } else {
+            print(
+                "\(ByteCount.text(all.sizeBefore)), now \(ByteCount.text(all.sizeAfter)); "
+                    + "\(ByteCount.text(all.movedSize)) moved"
+                    + (all.heldSize == 0
+                        ? "" : ", \(ByteCount.text(all.heldSize)) kept for readers: see pins"))
         }
     }
 }
@@ -110,7 +147,7 @@ struct Pins: ParsableCommand {
         abstract: "List the versions that are read, by which process, and what they hold.",
         discussion:
             "A version that is read keeps the pages that it needs. A process that has the file "
-            + "open for reading only has no number.")
+            + "open for reading only has no number, and nobody knows since when it reads.")
 
     @OptionGroup var target: FileArgument
 
@@ -125,12 +162,14 @@ struct Pins: ParsableCommand {
                             ("version", .number(pin.version.rawValue)),
                             ("process", .number(pin.processID ?? 0)),
                             ("heldBytes", .number(pin.heldSize)),
+                            ("seconds", pin.age.map { .integer($0 / 1_000_000_000) } ?? .null),
                         ]))
                 } else {
                     let process = pin.processID.map { "process \($0)" } ?? "a process that reads"
-                    let age = newest > pin.version ? "older" : "newest"
+                    let place = newest > pin.version ? "older" : "newest"
+                    let age = pin.age.map { ", for \($0 / 1_000_000_000) s" } ?? ""
                     print(
-                        "version \(pin.version) (\(age)): \(process), holds "
+                        "version \(pin.version) (\(place)): \(process)\(age), holds "
                             + ByteCount.text(pin.heldSize))
                 }
             }

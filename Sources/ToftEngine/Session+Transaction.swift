@@ -134,6 +134,32 @@ extension Session {
         }
     }
 
+    /// Moves at most so many bytes from the end of the file to free space before them, as a commit
+    /// that changes no object, and gives back what is free at the end; see `Store.compactStep`. The
+    /// session goes to the newest version before and after it, so that it keeps none.
+    package func compactStep(movingAtMost byteCount: UInt64) throws(EngineError) -> CompactionStep {
+        try check()
+        guard transaction == nil else {
+            throw EngineError(
+                .alreadyInTransaction,
+                "Can't compact inside a write transaction. Commit or cancel it first.")
+        }
+        guard !isReadOnly else {
+            throw EngineError(.readOnly, "Can't compact: the session was opened read-only.")
+        }
+        try checkNotWritingOnThisThread()
+        try refresh()
+        let step = try interruption.watching { () throws(EngineError) in
+            try interruption.waiting(configuration.writeTimeoutMilliseconds ?? -1) {
+                timeout throws(StorageError) in
+                try database.store.compactStep(
+                    movingAtMost: byteCount, timeoutMilliseconds: timeout)
+            }
+        }
+        try refresh()
+        return step
+    }
+
     /// The transaction that is to end, which the session is no longer in.
     private func endingTransaction(_ verb: String) throws(EngineError) -> ModelTransaction {
         guard let ending = transaction else {

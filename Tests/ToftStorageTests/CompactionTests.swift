@@ -142,4 +142,161 @@ internal import ToftTestKit
             try again.close()
         }
     }
+
+    // MARK: In steps, beside others
+
+    /// Steps until there is nothing left to do; how many.
+    private func compact(_ store: Store, by byteCount: UInt64) throws -> Int {
+        var steps = 0
+        while try store.compactStep(movingAtMost: byteCount).hasMore {
+            steps += 1
+            try #require(steps < 10_000, "the steps do not end")
+        }
+        return steps
+    }
+
+    @Test(arguments: [1, 256 << 10, 1 << 20, .max] as [UInt64])
+    func `Steps move what lies at the end, and each gives back what the one before has moved`(
+        byteCount: UInt64
+    ) throws {
+        try withTemporaryDatabase { database in
+            let store = try database.open()
+            try leaveHoles(store)
+            try store.checkpoint()
+            let before = try store.file.size()
+            let first = try store.compactStep(movingAtMost: byteCount)
+            #expect(first.hasMore && first.movedSize > 0 && first.heldSize == 0)
+            #expect(first.sizeBefore == before)
+            // One extent more at most, and a step of less than 256 KiB counts as that.
+            #expect(first.movedSize <= min(max(byteCount, 256 << 10), before) + 65_536)
+            let second = try store.compactStep(movingAtMost: byteCount)
+            #expect(second.sizeAfter < first.sizeAfter)
+            #expect(try keys(store) == left)
+            let steps = try compact(store, by: byteCount)
+            #expect(byteCount == .max || steps > 1)
+            let after = try store.file.size()
+            #expect(after < before / 3, "\(before) bytes became \(after)")
+            #expect(store.coordinator.published.fileSize == after)
+            #expect(try keys(store) == left)
+            let version = store.latestVersion
+            let last = try store.compactStep(movingAtMost: byteCount)
+            #expect(last == CompactionStep(sizeBefore: after, sizeAfter: after))
+            #expect(store.latestVersion == version, "nothing to do, nothing committed")
+            try put(1..<2, in: store)
+            try store.close()
+            let again = try database.open()
+            #expect(try keys(again) == (left + [1]).sorted())
+            try again.close()
+        }
+    }
+
+    @Test func `A step of no bytes only gives back what is free at the end`() throws {
+        try withTemporaryDatabase { database in
+            let store = try database.open()
+            try leaveHoles(store)
+            try store.checkpoint()
+            let first = try store.compactStep(movingAtMost: .max)
+            let step = try store.compactStep(movingAtMost: 0)
+            #expect(step.movedSize == 0 && !step.hasMore && step.heldSize == 0)
+            #expect(step.sizeAfter < first.sizeAfter)
+            #expect(try keys(store) == left)
+            try store.close()
+        }
+    }
+
+    @Test func `What a reader needs stays, is reported, and goes when the reader does`() throws {
+        try withTemporaryDatabase { database in
+            let store = try database.open()
+            try put(0..<20_000, in: store)
+            try store.checkpoint()
+            let reader = try store.beginRead()
+            try delete((0..<20_000).filter { $0 % 5 != 0 }, in: store)
+            try store.checkpoint()
+            _ = try compact(store, by: 1 << 20)
+            let held = try store.compactStep(movingAtMost: 1 << 20)
+            #expect(held.heldSize > 1 << 20 && held.sizeAfter == held.sizeBefore && !held.hasMore)
+            let cursor = try reader.orderedTree(tree).cursor()
+            var count = 0
+            var isThere = try cursor.seekFirst()
+            while isThere {
+                count += 1
+                isThere = try cursor.next()
+            }
+            #expect(count == 20_000)
+            #expect(StoreCheck.run(reader).isSound)
+            reader.release()
+            _ = try compact(store, by: 1 << 20)
+            #expect(try store.file.size() < held.sizeAfter / 2)
+            #expect(try keys(store) == left)
+            try store.close()
+        }
+    }
+
+    @Test func `The log moves from the end, and a version from before knows where it was`()
+        throws
+    {
+        try withTemporaryDatabase { database in
+            let store = try database.open()
+            try put(0..<20_000, in: store)
+            // The log grows behind all that.
+            for start in stride(from: 20_000, to: 30_000, by: 500) {
+                try put(start..<start + 500, in: store)
+            }
+            #expect(store.coordinator.log.segments.count > 1)
+            try delete((0..<30_000).filter { $0 % 5 != 0 || $0 >= 20_000 }, in: store)
+            try store.checkpoint()
+            let reader = try store.beginRead()
+            let before = store.coordinator.log.segments
+            _ = try compact(store, by: 1 << 20)
+            #expect(store.coordinator.log.segments != before)
+            #expect(StoreCheck.run(reader).isSound)
+            try reader.writeCopy(to: database.path + ".copy")
+            reader.release()
+            _ = try compact(store, by: 1 << 20)
+            for start in stride(from: 1, to: 2_000, by: 5) { try put(start..<start + 1, in: store) }
+            let wanted = (left + stride(from: 1, to: 2_000, by: 5)).sorted()
+            #expect(try keys(store) == wanted)
+            try store.close()
+            let again = try database.open()
+            #expect(try keys(again) == wanted)
+            try again.close()
+        }
+    }
+
+    @Test func `Long values move too, and clusters beside them`() throws {
+        try withTemporaryDatabase { database in
+            let store = try database.open()
+            func fill(_ keys: some Sequence<Int>, _ length: (Int) -> Int) throws {
+                let transaction = try store.beginWrite()
+                if try !transaction.view.hasTree(tree) {
+                    _ = try transaction.createOrderedTree()
+                }
+                for key in keys {
+                    try withUnsafeBytes(of: key.bigEndian) { bytes throws in
+                        try [UInt8](repeating: UInt8(key & 0xFF), count: length(key))
+                            .withUnsafeBytes {
+                                try transaction.treePut(tree, bytes, $0, derived: false)
+                            }
+                    }
+                }
+                _ = try transaction.commit()
+            }
+            for key in 0..<400 { try fill(key..<key + 1) { 20_000 + $0 * 10 } }
+            try delete((0..<400).filter { $0 % 4 != 3 }, in: store)
+            let before = try store.file.size()
+            _ = try compact(store, by: 1 << 18)
+            #expect(try store.file.size() < before / 2)
+            let report = try store.check()
+            #expect(report.isSound, "\(report.problems)")
+            let snapshot = try store.beginRead()
+            defer { snapshot.release() }
+            for key in stride(from: 3, to: 400, by: 4) {
+                try withUnsafeBytes(of: key.bigEndian) { bytes throws in
+                    let value = try #require(try snapshot.orderedTree(tree).value(forKey: bytes))
+                    #expect(value.count == 20_000 + key * 10)
+                    #expect(value.allSatisfy { $0 == UInt8(key & 0xFF) })
+                }
+            }
+        }
+    }
 }

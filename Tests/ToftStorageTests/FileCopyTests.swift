@@ -328,6 +328,8 @@ internal import ToftTestKit
             let pin = try #require(pins.first { $0.version == old.version })
             #expect(pin.heldSize > 400_000, "\(pins)")
             #expect(pin.processID == ProcessIdentity.current().pid)
+            let age = try #require(pin.age)
+            #expect(try #require(try store.versionPins().first?.age) >= age && age > 0)
             let facts = try store.facts()
             #expect(facts.heldSize >= pin.heldSize)
             #expect(facts.liveSize < facts.fileSize - facts.heldSize)

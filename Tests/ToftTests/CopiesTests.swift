@@ -118,6 +118,8 @@ struct CopiesTests {
             let pin = try #require(pins.first)
             #expect(old.contains(pin.version) && pin.held > 0)
             #expect(pin.processID == Int(getpid()))
+            let age = try #require(pin.age)
+            #expect(age > 0 && age < 600)
             let sizes = try realm.sizes()
             #expect(sizes.held >= pin.held)
             #expect(sizes.file == sizes.live + sizes.free + sizes.held + sizes.log)
@@ -130,6 +132,38 @@ struct CopiesTests {
             second = nil
             try realm.write { realm.add(Dog("Fido")) }
             #expect(realm.objects(Dog.self).count == 2)
+            try TestRealm.check(realm)
+        }
+    }
+
+    @Test
+    func `A file is compacted in steps while others read it, and observers hear nothing`() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            let realm = try Realm(configuration: configuration(url))
+            try fill(realm, 20_000)
+            var frozen: Realm? = realm.freeze()
+            try thin(realm)
+            let left = realm.objects(Person.self).count
+            var calls = 0
+            let token = realm.objects(Person.self).observe { change in
+                if case .update = change { calls += 1 }
+            }
+            let before = try size(url)
+            while try realm.compactStep(movingAtMost: 1 << 18).hasMore {}
+            let held = try realm.compactStep()
+            #expect(held.held > 0 && held.moved == 0)
+            #expect(frozen?.objects(Person.self).count == 20_000)
+            frozen = nil
+            while try realm.compactStep(movingAtMost: 1 << 18).hasMore {}
+            let last = try realm.compactStep(movingAtMost: 0)
+            #expect(last.held == 0 && last.before == last.after)
+            #expect(try size(url) < before / 2)
+            realm.refresh()
+            #expect(calls == 0)
+            #expect(realm.objects(Person.self).count == left)
+            token.invalidate()
+            try realm.write { expectError(.alreadyInTransaction) { try realm.compactStep() } }
             try TestRealm.check(realm)
         }
     }

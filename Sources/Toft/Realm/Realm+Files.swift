@@ -57,6 +57,49 @@ extension Realm {
         }
     }
 
+    /// What a step of a compaction beside others has done. Sizes in bytes.
+    public struct CompactionStep: Sendable, Equatable {
+        /// What was moved from the end of the file to free space before it.
+        public var moved: Int
+        /// The size of the file when the step began.
+        public var before: Int
+        /// The size of the file now.
+        public var after: Int
+        /// What only earlier versions need, which some process reads: see `versionPins`. No step
+        /// gives it back before they are gone.
+        public var held: Int
+        /// Whether another step would do something.
+        public var hasMore: Bool
+    }
+
+    /// Gives the free space of the file back to the system in small steps, while others use it.
+    ///
+    /// One step moves what lies at the end of the file to free space before it, and cuts off what
+    /// the step before has moved, unless somebody still reads a version that needs it. It is a
+    /// write transaction that changes no object: it waits for other writers and holds them up,
+    /// readers and observers it leaves alone, and a crash loses nothing. The realm goes to the
+    /// newest version before and after it. `while try realm.compactStep().hasMore {}` does all.
+    /// Realm compacts only when a file is opened.
+    ///
+    /// - Parameter byteCount: bytes that are moved at most, but at least 256 KiB, and one extent;
+    ///   0: the step only cuts off.
+    /// - Returns: what the step has done.
+    /// - Throws: `Realm.Error`: `.alreadyInTransaction` in a write transaction, `.readOnly`, and
+    ///   what a write throws.
+    @discardableResult
+    public func compactStep(movingAtMost byteCount: Int = 1 << 20) throws -> CompactionStep {
+        do throws(EngineError) {
+            try session.verify()
+            let step = try session.engine.compactStep(movingAtMost: UInt64(clamping: byteCount))
+            return CompactionStep(
+                moved: Int(clamping: step.movedSize), before: Int(clamping: step.sizeBefore),
+                after: Int(clamping: step.sizeAfter), held: Int(clamping: step.heldSize),
+                hasMore: step.hasMore)
+        } catch {
+            throw Realm.Error(error)
+        }
+    }
+
     /// Encrypts a configuration's file, which has the configuration's key, with another key, or
     /// decrypts it, if nobody has it open, in this process or another. A crash leaves the file with
     /// the one key or the other. Throws `.alreadyOpen` where somebody has it open, and `.wrongKey`,
@@ -190,6 +233,9 @@ extension Realm {
         public var processID: Int?
         /// Bytes that the version needs and the newest one does not.
         public var held: Int
+        /// Seconds since the process began to read it; nil for one that has the file open for
+        /// reading only.
+        public var age: TimeInterval?
     }
 
     /// The versions that are read, oldest first, each once for each process: what makes a file
@@ -201,7 +247,7 @@ extension Realm {
                 VersionPin(
                     version: $0.version.rawValue,
                     processID: $0.processID.map { Int(clamping: $0) },
-                    held: Int(clamping: $0.heldSize))
+                    held: Int(clamping: $0.heldSize), age: $0.age.map { Double($0) / 1e9 })
             }
         } catch {
             throw Realm.Error(error)

@@ -24,6 +24,7 @@ extension toft_input_column: SizedStructure { static var firstSize: Int { 72 } }
 extension toft_database_info: SizedStructure { static var firstSize: Int { 80 } }
 extension toft_check_report: SizedStructure { static var firstSize: Int { 32 } }
 extension toft_compaction: SizedStructure { static var firstSize: Int { 24 } }
+extension toft_compaction_step: SizedStructure { static var firstSize: Int { 48 } }
 extension toft_salvage_options: SizedStructure { static var firstSize: Int { 104 } }
 extension toft_salvage_report: SizedStructure { static var firstSize: Int { 40 } }
 

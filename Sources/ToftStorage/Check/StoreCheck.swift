@@ -153,9 +153,10 @@ package struct StoreCheck {
         }
     }
 
-    /// The segments of the log. A version from before the log grew knows nothing of the new ones.
+    /// The segments of the log. A version from before the log grew, or moved, knows nothing of the
+    /// new ones.
     private mutating func visitLog(_ bitmaps: [Ref]) throws(StorageError) {
-        for segment in try snapshot.store.logSegments() {
+        for segment in try snapshot.store.logSegments(of: snapshot) {
             let region = Page.region(of: segment.page)
             guard region < bitmaps.count else { continue }
             let bitmap = Bitmap(page: try snapshot.pages.view(bitmaps[region], as: .bitmap))
@@ -222,32 +223,6 @@ private final class TreeExtents: TreeVisitor {
 
     func visit(_ ref: Ref, as type: ExtentType) { refs.append(ref) }
     func visit(sequence id: TreeID) { sequences.append(id) }
-}
-
-/// A set of page numbers, one bit each.
-private struct PageSet {
-    private var words: [UInt64] = []
-
-    /// False if the page was in the set already.
-    mutating func insert(_ page: PageNumber) -> Bool {
-        let index = Int(page.rawValue / 64)
-        if index >= words.count { words += Array(repeating: 0, count: index - words.count + 64) }
-        let bit: UInt64 = 1 << (page.rawValue % 64)
-        defer { words[index] |= bit }
-        return words[index] & bit == 0
-    }
-
-    func contains(_ page: PageNumber) -> Bool { word(from: page) & 1 == 1 }
-
-    /// Whether `page` and the 63 behind it are there, one bit each.
-    func word(from page: PageNumber) -> UInt64 {
-        let index = Int(page.rawValue / 64)
-        let low = index < words.count ? words[index] : 0
-        let shift = page.rawValue % 64
-        guard shift != 0 else { return low }
-        let high = index + 1 < words.count ? words[index + 1] : 0
-        return low >> shift | high << (64 - shift)
-    }
 }
 
 extension Store {

@@ -100,6 +100,67 @@ package final class Cipher: Sendable {
         }
     }
 
+    // MARK: Extents without a parent
+
+    /// Finds extents by the first block of their header, in which nothing is unknown but how many
+    /// pages they have: for each number the block decrypts to one first counter, which is the MAC
+    /// that the lost parent had. The second block of the header tells which number is right, but
+    /// for one in four billion; whoever reads the extent compares its MAC.
+    final class Finder {
+        private let blocks: BlockMode
+        private let counters: UnsafeMutableRawPointer
+        private let headers: UnsafeMutableRawPointer
+
+        fileprivate init(_ blocks: BlockMode) {
+            self.blocks = blocks
+            let size = ExtentLimit.pages * Digest.size
+            counters = .allocate(byteCount: size, alignment: 16)
+            headers = .allocate(byteCount: size, alignment: 16)
+        }
+
+        deinit {
+            counters.deallocate()
+            headers.deallocate()
+        }
+
+        /// The reference of the extent of a type that begins at `page`, whose encrypted bytes are
+        /// at `base`; nil where none does.
+        func extent(_ type: ExtentType, _ page: PageNumber, _ base: UnsafeRawPointer) -> Ref? {
+            let count = ExtentLimit.pages
+            let first: UInt64 = base.uint64(at: 0), second: UInt64 = base.uint64(at: 8)
+            for index in 0..<count {
+                let known = UInt64(type.rawValue) | UInt64(index + 1) << 32
+                counters.storeUInt64(first ^ known, at: index * Digest.size)
+                counters.storeUInt64(second ^ page.rawValue, at: index * Digest.size + 8)
+            }
+            guard blocks.decrypt(counters, count: count) else { return nil }
+            for index in 0..<count {
+                var counter = Digest(decoding: counters + index * Digest.size)
+                let (high, carries) = counter.high.byteSwapped.addingReportingOverflow(1)
+                counter.high = high.byteSwapped
+                if carries { counter.low = (counter.low.byteSwapped &+ 1).byteSwapped }
+                counter.encode(to: headers + index * Digest.size)
+            }
+            guard blocks.encrypt(headers, count: count) else { return nil }
+            let third: UInt64 = base.uint64(at: 16), fourth: UInt64 = base.uint64(at: 24)
+            for index in 0..<count {
+                let key = UnsafeRawPointer(headers) + index * Digest.size
+                let birth = Version(third ^ key.uint64(at: 0)), rest = fourth ^ key.uint64(at: 8)
+                let length = rest & 0xFFFF_FFFF, start = rest >> 32
+                guard birth > 0, birth < .limit,
+                    start == UInt64(ExtentHeader.payloadStart(type, pageCount: index + 1)),
+                    length <= UInt64((index + 1) * Page.size)
+                else { continue }
+                var ref = Ref(page: page, birth: birth, checksum: 0, pageCount: UInt32(index + 1))
+                ref.digest = Digest(decoding: counters + index * Digest.size)
+                return ref
+            }
+            return nil
+        }
+    }
+
+    func finder() throws(StorageError) -> Finder { Finder(try stream.blocks()) }
+
     // MARK: Log frames
 
     /// Encrypts the payload of a frame, behind `Digest.size` bytes for its MAC, in its place.

@@ -47,6 +47,9 @@ final class CounterMode: @unchecked Sendable {
         if !isDone { throw .addressSpaceExhausted }
     }
 
+    /// Single blocks under the same key.
+    func blocks() throws(StorageError) -> BlockMode { try BlockMode(crypto, key: key) }
+
     private func makeContext() throws(StorageError) -> OpaquePointer {
         guard let context = crypto.makeContext() else { throw .addressSpaceExhausted }
         guard
@@ -56,5 +59,51 @@ final class CounterMode: @unchecked Sendable {
             throw .addressSpaceExhausted
         }
         return context
+    }
+}
+
+/// Single blocks of AES-256, encrypted and decrypted: for who knows what a block holds and looks for
+/// the counter that it was encrypted with. One thread uses it.
+final class BlockMode {
+    private let crypto: LibCrypto
+    private let encrypting: OpaquePointer
+    private let decrypting: OpaquePointer
+
+    /// - Throws: `addressSpaceExhausted` where libcrypto finds no memory.
+    fileprivate init(_ crypto: LibCrypto, key: SecretMemory) throws(StorageError) {
+        self.crypto = crypto
+        guard let encrypting = crypto.makeContext() else { throw .addressSpaceExhausted }
+        guard let decrypting = crypto.makeContext() else {
+            crypto.freeContext(encrypting)
+            throw .addressSpaceExhausted
+        }
+        self.encrypting = encrypting
+        self.decrypting = decrypting
+        let mode = crypto.blockMode(), bytes = key.bytes.baseAddress
+        guard crypto.startCipher(encrypting, mode, nil, bytes, nil) == 1,
+            crypto.startDecipher(decrypting, mode, nil, bytes, nil) == 1,
+            crypto.setPadding(encrypting, 0) == 1, crypto.setPadding(decrypting, 0) == 1
+        else { throw .addressSpaceExhausted }
+    }
+
+    deinit {
+        crypto.freeContext(encrypting)
+        crypto.freeContext(decrypting)
+    }
+
+    /// Encrypts whole blocks in their place; false where libcrypto fails.
+    func encrypt(_ blocks: UnsafeMutableRawPointer, count: Int) -> Bool {
+        var written: Int32 = 0
+        return crypto.updateCipher(
+            encrypting, blocks, &written, blocks, Int32(clamping: count * Digest.size)) == 1
+            && Int(written) == count * Digest.size
+    }
+
+    /// Decrypts whole blocks in their place; false where libcrypto fails.
+    func decrypt(_ blocks: UnsafeMutableRawPointer, count: Int) -> Bool {
+        var written: Int32 = 0
+        return crypto.updateDecipher(
+            decrypting, blocks, &written, blocks, Int32(clamping: count * Digest.size)) == 1
+            && Int(written) == count * Digest.size
     }
 }

@@ -20,6 +20,8 @@ struct LibCrypto: Sendable {
             Int32
         ) -> Int32
 
+    typealias SetPadding = @convention(c) (OpaquePointer, Int32) -> Int32
+
     let startHash: StartHash
     let updateHash: UpdateHash
     let finishHash: FinishHash
@@ -28,6 +30,10 @@ struct LibCrypto: Sendable {
     let counterMode: MakeContext
     let startCipher: StartCipher
     let updateCipher: UpdateCipher
+    let blockMode: MakeContext
+    let startDecipher: StartCipher
+    let updateDecipher: UpdateCipher
+    let setPadding: SetPadding
 
     /// Bytes for the state of a hash (SHA256_CTX has 112).
     static let hashState = 128
@@ -50,7 +56,11 @@ struct LibCrypto: Sendable {
             let freeContext = library.function("EVP_CIPHER_CTX_free", as: FreeContext.self),
             let counterMode = library.function("EVP_aes_256_ctr", as: MakeContext.self),
             let startCipher = library.function("EVP_EncryptInit_ex", as: StartCipher.self),
-            let updateCipher = library.function("EVP_EncryptUpdate", as: UpdateCipher.self)
+            let updateCipher = library.function("EVP_EncryptUpdate", as: UpdateCipher.self),
+            let blockMode = library.function("EVP_aes_256_ecb", as: MakeContext.self),
+            let startDecipher = library.function("EVP_DecryptInit_ex", as: StartCipher.self),
+            let updateDecipher = library.function("EVP_DecryptUpdate", as: UpdateCipher.self),
+            let setPadding = library.function("EVP_CIPHER_CTX_set_padding", as: SetPadding.self)
         else { return nil }
         self.startHash = startHash
         self.updateHash = updateHash
@@ -60,5 +70,9 @@ struct LibCrypto: Sendable {
         self.counterMode = counterMode
         self.startCipher = startCipher
         self.updateCipher = updateCipher
+        self.blockMode = blockMode
+        self.startDecipher = startDecipher
+        self.updateDecipher = updateDecipher
+        self.setPadding = setPadding
     }
 }

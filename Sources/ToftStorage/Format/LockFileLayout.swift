@@ -37,14 +37,14 @@ package enum LockFileLayout {
     static let processSize = 64
     package static let processLimit = 1024
     static let pins = processes + processLimit * processSize
-    static let pinSize = 16
+    static let pinSize = 24
     package static let pinLimit = 16_384
     package static let size = pins + pinLimit * pinSize
 
     private static let line = 64
     /// "TOFTLOCK" as a number in memory order.
     static let magicWord = UInt64(littleEndian: 0x4B43_4F4C_5446_4F54)
-    static let currentLayout: UInt64 = 2
+    static let currentLayout: UInt64 = 3
 
     /// Words of a descriptor.
     enum Descriptor {
@@ -78,6 +78,8 @@ package enum LockFileLayout {
     enum ReaderSlot {
         static let owner = 0
         static let version = owner + 8
+        /// When it was pinned, by the monotonic clock in nanoseconds.
+        static let time = version + 8
     }
 
     enum State {

@@ -246,8 +246,11 @@ final class BitmapAllocator {
         filePages = min(filePages, try usedEnd(in: space))
     }
 
-    /// Where the file could end if at most `limit` of its last pages moved to free ones before.
-    func cut(movingAtMost limit: Int, in space: PageWriter) throws(StorageError) -> PageNumber {
+    /// Where the file could end if at most `limit` of its last pages moved to free ones before, not
+    /// counting those in `fixed`, and how many do.
+    func cut(movingAtMost limit: Int, besides fixed: PageSet, in space: PageWriter)
+        throws(StorageError) -> (cut: PageNumber, moving: Int)
+    {
         let used = regions.reduce(0) { $0 + Page.perRegion - $1.freePages }
         // Extents of several pages do not fill all gaps.
         let least = Page.firstData + UInt64(used + used / 64 + 16)
@@ -256,12 +259,20 @@ final class BitmapAllocator {
             let bitmap = try bitmap(index, in: space)
             for word in (0..<BitmapLayout.words).reversed() {
                 let start = Page.first(ofRegion: index) + UInt64(word * 64)
-                moved += bitmap.word(word).nonzeroBitCount
-                if start <= least { return least }
-                if moved > limit { return start + 64 }
+                let used = (bitmap.word(word) & ~fixed.word(from: start)).nonzeroBitCount
+                if start <= least { return (least, moved) }
+                if moved + used > limit { return (start + 64, moved) }
+                moved += used
             }
         }
-        return least
+        return (least, moved)
+    }
+
+    /// Has the bitmaps that lie behind a page written anew.
+    func relocate(from cut: PageNumber, in space: PageWriter) throws(StorageError) {
+        for index in regions.indices where regions[index].ref.map({ $0.page >= cut }) ?? false {
+            try bitmap(index, in: space).isDirty = true
+        }
     }
 
     private func grow(to pages: UInt64) throws(StorageError) {

@@ -308,9 +308,47 @@ final class FreeSpace {
     /// which are taken first from now on. O(free space).
     func cutFile(movingAtMost limit: Int, in space: PageWriter) throws(StorageError) -> PageNumber {
         let bitmaps = try spillToBitmaps(in: space)
-        let cut = try bitmaps.cut(movingAtMost: limit, in: space)
+        let cut = try bitmaps.cut(movingAtMost: limit, besides: PageSet(), in: space).cut
         bitmaps.setLimit(cut)
         return cut
+    }
+
+    /// The same for a step beside readers. What is freed, and pinned still, does not count as
+    /// moved, nor do the segments of the log. O(free space + freed runs).
+    func planStep(movingAtMost limit: Int, _ log: [LogSegment], in space: PageWriter)
+        throws(StorageError) -> StepPlan
+    {
+        let bitmaps = try spillToBitmaps(in: space)
+        var kept = freed
+        for batch in batches { kept += try FreeSpaceReader.batch(batch.ref, in: space.reader) }
+        kept.removeAll { $0.isReclaimable }
+        var fixed = PageSet()
+        for run in kept { for page in 0..<UInt64(run.count) { fixed.insert(run.page + page) } }
+        for segment in log {
+            for page in 0..<segment.pageCount { fixed.insert(segment.page + page) }
+        }
+        let end = try bitmaps.usedEnd(in: space)
+        var (cut, moving) = try bitmaps.cut(movingAtMost: limit, besides: fixed, in: space)
+        cut = min(cut, PageNumber(end))
+        bitmaps.setLimit(cut)
+        try bitmaps.relocate(from: cut, in: space)
+        trimsFile = true
+        return StepPlan(
+            usedEnd: end, cut: cut, pagesBehindCut: moving,
+            heldPages: kept.reduce(0) {
+                $1.death == space.version ? $0 : $0 + UInt64($1.count)
+            })
+    }
+
+    struct StepPlan {
+        /// Behind the last page that is in use.
+        var usedEnd: UInt64
+        /// Where the file could end.
+        var cut: PageNumber
+        /// Pages of extents that lie behind it.
+        var pagesBehindCut: Int
+        /// Pages that only earlier versions need.
+        var heldPages: UInt64
     }
 
     /// Takes all free pages of the file, so that what is allocated next lies behind its end.

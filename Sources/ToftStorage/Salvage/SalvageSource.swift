@@ -7,7 +7,8 @@ package import ToftPlatform
 /// 2. A root or a cluster that no reference leads to is *loose*: found by looking at every page.
 ///    Nothing says that its bytes are right but they themselves.
 /// 3. A page that some reference led to and that was refused is never used as a loose one.
-/// 4. An encrypted file has nothing loose: what it takes to decrypt an extent lies in its parent.
+/// 4. The code that decrypts an extent of an encrypted file lies in its parent. It is found again
+///    from the header, see `Cipher.Finder`, and then proves that the bytes are right.
 ///
 /// One thread uses it. It must not be written to meanwhile.
 package final class SalvageSource {
@@ -216,7 +217,7 @@ package final class SalvageSource {
     /// The extents of a type, also freed ones, whose header names the page that it lies in and that
     /// no reference refused; the newest first. O(file).
     func looseExtents(_ type: ExtentType) throws(StorageError) -> [Ref] {
-        guard file.cipher == nil else { return [] }
+        let finder = try file.cipher?.finder()
         var found: [Ref] = []
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Self.pieceSize * Page.size, alignment: Page.size)
@@ -236,9 +237,11 @@ package final class SalvageSource {
             if let base = buffer.baseAddress {
                 for index in 0..<count {
                     let page = page + UInt64(index)
-                    guard let ref = Self.header(base + index * Page.size, page, type),
-                        !refused.contains(page)
-                    else { continue }
+                    let bytes = base + index * Page.size
+                    let header =
+                        finder.map { $0.extent(type, page, bytes) }
+                        ?? Self.header(bytes, page, type)
+                    guard let ref = header, !refused.contains(page) else { continue }
                     found.append(ref)
                 }
             }
@@ -267,6 +270,7 @@ package final class SalvageSource {
 
     /// The reference of a loose extent with the checksum that its first page has.
     func sealed(_ ref: Ref) throws(StorageError) -> Ref {
+        if file.cipher != nil { return ref }
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Page.size, alignment: Page.size)
         defer { buffer.deallocate() }

@@ -249,18 +249,21 @@ package final class Coordinator: Sendable {
         return Array(versions[..<unique])
     }
 
-    /// Which processes have pinned which versions, ascending; nil: a process that only reads, which
-    /// the kernel does not name. Changes nothing.
-    func pins() throws(StorageError) -> [(version: Version, processID: UInt64?)] {
+    /// A version that is pinned, by which process, and for how many nanoseconds; nil: by one that
+    /// only reads, which the kernel does not name, and nobody knows since when.
+    typealias PinFacts = (version: Version, processID: UInt64?, age: Int64?)
+
+    /// Which processes have pinned which versions, ascending. Changes nothing.
+    func pins() throws(StorageError) -> [PinFacts] {
         try checkUsable()
-        var found: [(version: Version, processID: UInt64?)]
+        var found: [PinFacts]
         switch role {
         case .participant(let pins): found = pins.pins()
         case .readOnly(let pins):
             found = try pins.participants().map { ReaderTable.pins($0, locks) } ?? []
-            found += pins.own.map { ($0, ProcessIdentity.current().pid) }
+            found += pins.own.map { ($0, ProcessIdentity.current().pid, nil) }
         }
-        if let locks { found += try ReadOnlyAttachments.versions(locks).map { ($0, nil) } }
+        if let locks { found += try ReadOnlyAttachments.versions(locks).map { ($0, nil, nil) } }
         return found.sorted { ($0.version, $0.processID ?? 0) < ($1.version, $1.processID ?? 0) }
     }
 

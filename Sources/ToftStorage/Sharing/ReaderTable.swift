@@ -55,6 +55,7 @@ final class ReaderTable: Sendable {
                 Failpoint.reach(.versionRead)
                 let slot: Int
                 if let spare = local.spare.popLast() { slot = spare } else { slot = try claim() }
+                noteTime(slot)
                 let version = words.pin(slot, LockFileLayout.ReaderSlot.version)
                 version.pointee.store(published.version.rawValue, ordering: .relaxed)
                 Failpoint.reach(.pinStored)
@@ -80,10 +81,17 @@ final class ReaderTable: Sendable {
             }
             let slot: Int
             if let spare = local.spare.popLast() { slot = spare } else { slot = try claim() }
+            noteTime(slot)
             words.pin(slot, LockFileLayout.ReaderSlot.version).pointee.store(
                 wanted.rawValue, ordering: .sequentiallyConsistent)
             local.held[wanted] = Held(slot: slot, count: 1)
         }
+    }
+
+    /// Notes when a version is pinned, before the version is: who lists the pins sees both.
+    private func noteTime(_ slot: Int) {
+        words.pin(slot, LockFileLayout.ReaderSlot.time).pointee.store(
+            UInt64(truncatingIfNeeded: MonotonicClock.nanoseconds), ordering: .relaxed)
     }
 
     func unpin(_ version: Version) {
@@ -160,7 +168,7 @@ final class ReaderTable: Sendable {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         clearDead(keeping: ring.version)
         var versions: [Version] = []
-        Self.forEach(words) { _, version in
+        Self.forEach(words) { _, version, _ in
             if version != 0 { versions.append(version) }
         }
         return versions
@@ -170,26 +178,31 @@ final class ReaderTable: Sendable {
     ///
     /// - Parameter own: the owner word of the calling process, which has joined.
     static func pins(_ words: SharedWords, _ locks: FileLocks?, own: UInt64 = 0)
-        -> [(version: Version, processID: UInt64?)]
+        -> [Coordinator.PinFacts]
     {
         let processes = ProcessTable(words: words, locks: locks)
-        var pins: [(version: Version, processID: UInt64?)] = []
-        forEach(words) { owner, version in
+        let now = MonotonicClock.nanoseconds
+        var pins: [Coordinator.PinFacts] = []
+        forEach(words) { owner, version, slot in
             if version != 0 && (owner.word == own || !processes.isDead(owner)) {
-                pins.append((version, processes.processID(of: owner)))
+                let time = words.pin(slot, LockFileLayout.ReaderSlot.time).pointee.load(
+                    ordering: .relaxed)
+                let age = now.subtractingReportingOverflow(Int64(truncatingIfNeeded: time))
+                pins.append(
+                    (version, processes.processID(of: owner), age.overflow ? 0 : max(0, age.0)))
             }
         }
         return pins
     }
 
-    func pins() -> [(version: Version, processID: UInt64?)] {
+    func pins() -> [Coordinator.PinFacts] {
         Self.pins(words, processes.locks, own: owner.word)
     }
 
     private func clearDead(keeping newest: Version) {
         var alive: Set<UInt64> = []
         var dead: Set<UInt64> = []
-        Self.forEach(words) { other, version in
+        Self.forEach(words) { other, version, _ in
             guard other.word != owner.word, !alive.contains(other.word),
                 newest == 0 || (version != 0 && version != newest)
             else { return }
@@ -208,8 +221,9 @@ final class ReaderTable: Sendable {
         }
     }
 
-    private static func forEach(_ words: SharedWords, _ body: (ProcessTable.Owner, Version) -> Void)
-    {
+    private static func forEach(
+        _ words: SharedWords, _ body: (ProcessTable.Owner, Version, _ slot: Int) -> Void
+    ) {
         for slot in 0..<end(words) {
             let owner = words.pin(slot, LockFileLayout.ReaderSlot.owner).pointee.load(
                 ordering: .acquiring)
@@ -218,7 +232,8 @@ final class ReaderTable: Sendable {
                 ProcessTable.Owner(word: owner),
                 Version(
                     words.pin(slot, LockFileLayout.ReaderSlot.version).pointee.load(
-                        ordering: .acquiring)))
+                        ordering: .acquiring)),
+                slot)
         }
     }
 

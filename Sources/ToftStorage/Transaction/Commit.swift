@@ -117,7 +117,9 @@ struct Commit {
             throw .corrupt(page: 0, reason: "a meta page is newer than the newest version")
         }
         var (log, added) = try nextLog()
-        if added != nil || log.salt == 0 { log.base = transaction.base.log.position }
+        if log.segments != store.coordinator.log.segments || log.salt == 0 {
+            log.base = transaction.base.log.position
+        }
         if log.salt == 0 { log.salt = try LogRing.newSalt(of: store.template.databaseID) }
         // 3. The record joins the version; checksums are computed from the leaves up to the root.
         var version = try builder.build(record, total: total)
@@ -144,6 +146,7 @@ struct Commit {
         try Failpoint.pass(.markerWritten)
         // 6. The version is published.
         Self.publish(version, store.coordinator)
+        cutFile(to: version)
         return version
     }
 
@@ -162,13 +165,30 @@ struct Commit {
         store.coordinator.durableVersion = version.version
         // 6.
         Self.publish(version, store.coordinator)
+        cutFile(to: version)
         return version
+    }
+
+    /// 7. of a step of a compaction: the file ends with the version, which counts every page that
+    /// it or an earlier version that is read needs. Its meta is durable, and no checkpoint is under
+    /// way. Readers that find the file shorter than their version look for a newer one.
+    private func cutFile(to version: PublishedVersion) {
+        guard transaction.fileEnd != nil, let size = try? store.file.size(),
+            size > version.fileSize
+        else { return }
+        do throws(StorageError) {
+            try store.file.truncate(to: version.fileSize)
+            Failpoint.reach(.fileTruncated)
+        } catch {
+            Diagnostics.tell(.detail, "'\(store.path)' keeps its free pages: \(error).")
+        }
     }
 
     /// The log's map from this commit on, and the segment that it gains: the first, or another one
     /// where the log is too short.
     private func nextLog() throws(StorageError) -> (LogRing, added: LogSegment?) {
         var map = store.coordinator.log
+        if let end = transaction.fileEnd { return try movedLog(map, before: end) }
         let have = map.capacity / UInt64(Page.size)
         var wanted = have == 0 ? store.firstLogPages : have
         if transaction.isLogTooShort && have > 0 { wanted = max(have * 2, store.firstLogPages) }
@@ -181,6 +201,34 @@ struct Commit {
             pageCount: wanted - have)
         map.segments.append(added)
         return (map, added)
+    }
+
+    /// The log without the segments that lie behind the end of the file; a first one takes their
+    /// place if there is no other and there is room. Theirs are free when no version is read that
+    /// counts them as in use.
+    private func movedLog(_ map: LogRing, before end: PageNumber) throws(StorageError) -> (
+        LogRing, added: LogSegment?
+    ) {
+        var moved = map
+        moved.segments.removeAll { $0.page + $0.pageCount > end }
+        guard let freeSpace = pages.freeSpace, moved.segments.count < map.segments.count else {
+            return (map, nil)
+        }
+        var added: LogSegment?
+        if moved.segments.isEmpty {
+            let count = Int(store.firstLogPages)
+            guard count > 0, try freeSpace.hasRun(of: count, in: pages) else { return (map, nil) }
+            let segment = LogSegment(
+                page: try freeSpace.allocate(count, .long, in: pages), pageCount: UInt64(count))
+            moved.segments.append(segment)
+            added = segment
+        }
+        for segment in map.segments where !moved.segments.contains(segment) {
+            freeSpace.addFreed(
+                page: segment.page, count: UInt32(truncatingIfNeeded: segment.pageCount),
+                birth: Store.birthOfLog, death: pages.version)
+        }
+        return (moved, added)
     }
 
     private func clear(_ segment: LogSegment) throws(StorageError) {

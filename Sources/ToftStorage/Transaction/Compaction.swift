@@ -190,7 +190,7 @@ struct FileUse {
     /// Of them: pages that hold nothing but the log, and free ones.
     let wasted: UInt64
 
-    /// O(regions of the file).
+    /// O(regions of the file + freed runs).
     init(_ meta: Meta, _ file: MappedFile) throws(StorageError) {
         let reader = PageReader(file, version: meta.version)
         let root = try Root(reading: meta.root, in: reader)
@@ -199,6 +199,11 @@ struct FileUse {
             used += UInt64(Page.perRegion - region.freePages)
         }
         for run in try RootPayload.runs(of: meta.root, in: reader) { used &-= UInt64(run.count) }
+        for batch in try FreeSpaceReader.batches(root.batchList, in: reader) {
+            for run in try FreeSpaceReader.batch(batch.ref, in: reader) {
+                used &-= UInt64(run.count)
+            }
+        }
         for segment in meta.logMap.segments.dropFirst() { used &-= segment.pageCount }
         pages = meta.pageCount
         wasted = pages > used ? pages - used : 0
@@ -206,20 +211,36 @@ struct FileUse {
 }
 
 /// Moves extents from behind a page to free pages before it.
-struct ExtentMove {
-    let pages: PageWriter
+final class ExtentMove {
+    private let pages: PageWriter
     /// Where the file is to end.
-    let cut: PageNumber
+    private let cut: PageNumber
     /// Bytes of extents above which leaves are spilled.
-    let dirtyLimit: Int
+    private let dirtyLimit: Int
     /// Whether the long values of leaves move too: every leaf is read then.
-    let movesLongValues: Bool
+    private let movesLongValues: Bool
     /// Whether extents move also where the file has no free pages for them.
-    var growsFile = false
+    private let growsFile: Bool
+    /// Once so many pages have moved, or more, no other extent does.
+    private let limit: Int
+    private(set) var movedPages = 0
+
+    init(
+        pages: PageWriter, cut: PageNumber, dirtyLimit: Int, movesLongValues: Bool,
+        growsFile: Bool = false, limit: Int = .max
+    ) {
+        self.pages = pages
+        self.cut = cut
+        self.dirtyLimit = dirtyLimit
+        self.movesLongValues = movesLongValues
+        self.growsFile = growsFile
+        self.limit = limit
+    }
 
     /// Moves what lies behind the cut of a tree: `ref` is its node of a height. O(inner nodes +
     /// what is moved).
     func move(_ ref: inout Ref, height: Int, leafType: ExtentType) throws(StorageError) {
+        guard movedPages < limit else { return }
         guard Page.isRun(ref.page, count: ref.pageCount) else {
             throw .corrupt(page: ref.page, reason: "a reference names \(ref.pageCount) pages there")
         }
@@ -230,6 +251,7 @@ struct ExtentMove {
             return try pages.spill(limit: dirtyLimit)
         }
         if isMoved { _ = try pages.edit(&ref, as: .treeInner) }
+        try CurrentCall.checkInterruption()
         let count = try node(ref, height).count
         for index in 0..<count {
             let old = try node(ref, height).child(index)
@@ -241,13 +263,20 @@ struct ExtentMove {
         }
     }
 
-    /// Whether an extent lies behind the cut, and there are free pages for it before.
+    /// Whether an extent lies behind the cut, and there are free pages for it before: then it
+    /// counts as moved.
     private func isToMove(_ ref: Ref) throws(StorageError) -> Bool {
-        guard ref.birth != pages.version, ref.page + UInt64(ref.pageCount) > cut else {
-            return false
+        guard ref.birth != pages.version, ref.page + UInt64(ref.pageCount) > cut,
+            movedPages < limit
+        else { return false }
+        let count = Int(ref.pageCount)
+        if !growsFile {
+            guard let freeSpace = pages.freeSpace, try freeSpace.hasRun(of: count, in: pages) else {
+                return false
+            }
         }
-        if growsFile { return true }
-        return try pages.freeSpace?.hasRun(of: Int(ref.pageCount), in: pages) ?? false
+        movedPages += count
+        return true
     }
 
     private func moveLongValues(of ref: inout Ref, _ type: ExtentType) throws(StorageError) {

@@ -15,6 +15,22 @@ extension Store {
         return coordinator.log.segments
     }
 
+    /// The pages that the log has, and those that it had in a version and has given up since: an
+    /// online compaction moves it.
+    func logSegments(of snapshot: Snapshot) throws(StorageError) -> [LogSegment] {
+        let segments = try logSegments()
+        guard snapshot.version < latestVersion else { return segments }
+        let newest = try beginRead()
+        defer { newest.release() }
+        return segments
+            + (try freedRuns(of: newest)).filter {
+                $0.birth == Self.birthOfLog && $0.death > snapshot.version
+            }.map { LogSegment(page: $0.page, pageCount: UInt64($0.count)) }
+    }
+
+    /// What free space lists as the birth of pages that the log has given up. No extent is so old.
+    static let birthOfLog: Version = 0
+
     /// Counts what a logged commit leaves to the next checkpoint.
     func noteLogged(effects: UInt64, bytes: UInt64) {
         let waiting = coordinator.addToBacklog(

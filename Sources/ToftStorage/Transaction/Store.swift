@@ -215,6 +215,12 @@ package final class Store: Sendable {
                 if let snapshot = try snapshot(pinned: pin) { return snapshot }
             } catch {
                 coordinator.unpin(pin)
+                // A compaction may have published a version since, and cut the file to it.
+                if case .fileTruncated = error,
+                    coordinator.published.version > pin.published.version
+                {
+                    continue
+                }
                 throw error
             }
             coordinator.unpin(pin)
@@ -275,6 +281,13 @@ package final class Store: Sendable {
     /// long (negative: for ever).
     package func beginWrite(timeoutMilliseconds: Int = -1) throws(StorageError) -> WriteTransaction
     {
+        try beginWrite(timeoutMilliseconds, with: nil)
+    }
+
+    /// The same with a writer of the transaction's own; nil: with the store's.
+    func beginWrite(_ timeoutMilliseconds: Int, with writer: Writer?) throws(StorageError)
+        -> WriteTransaction
+    {
         try checkProcess()
         guard !isReadOnly else { throw .readOnly }
         var previousOwnerDied = try coordinator.lockWriter(timeoutMilliseconds: timeoutMilliseconds)
@@ -293,8 +306,8 @@ package final class Store: Sendable {
             let pins = try pins(visible.version, ahead.beingWritten)
             Failpoint.reach(.transactionBegun)
             return try WriteTransaction(
-                store: self, published: published, version: coordinator.claimVersion(),
-                pins: pins)
+                store: self, with: writer, published: published,
+                version: coordinator.claimVersion(), pins: pins)
         } catch let error as StorageError {
             endWrite()
             throw error

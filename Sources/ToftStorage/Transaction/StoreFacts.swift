@@ -25,6 +25,9 @@ package struct VersionPin: Sendable, Equatable {
     package var processID: UInt64?
     /// Bytes that the version needs and the newest one does not.
     package var heldSize: UInt64
+    /// Nanoseconds since the process pinned it; nil where that is not known, of a process that has
+    /// the file open for reading only.
+    package var age: Int64?
 }
 
 extension StoreFacts {
@@ -73,20 +76,22 @@ extension Store {
             if let last = pins.last, last.version == pin.version {
                 pins.append(
                     VersionPin(
-                        version: pin.version, processID: pin.processID, heldSize: last.heldSize))
+                        version: pin.version, processID: pin.processID, heldSize: last.heldSize,
+                        age: pin.age))
                 continue
             }
             let held = freed.reduce(0) { sum, run in
                 run.birth <= pin.version && pin.version < run.death ? sum + run.size : sum
             }
             pins.append(
-                VersionPin(version: pin.version, processID: pin.processID, heldSize: held))
+                VersionPin(
+                    version: pin.version, processID: pin.processID, heldSize: held, age: pin.age))
         }
         return pins
     }
 
     /// The runs that a version lists as freed, but for those that nobody can need.
-    private func freedRuns(of snapshot: Snapshot) throws(StorageError) -> [FreeSpace.Run] {
+    func freedRuns(of snapshot: Snapshot) throws(StorageError) -> [FreeSpace.Run] {
         var runs = try RootPayload.runs(of: snapshot.rootRef, in: snapshot.pages)
         for batch in try FreeSpaceReader.batches(snapshot.root.batchList, in: snapshot.pages) {
             runs += try FreeSpaceReader.batch(batch.ref, in: snapshot.pages)

@@ -37,6 +37,8 @@ package final class WriteTransaction {
     package private(set) var isStructureChanged = false
     /// Whether it has changed little.
     package var isSmall: Bool { record.pointee.isComplete && record.pointee.effectCount < 1_000 }
+    /// Where the file is to end, if the transaction is a step of a compaction.
+    var fileEnd: PageNumber?
     /// Whether the log had no room for this commit.
     var isLogTooShort = false
     private var state = State.active
@@ -45,13 +47,15 @@ package final class WriteTransaction {
 
     /// The transaction of a store's writer, which makes `version` on top of `published`.
     ///
+    /// - Parameter writer: one of its own; nil: the store's.
     /// - Parameter pins: the versions whose pages stay, ascending.
     convenience init(
-        store: Store, published: PublishedVersion, version: Version, pins: [Version]
+        store: Store, with writer: Writer?, published: PublishedVersion, version: Version,
+        pins: [Version]
     ) throws(StorageError) {
         try self.init(
-            store: store, writer: store.takeWriter(), isWriterLent: true, published: published,
-            version: version, pins: pins, unlisted: nil, isPrivate: false)
+            store: store, writer: writer ?? store.takeWriter(), isWriterLent: writer == nil,
+            published: published, version: version, pins: pins, unlisted: nil, isPrivate: false)
     }
 
     /// A transaction that makes a version again from the log, with a writer of its own.
@@ -147,7 +151,7 @@ package final class WriteTransaction {
         record.pointee.tree(.columnAdd, tree, column: column)
     }
 
-    private func beginStructure() throws(StorageError) {
+    func beginStructure() throws(StorageError) {
         try checkActive()
         isStructureChanged = true
     }

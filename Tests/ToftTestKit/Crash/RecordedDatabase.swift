@@ -192,6 +192,16 @@ package final class RecordedDatabase {
         file.note(.acknowledged(number))
     }
 
+    /// A step of a compaction beside those who read: the commit that it makes leaves nothing behind
+    /// in the log.
+    package func compactStep(through other: Store? = nil, movingAtMost byteCount: UInt64 = 1 << 18)
+        throws
+    {
+        file.note(.transaction)
+        let step = try (other ?? openStore()).compactStep(movingAtMost: byteCount)
+        if step.hasMore { file.note(.acknowledged(number)) }
+    }
+
     /// Does something within what comes, at a moment of that: as if it was done by another process.
     /// Nothing where there are no moments.
     package func interrupt(

@@ -233,6 +233,25 @@ extension Workload {
                 for _ in 0..<2 { try database.put(&numbers, bytes: 150, count: 3) }
             }
         },
+        Workload("steps of a compaction between commits", firstLogPages: 4) { database, numbers in
+            try database.commit { edit in _ = try edit.makeTree() }
+            for round in 0..<5 {
+                for _ in 0..<6 { try database.put(&numbers, bytes: 900, count: 40) }
+                if round % 2 == 1 { try database.pin() }
+                try database.commit { edit in
+                    let keys = edit.content.trees[17, default: [:]].keys.sorted {
+                        $0.lexicographicallyPrecedes($1)
+                    }
+                    for key in keys where numbers.chance(80) { try edit.delete(17, key) }
+                }
+                for _ in 0..<4 {
+                    try database.compactStep()
+                    try database.put(&numbers, .deferred)
+                }
+                if round % 2 == 0 { try database.unpin() }
+            }
+            try database.compactStep()
+        },
     ]
 }
 

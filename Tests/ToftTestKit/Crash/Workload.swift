@@ -254,7 +254,8 @@ extension Workload {
         try database.commit { edit in _ = try edit.makeTree() }
         let steps = 10 + numbers.below(20)
         for _ in 0..<steps {
-            switch numbers.below(24) {
+            switch numbers.below(26) {
+            case 24...25: try database.compactStep()
             case 20: try database.checkpoint()
             case 21: try database.flush()
             case 22...23: try database.commit(.deferred) { edit in try edit.anything(&numbers) }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+internal import ToftEngine
 internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
@@ -7,12 +8,13 @@ internal import ToftTestKit
 /// What the children do until somebody kills them. One that finds something wrong says so and ends
 /// by itself.
 enum KillRole: String, CaseIterable {
-    case writer, reader, pinner, checker, author, creator
+    case writer, reader, pinner, checker, author, migrator, creator
 
     /// The children of a round: their slots are their indices, and writers have the participants'
     /// numbers of the ledger.
     static let company: [KillRole] = [
         .writer, .writer, .writer, .reader, .pinner, .checker, .author, .author,
+        .migrator,
     ]
     static let writers = 0..<3
     static let authors = 6..<8
@@ -33,6 +35,7 @@ enum KillRole: String, CaseIterable {
             case .pinner: try child.pin()
             case .checker: try child.check()
             case .author: try child.editAtRandom()
+            case .migrator: try child.migrate()
             case .creator: try child.create()
             }
         } catch {
@@ -125,6 +128,16 @@ struct KillChild {
         witness.raise(slot, .acknowledged, to: UInt64(number))
         witness.add(slot, .progress)
         if numbers.chance(5) { _ = try store.checkpoint() }
+        if numbers.chance(8) { try compact(store) }
+    }
+
+    /// Steps of a compaction beside the others.
+    private mutating func compact(_ store: Store) throws {
+        for _ in 0..<(1 + numbers.below(4)) {
+            let step = try store.compactStep(
+                movingAtMost: 1 << 18, timeoutMilliseconds: 60_000)
+            if !step.hasMore { return }
+        }
     }
 
     /// Looks at one version after the other.
@@ -211,7 +224,21 @@ struct KillChild {
                 _ = try transaction.commit(numbers.pick(durabilities) ?? .immediate)
                 witness.raise(slot, .acknowledged, to: number)
                 witness.add(slot, .progress)
+                if numbers.chance(10) { try compact(store) }
             }
+        }
+    }
+
+    /// Makes the third database with its first content, migrates it, and makes it anew now and then.
+    mutating func migrate() throws {
+        while true {
+            if getppid() != parent { exit(0) }
+            if numbers.chance(10) {
+                witness[slot, .acknowledged] = 0
+                _ = try Database.delete(path)
+            }
+            witness[slot, .acknowledged] = try MigratedContent.advance(path)
+            witness.add(slot, .progress)
         }
     }
 

@@ -14,6 +14,7 @@ final class KillTrial {
     private let path: String
     /// The database of the random edits.
     private let randomPath: String
+    private let migratedPath: String
     private let directory: String
     private let witness: Witness
     private let witnessPath: String
@@ -30,7 +31,7 @@ final class KillTrial {
 
     private static let roundKills = 20
     private static let fileLimit: UInt64 = 64 << 20
-    private static let creatorSlot = 8
+    private static let creatorSlot = 9
 
     /// Where writers, readers, the first to attach, those who take over, the last to leave and
     /// creators may be killed.
@@ -38,7 +39,7 @@ final class KillTrial {
         .joined, .writerTaken, .transactionBegun, .spilled, .recordKept, .pagesWritten, .logWritten,
         .pagesSynced, .metaWritten, .durableStored,
         .markerWritten, .published, .writerLeaving, .checkpointAdopted, .checkpointPinned,
-        .checkpointSynced, .checkpointMetaWritten,
+        .checkpointSynced, .checkpointMetaWritten, .fileTruncated,
     ]
     private static let reading: [Failpoint] = [.joined, .versionRead, .pinStored]
     private static let attaching: [Failpoint] = [
@@ -48,7 +49,7 @@ final class KillTrial {
         .checkpointTaken, .takeoverBegun, .takeoverSynced, .takeoverPublished, .checkpointLeaving,
     ]
     private static let leaving: [Failpoint] = [
-        .leavingLast, .cleanWritten, .compactionWritten, .compactionDurable, .fileTruncated,
+        .leavingLast, .cleanWritten, .compactionWritten, .compactionDurable,
     ]
     private static let creating: [Failpoint] = [
         .creationWritten, .creationSynced, .creationNamed, .creationDurable,
@@ -60,6 +61,7 @@ final class KillTrial {
         floor = Failpoint.isCompiledIn && goal >= 1_000 ? (goal >= 10_000 ? 20 : 5) : 0
         path = directory + "/test.toft"
         randomPath = directory + "/random.toft"
+        migratedPath = directory + "/migrated.toft"
         witnessPath = directory + "/witness"
         witness = try Witness(witnessPath)
         numbers = Seed(seed)
@@ -151,9 +153,10 @@ final class KillTrial {
             tally.problems.append("unsound after a round: \(report.problems.prefix(3))")
         }
         try lookAtRandomEdits()
+        try lookAtMigrations()
         let names = TemporaryDirectory.names(in: directory).filter {
             !["test.toft", "test.toft.lock", "random.toft", "random.toft.lock", "witness"]
-                .contains($0)
+                .contains($0) && !$0.hasPrefix("migrated.toft") && !$0.hasPrefix(".migrated.toft.")
         }
         if !names.isEmpty { tally.problems.append("left behind: \(names)") }
     }
@@ -165,7 +168,9 @@ final class KillTrial {
         children[slot] = try ChildProcess(
             Trials.executable,
             [
-                "child", role.rawValue, role == .author ? randomPath : path, witnessPath,
+                "child", role.rawValue,
+                role == .author ? randomPath : role == .migrator ? migratedPath : path,
+                witnessPath,
                 "\(slot)", "\(numbers.below(1 << 30))",
             ])
     }
@@ -183,7 +188,7 @@ final class KillTrial {
         let slot =
             numbers.chance(70)
             ? numbers.below(KillRole.writers.count) : numbers.below(children.count)
-        let isReader = ![.writer, .author].contains(KillRole.company[slot])
+        let isReader = ![.writer, .author, .migrator].contains(KillRole.company[slot])
         if numbers.chance(75), let moment = rarest(of: isReader ? Self.reading : Self.writing) {
             witness.wish(slot, moment, signal: SIGKILL, patience: numbers.below(4))
             if awaitWish(of: [slot], milliseconds: 150) != nil { return try replace(slot) }
@@ -393,6 +398,16 @@ final class KillTrial {
             tally.problems.append("random edits, unsound: \(report.problems.prefix(3))")
         }
         tally.randomCommits = number
+    }
+
+    /// The third database is whole in one schema version, not before that which was acknowledged.
+    private func lookAtMigrations() throws {
+        let slot = KillRole.company.count - 1
+        let promised = witness[slot, .acknowledged]
+        let found = try MigratedContent.look(migratedPath)
+        if found < promised {
+            tally.problems.append("migration \(promised) was acknowledged, \(found) is there")
+        }
     }
 
     /// What the victim had pinned was given back when the transaction began.

@@ -184,6 +184,12 @@ final class CSession: ModelSession {
     func begin() throws { try call("toft_realm_begin_write", toft_realm_begin_write(realm, nil)) }
     func cancel() throws { try call("toft_realm_cancel", toft_realm_cancel(realm)) }
     func flush() throws { try call("toft_realm_flush", toft_realm_flush(realm)) }
+    func compactStep() throws -> Bool {
+        var step = toft_compaction_step()
+        step.size = MemoryLayout<toft_compaction_step>.size
+        try call("toft_realm_compact_step", toft_realm_compact_step(realm, 1 << 18, &step))
+        return step.has_more != 0
+    }
     func refresh() throws { try call("toft_realm_refresh", toft_realm_refresh(realm, nil)) }
     func dispatch() throws { try call("toft_realm_dispatch", toft_realm_dispatch(realm, nil)) }
     func close() throws { try call("toft_realm_close", toft_realm_close(realm)) }

@@ -71,6 +71,13 @@ final class TracingSession: ModelSession {
         try session.flush()
     }
 
+    func compactStep() throws -> Bool {
+        trace.note(
+            "toft_realm_compact_step(realm, 262144, &step)",
+            "session.compactStep(movingAtMost: 262144)")
+        return try session.compactStep()
+    }
+
     func refresh() throws {
         trace.note("toft_realm_refresh(realm, NULL)", "session.refresh()")
         try session.refresh()

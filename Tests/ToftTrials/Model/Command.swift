@@ -8,6 +8,8 @@ enum Command: Equatable {
     case rollback
     case flush
     case checkpoint
+    /// Steps of a compaction while all sessions stay open.
+    case compactStep(session: Int)
 
     // Objects. A nil gives no value for that property.
     case create(class: Int, count: Int, values: [Draw?])

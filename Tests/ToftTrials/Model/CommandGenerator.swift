@@ -138,6 +138,7 @@ struct CommandGenerator {
         case "rollback": return .rollback
         case "flush": return .flush
         case "checkpoint": return .checkpoint
+        case "compactStep": return .compactStep(session: any())
         case "begin": return .begin(session: any())
         case "open": return .open
         case "close": return .close(session: any())

@@ -17,6 +17,8 @@ protocol ModelSession: AnyObject {
     func commit(_ durability: Int) throws -> UInt64
     func cancel() throws
     func flush() throws
+    /// A step of a compaction beside the other sessions; whether another would do something.
+    func compactStep() throws -> Bool
     func refresh() throws
     func dispatch() throws
     func close() throws

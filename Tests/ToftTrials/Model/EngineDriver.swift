@@ -64,6 +64,7 @@ final class EngineSession: ModelSession {
     func begin() throws { try session.beginWrite() }
     func cancel() throws { try session.cancel() }
     func flush() throws { try session.flush() }
+    func compactStep() throws -> Bool { try session.compactStep(movingAtMost: 1 << 18).hasMore }
     func refresh() throws { try session.refresh() }
     func dispatch() throws { try session.dispatch() }
     func close() throws { try session.close() }

@@ -24,6 +24,7 @@ extension ModelRun {
         case .flush:
             if writer == nil { try seats.first { !$0.isFrozen }?.session.flush() }
         case .checkpoint: if writer == nil { _ = try anchor?.checkpoint() }
+        case .compactStep(let index): try compactInSteps(seat(index))
         case .createEach(let owner, let count, let durability, let values):
             try createEach(owner, count, durability, values)
         case .open: if seats.count < 6 { try join() }

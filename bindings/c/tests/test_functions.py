@@ -629,6 +629,49 @@ class FunctionTests(unittest.TestCase):
             self.assertEqual(self.count(seeded), 0)
             check("toft_realm_release", seeded)
 
+    def test_a_file_is_compacted_in_steps_while_it_is_open(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = f"{directory}/people.toft"
+            realm = open_realm(CLASSES, path=path)
+            person = get("toft_realm_find_class", realm, text("Person"))
+            name = get("toft_realm_find_property", realm, person, text("name"))
+            key = (ctypes.c_uint32 * 1)(name)
+            check("toft_realm_begin_write", realm, None)
+            for number in range(4_000):
+                given = values([f"{number} " * 40])
+                check(
+                    "toft_realm_create_object",
+                    realm,
+                    person,
+                    E.TOFT_UPDATE_ERROR,
+                    key,
+                    given,
+                    1,
+                    None,
+                    None,
+                    None,
+                )
+            check("toft_realm_commit", realm, None, None)
+            check("toft_realm_begin_write", realm, None)
+            check("toft_realm_delete_all", realm, person)
+            check("toft_realm_commit", realm, None, None)
+            before = os.path.getsize(path)
+            step = get("toft_realm_compact_step", realm, 1 << 20)
+            self.assertEqual(step.size_before, before)
+            while step.has_more:
+                step = get("toft_realm_compact_step", realm, 1 << 20)
+            self.assertEqual(step.size_after, os.path.getsize(path))
+            self.assertLess(step.size_after, before)
+            step = get("toft_realm_compact_step", realm, 0)
+            self.assertEqual((step.moved_size, step.held_size, step.has_more), (0, 0, 0))
+            check("toft_realm_begin_write", realm, None)
+            out = sized(S.toft_compaction_step)
+            found = status("toft_realm_compact_step", realm, 1, ctypes.byref(out))
+            self.assertEqual(status_name(found), "TOFT_ERROR_ALREADY_IN_TRANSACTION")
+            check("toft_realm_cancel", realm)
+            self.assertEqual(self.count(realm), 0)
+            check("toft_realm_release", realm)
+
     def test_an_encrypted_file_opens_with_its_key_alone(self):
         key, other = bytes(range(64)), bytes(range(1, 65))
 
@@ -923,6 +966,7 @@ class FunctionTests(unittest.TestCase):
             self.assertEqual(versions[-1], get("toft_realm_version", realm))
             self.assertEqual({each.process_id for each in pins}, {os.getpid()})
             self.assertGreater(pins[0].held_size, 0)
+            self.assertTrue(all(0 <= each.age < 600_000 for each in pins))
             check("toft_realm_release", frozen)
             self.commit_with(realm, person, "TOFT_DURABILITY_IMMEDIATE", 2)
             check("toft_realm_release", realm)

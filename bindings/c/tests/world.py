@@ -200,6 +200,9 @@ class World:
         check("toft_realm_release", open_realm(path=path))
         return {"path": text(path)}
 
+    def _special_toft_realm_compact_step(self):
+        return {"byte_count": 1 << 20}
+
     def _special_toft_salvage(self):
         path = self._special_toft_compact()["path"]
         options = sized(S.toft_salvage_options, path=path)

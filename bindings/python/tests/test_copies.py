@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,11 @@ def test_old_versions_are_told_and_limited(tmp_path: Path) -> None:
         pins = [pin for pin in realm.pins if pin.version == old]
         assert [pin.process_id for pin in pins] == [os.getpid()]
         assert pins[0].held_size > 0
+        age = pins[0].age
+        assert age is not None and age >= 0
+        time.sleep(0.01)
+        later = next(pin.age for pin in realm.pins if pin.version == old)
+        assert later is not None and age < later < age + 600
         info = realm.info
         assert info.held_size >= pins[0].held_size
         assert info.live_size + info.free_size + info.held_size + info.log_size == info.file_size
@@ -225,3 +231,41 @@ def test_old_versions_are_told_and_limited(tmp_path: Path) -> None:
         assert all(pin.version != old for pin in realm.pins)
     with pytest.raises(toft.InvalidArgumentError):
         toft.open(path, [Note], maximum_versions=0)
+
+
+def test_a_file_is_compacted_in_steps_while_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.toft"
+    with toft.open(path, [Note]) as realm, toft.open(path, [Note]) as other:
+        _fill(realm, 20_000)
+        frozen = realm.freeze()
+        with realm.write():
+            realm.objects(Note).where("NOT text ENDSWITH '0'").delete()
+        other.refresh()
+        seen: list[toft.Changes] = []
+        notes = other.objects(Note)
+        watched = notes.observe(seen.append)
+        other.dispatch()
+        before = path.stat().st_size
+        while (step := realm.compact_step(1 << 18)).has_more:
+            assert step.moved <= (1 << 18) + (1 << 17)
+            assert step.size_before >= step.size_after
+        assert step.held > 0
+        assert len(frozen.objects(Note)) == 20_000
+        del frozen
+        gc.collect()
+        other.refresh()
+        while (step := realm.compact_step(1 << 18)).has_more:
+            other.refresh()
+        assert step.held == 0
+        assert realm.compact_step(0).moved == 0
+        assert path.stat().st_size < before / 2
+        assert len(notes) == 2_000
+        del seen[:1]
+        assert not any(each.insertions or each.deletions or each.modifications for each in seen)
+        watched.stop()
+        with realm.write(), pytest.raises(toft.errors.AlreadyInTransactionError):
+            realm.compact_step()
+        assert not realm.check().problems
+    with toft.open(path, mode="read_only") as reader:
+        with pytest.raises(toft.errors.ReadOnlyError):
+            reader.compact_step()

@@ -24,7 +24,7 @@ from ._ffi import toft_schema_change_kind as SchemaChangeKind
 from ._ffi import toft_status as Status
 from ._lib import handle_count
 from ._lib import version as library_version
-from .database import CheckReport, Info, Pin, Realm
+from .database import CheckReport, CompactionStep, Info, Pin, Realm
 from .dicts import Dict
 from .errors import *  # noqa: F403
 from .errors import FileExistsError as FileExistsError
@@ -65,6 +65,7 @@ __all__ = [
     "Changes",
     "CheckReport",
     "Compaction",
+    "CompactionStep",
     "Condition",
     "Dict",
     "EmbeddedObject",

@@ -549,6 +549,23 @@ class toft_compaction(Structure):
     size_after: int
 
 
+class toft_compaction_step(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("moved_size", c_uint64),
+        ("size_before", c_uint64),
+        ("size_after", c_uint64),
+        ("held_size", c_uint64),
+        ("has_more", c_uint64),
+    ]
+    size: int
+    moved_size: int
+    size_before: int
+    size_after: int
+    held_size: int
+    has_more: int
+
+
 class toft_salvage_property(Structure):
     _fields_ = [
         ("name", toft_string),
@@ -909,10 +926,12 @@ class toft_version_pin(Structure):
         ("version", c_uint64),
         ("process_id", c_uint64),
         ("held_size", c_uint64),
+        ("age", c_int64),
     ]
     version: int
     process_id: int
     held_size: int
+    age: int
 
 
 class toft_check_report(Structure):
@@ -1022,6 +1041,10 @@ class Library:
         self.toft_compact_with_key = _prototype(
             library, "toft_compact_with_key", c_int,
             [toft_string, c_void_p, c_size_t, c_void_p], check
+        )
+        self.toft_realm_compact_step = _prototype(
+            library, "toft_realm_compact_step", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_change_key = _prototype(
             library, "toft_change_key", c_int,
@@ -1625,6 +1648,7 @@ FUNCTIONS = (
     "toft_file_delete",
     "toft_compact",
     "toft_compact_with_key",
+    "toft_realm_compact_step",
     "toft_change_key",
     "toft_salvage",
     "toft_realm_release",

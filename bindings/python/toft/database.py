@@ -19,6 +19,7 @@ from ._ffi import (
     TOFT_ALL_CLASSES,
     toft_check_report,
     toft_commit_options,
+    toft_compaction_step,
     toft_database_info,
     toft_link,
     toft_update_policy,
@@ -91,12 +92,30 @@ class Pin:
     """A version that a process reads: what it needs is not reused.
 
     `process_id`: None for a process that has the file open for reading only. `held_size`: bytes
-    that this version needs and the latest one does not.
+    that this version needs and the latest one does not. `age`: seconds since the process began to
+    read it, to a millisecond; None where `process_id` is.
     """
 
     version: int
     process_id: int | None
     held_size: int
+    age: float | None
+
+
+@dataclass(frozen=True)
+class CompactionStep:
+    """What a step of a compaction beside others has done, in bytes.
+
+    `moved`: from the end of the file to free space before it. `size_before`, `size_after`: of the
+    file. `held`: what only earlier versions need, which some process reads; no step gives it back
+    before they are gone: see `Realm.pins`. `has_more`: whether another step would do something.
+    """
+
+    moved: int
+    size_before: int
+    size_after: int
+    held: int
+    has_more: bool
 
 
 @dataclass(frozen=True)
@@ -660,8 +679,37 @@ class Realm:
         room = (toft_version_pin * (count.value + 8))()
         library().toft_realm_pins(self._address, room, len(room), ctypes.byref(count))
         return tuple(
-            Pin(each.version, each.process_id or None, each.held_size)
+            Pin(
+                each.version,
+                each.process_id or None,
+                each.held_size,
+                None if each.age < 0 else each.age / 1000,
+            )
             for each in room[: min(count.value, len(room))]
+        )
+
+    def compact_step(self, byte_count: int = 1 << 20) -> CompactionStep:
+        """Gives the free space of the file back to the system in small steps, while others use it:
+        `while realm.compact_step().has_more: pass` does all.
+
+        A step moves at most `byte_count` bytes, but at least 256 KiB and one extent, from the end
+        of the file to free space before them, and cuts off what the step before has moved, unless
+        somebody still reads a version that needs it; 0: it only cuts off. It is a write transaction
+        that changes no object: it waits for other writers as `begin_write` does and holds them up,
+        readers and observers it leaves alone, and a crash loses nothing. The realm goes to the
+        latest version before and after it.
+        """
+        step = toft_compaction_step()
+        step.size = ctypes.sizeof(step)
+        wait_in_moments(
+            lambda _: library().toft_realm_compact_step(
+                self._address, byte_count, ctypes.byref(step)
+            ),
+            self._timeout(None),
+            lambda: self._interruptions,
+        )
+        return CompactionStep(
+            step.moved_size, step.size_before, step.size_after, step.held_size, bool(step.has_more)
         )
 
     def write_copy(

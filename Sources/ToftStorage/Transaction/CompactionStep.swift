@@ -1,0 +1,97 @@
+/// What a step of a compaction beside readers has done. Sizes in bytes.
+package struct CompactionStep: Sendable, Equatable {
+    /// Extents that were moved to pages before them.
+    package var movedSize: UInt64 = 0
+    /// Of the file, when the step began.
+    package var sizeBefore: UInt64 = 0
+    package var sizeAfter: UInt64 = 0
+    /// What only earlier versions needed when it began, which some process reads, or the newest
+    /// checkpoint: no step can give that back before they are gone.
+    package var heldSize: UInt64 = 0
+    /// Whether another step would do something, if nobody writes meanwhile.
+    package var hasMore = false
+}
+
+extension Store {
+    /// Moves extents from the end of the file to free pages before them, as a commit that holds the
+    /// same as the last, and gives back what is free at the end: what earlier steps have moved, as
+    /// far as no version is read that needs it. Others read meanwhile; writers wait for the step.
+    /// Nothing is committed where there is nothing to do.
+    ///
+    /// It reads the inner nodes of all trees and the bitmaps, which is a hundredth of the file, and
+    /// where only long values are left to move every leaf of the trees too. Extents of several
+    /// pages move where so many are free in a row.
+    ///
+    /// - Parameter byteCount: bytes that are moved at most, but for the last extent; less than 256
+    ///   KiB counts as that; 0: nothing is moved.
+    /// - Throws: what `beginWrite` and `commit` throw; `interrupted`.
+    package func compactStep(movingAtMost byteCount: UInt64, timeoutMilliseconds: Int = -1)
+        throws(StorageError) -> CompactionStep
+    {
+        // What the newest checkpoint needs cannot be given back.
+        if coordinator.durableVersion < latestVersion { try checkpoint() }
+        let transaction = try beginWrite(timeoutMilliseconds, with: Writer(for: self))
+        defer { transaction.rollback() }
+        var step = CompactionStep()
+        step.sizeBefore = try file.size()
+        if try transaction.moveLastExtents(atMost: byteCount, &step) {
+            try transaction.beginStructure()
+            _ = try transaction.commit()
+        }
+        step.sizeAfter = try file.size()
+        return step
+    }
+}
+
+extension WriteTransaction {
+    /// As many pages as a word of a bitmap has.
+    private static let leastMovedPages: UInt64 = 64
+    /// Free pages at the end of the file that are worth a commit.
+    #if TOFT_TRIALS
+    private static let leastFreePages: UInt64 = 2
+    #else
+    private static let leastFreePages: UInt64 = 16
+    #endif
+
+    /// Moves the last extents and decides where the file is to end. False where the file is to stay
+    /// as it is. To be called before anything is changed.
+    fileprivate func moveLastExtents(atMost byteCount: UInt64, _ step: inout CompactionStep)
+        throws(StorageError) -> Bool
+    {
+        guard let freeSpace = pages.freeSpace else { return false }
+        let wanted = max(Self.leastMovedPages, byteCount / UInt64(Page.size))
+        let limit = byteCount == 0 ? 0 : Int(clamping: wanted)
+        let log = store.coordinator.log.segments
+        var plan = try freeSpace.planStep(movingAtMost: limit, log, in: pages)
+        var moved = try move(plan, limit)
+        // Where the last extents find no gap that is long enough, others before them move: that
+        // makes longer ones.
+        if moved == 0 && limit > 0 && plan.pagesBehindCut > 0 {
+            plan = try freeSpace.planStep(movingAtMost: .max, log, in: pages)
+            moved = try move(plan, limit)
+        }
+        let kept = log.count { $0.page + $0.pageCount <= plan.cut }
+        var isLogMoved = kept > 0 && kept < log.count
+        if kept == 0 && !log.isEmpty {
+            isLogMoved = try freeSpace.hasRun(of: Int(store.firstLogPages), in: pages)
+        }
+        fileEnd = plan.cut
+        step.movedSize = UInt64(moved) * UInt64(Page.size)
+        step.heldSize = plan.heldPages * UInt64(Page.size)
+        step.hasMore = moved > 0 || isLogMoved
+        let filePages = step.sizeBefore / UInt64(Page.size)
+        return step.hasMore || filePages >= plan.usedEnd + Self.leastFreePages
+    }
+
+    /// Nodes of the trees; only where none is left to move, long values.
+    private func move(_ plan: FreeSpace.StepPlan, _ limit: Int) throws(StorageError) -> Int {
+        for movesLongValues in [false, true] where limit > 0 && plan.pagesBehindCut > 0 {
+            let move = ExtentMove(
+                pages: pages, cut: plan.cut, dirtyLimit: store.dirtyLimit,
+                movesLongValues: movesLongValues, limit: min(limit, plan.pagesBehindCut))
+            try trees.move(move)
+            if move.movedPages > 0 { return move.movedPages }
+        }
+        return 0
+    }
+}
