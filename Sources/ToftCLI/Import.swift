@@ -83,13 +83,12 @@ struct Import: ParsableCommand {
             configuration.encryptionKey = try key.key()
             let session = try Session.open(configuration)
             let owner = try session.classHandle(named: try chosenClass(session))
-            var loader = ObjectLoader(
-                session: session, owner: owner, links: .primaryKeys, policy: update.policy)
-            loader.ignoresUnknown = ignoreUnknown
-            loader.ignoresMissing = ignoreMissing
+            var objects = ObjectsFromJSON(session, policy: update.policy)
+            objects.ignoresUnknown = ignoreUnknown
+            objects.ignoresMissing = ignoreMissing
             let start = Date()
-            try loader.load(try LineFile(path: lines))
-            report(loader, seconds: Date().timeIntervalSince(start))
+            try objects.load(try LineFile(path: lines), of: owner, in: session)
+            report(objects, seconds: Date().timeIntervalSince(start))
         }
     }
 
@@ -103,30 +102,30 @@ struct Import: ParsableCommand {
         return only
     }
 
-    private func report(_ loader: ObjectLoader, seconds: Double) {
+    private func report(_ objects: ObjectsFromJSON, seconds: Double) {
         if json {
             print(
-                JSONLine.object([
-                    ("created", .integer(Int64(loader.created))),
-                    ("updated", .integer(Int64(loader.updated))),
-                    ("links", .integer(Int64(loader.links))),
-                    ("missingTargets", .integer(Int64(loader.missingTargets))),
-                    ("ignoredMembers", .list(loader.ignored.sorted().map { .text($0) })),
+                JSONValue.object([
+                    ("created", .integer(Int64(objects.created))),
+                    ("updated", .integer(Int64(objects.updated))),
+                    ("links", .integer(Int64(objects.links))),
+                    ("missingTargets", .integer(Int64(objects.missingTargets))),
+                    ("ignoredMembers", .list(objects.ignored.sorted().map { .text($0) })),
                     ("seconds", .double(seconds)),
                 ]))
         } else {
-            let rate = Int(Double(loader.created + loader.updated) / max(seconds, 1e-6))
+            let rate = Int(Double(objects.created + objects.updated) / max(seconds, 1e-6))
             print(
-                "\(loader.created) created, \(loader.updated) updated, \(loader.links) links, in "
+                "\(objects.created) created, \(objects.updated) updated, \(objects.links) links, in "
                     + "\(String(format: "%.2f", seconds)) s (\(rate) objects a second)"
             )
-            if loader.missingTargets > 0 {
-                print("\(loader.missingTargets) links left out: their targets are not there")
+            if objects.missingTargets > 0 {
+                print("\(objects.missingTargets) links left out: their targets are not there")
             }
-            if !loader.ignored.isEmpty {
+            if !objects.ignored.isEmpty {
                 print(
                     "members left out, which are no properties: "
-                        + "\(loader.ignored.sorted().joined(separator: ", "))"
+                        + "\(objects.ignored.sorted().joined(separator: ", "))"
                 )
             }
         }

@@ -48,7 +48,7 @@ struct Query: ParsableCommand {
             } else if count {
                 print(
                     target.json
-                        ? JSONLine.object([("count", .integer(Int64(try results.count)))])
+                        ? JSONValue.object([("count", .integer(Int64(try results.count)))])
                             .description : String(try results.count))
             } else {
                 try ObjectPrinter(session: session, owner: owner, asJSON: target.json).print(
@@ -65,15 +65,15 @@ struct ObjectPrinter {
     let asJSON: Bool
 
     func print(_ results: Results) throws {
-        let text = ValueText(session: session)
+        var json = ObjectToJSON(session)
         for index in 0..<(try results.count) {
-            let object = try text.json(results.object(at: index), of: owner)
+            let object = try json.object(results.object(at: index), of: owner)
             Swift.print(asJSON ? object.description : line(object))
         }
     }
 
     /// One object for people: what is empty is left out.
-    func line(_ object: JSONLine) -> String {
+    func line(_ object: JSONValue) -> String {
         guard case .dictionary(let members) = object else { return object.description }
         return members.compactMap { name, value in
             switch value {
@@ -90,11 +90,11 @@ struct ObjectPrinter {
         }.joined(separator: "  ")
     }
 
-    private static func plain(_ entry: (key: String, value: JSONLine)) -> String {
+    private static func plain(_ entry: (key: String, value: JSONValue)) -> String {
         "\(plain(.text(entry.key)))=\(plain(entry.value))"
     }
 
-    private static func plain(_ value: JSONLine) -> String {
+    private static func plain(_ value: JSONValue) -> String {
         if case .text(let text) = value, !text.isEmpty,
             !text.contains(where: { $0 == " " || $0.isNewline || $0 == "\"" })
         {
