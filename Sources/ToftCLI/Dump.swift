@@ -35,10 +35,18 @@ struct Dump: ParsableCommand {
                     members + (counters.isEmpty ? [] : [("counters", .object(counters))])))
             var json = ObjectToJSON(session, links: .objectKeys)
             // What is embedded is written inside its owner.
-            for owner in classes where !owner.isEmbedded {
+            let written = classes.filter { !$0.isEmbedded }
+            var progress = Progress(
+                total: try written.reduce(0) { $0 + (try session.count(of: $1.id)) },
+                isPrinting: true)
+            defer { progress.finish() }
+            var done = 0
+            for owner in written {
                 let objects = try session.results(of: owner.id)
                 for index in 0..<(try objects.count) {
                     print(try json.object(objects.object(at: index), of: owner))
+                    done += 1
+                    progress.advance(to: done)
                 }
             }
         }

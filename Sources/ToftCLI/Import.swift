@@ -6,7 +6,7 @@ import ToftStorage
 
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Load objects from JSON lines.",
+        abstract: "Load objects from JSON lines or CSV.",
         discussion: """
             toftdb import app.toft people.jsonl --class Person --schema schema.json
 
@@ -30,6 +30,11 @@ struct Import: ParsableCommand {
             {"$uuid": "..."}, {"$objectId": "..."}, {"$float": 1.5}, {"$double": 2.0} (without a \
             fraction 2 is an int), {"$class": "Person", "$link": 7}. Arrays and other objects are \
             lists and dictionaries.
+
+            CSV, with --csv or a file named .csv, has the names of properties in its first line; \
+            nothing between two commas is null, or an empty text where null may not be; lists, \
+            sets, dictionaries, embedded objects and mixed values are JSON. On a terminal a bar \
+            shows how far it is; Control-C ends it, and nothing has been loaded.
             """)
 
     enum Update: String, ExpressibleByArgument, CaseIterable {
@@ -47,7 +52,7 @@ struct Import: ParsableCommand {
     @Argument(help: "The database file; made when it is missing.", completion: .file())
     var file: String
 
-    @Argument(help: "The JSON lines; - reads standard input.", completion: .file())
+    @Argument(help: "The JSON lines or CSV; - reads standard input.", completion: .file())
     var lines: String
 
     @Option(
@@ -71,6 +76,9 @@ struct Import: ParsableCommand {
     @Flag(help: "Leave out links to objects that are not there, and count them.")
     var ignoreMissing = false
 
+    @Flag(help: "Read comma-separated values, the names of properties first.")
+    var csv = false
+
     @Flag(help: "Print the outcome as JSON.")
     var json = false
 
@@ -87,7 +95,11 @@ struct Import: ParsableCommand {
             objects.ignoresUnknown = ignoreUnknown
             objects.ignoresMissing = ignoreMissing
             let start = Date()
-            try objects.load(try LineFile(path: lines), of: owner, in: session)
+            let given = try LineFile(path: lines)
+            if csv || lines.lowercased().hasSuffix(".csv") {
+                try given.readCSV(of: owner, in: session)
+            }
+            try objects.load(given, of: owner, in: session)
             report(objects, seconds: Date().timeIntervalSince(start))
         }
     }
@@ -116,8 +128,8 @@ struct Import: ParsableCommand {
         } else {
             let rate = Int(Double(objects.created + objects.updated) / max(seconds, 1e-6))
             print(
-                "\(objects.created) created, \(objects.updated) updated, \(objects.links) links, in "
-                    + "\(String(format: "%.2f", seconds)) s (\(rate) objects a second)"
+                "\(objects.created) created, \(objects.updated) updated, \(objects.links) links, "
+                    + "in \(String(format: "%.2f", seconds)) s (\(rate) objects a second)"
             )
             if objects.missingTargets > 0 {
                 print("\(objects.missingTargets) links left out: their targets are not there")

@@ -29,13 +29,16 @@ extension ObjectsFromJSON {
     }
 }
 
-/// JSON objects, one a line.
+/// JSON objects, one a line, or records of comma-separated values.
 final class LineFile {
     private let path: String
     private let data: Data
     private var rest: Data.SubSequence
     private var number = 0
+    /// Lines that the one that was read has behind its first one.
+    private var further = 0
     private let decoder = JSONDecoder()
+    private var columns: CSVColumns?
 
     /// - Parameter path: `-` for standard input.
     init(path: String) throws {
@@ -51,12 +54,44 @@ final class LineFile {
         rest = data[...]
     }
 
+    /// Has the lines read as comma-separated values of objects of a class.
+    func readCSV(of owner: ClassHandle, in session: Session) throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        if rest.starts(with: mark) { rest = rest.dropFirst(mark.count) }
+        var columns: CSVColumns?
+        if let header = nextLine(isQuoting: true) {
+            try naming(number) { () throws(EngineError) in
+                columns = try CSVColumns(header, of: owner, in: session)
+            }
+        }
+        guard let columns else {
+            throw EngineError(.invalidArgument, "'\(path)' is empty: it names no properties.")
+        }
+        self.columns = columns
+    }
+
+    /// The index of the end of the line. Within quotes a line goes on.
+    private func endOfLine(_ isQuoting: Bool) -> Data.Index {
+        guard isQuoting else { return rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex }
+        var isInside = false
+        return rest.firstIndex {
+            if $0 == UInt8(ascii: "\"") { isInside.toggle() }
+            return $0 == UInt8(ascii: "\n") && !isInside
+        } ?? rest.endIndex
+    }
+
     /// The bytes of the next line that is not empty; nil at the end.
-    private func nextLine() -> Data? {
+    private func nextLine(isQuoting: Bool = false) -> Data? {
+        number += further
+        further = 0
         while let first = rest.first {
             number += 1
-            let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
-            let line = rest[..<end]
+            let end = endOfLine(isQuoting)
+            var line = rest[..<end]
+            if isQuoting {
+                further = line.count(where: { $0 == UInt8(ascii: "\n") })
+                if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+            }
             rest = end < rest.endIndex ? rest[rest.index(after: end)...] : rest[end...]
             if first != UInt8(ascii: "\n") { return line }
         }
@@ -78,13 +113,13 @@ final class LineFile {
     /// Calls `body` with each line that is left, and its number. Shows the progress.
     func forEachLine(_ body: (Int, JSONValue) throws(EngineError) -> Void) throws {
         var progress = Progress(total: data.count)
-        while let line = nextLine() {
+        defer { progress.finish() }
+        while let line = nextLine(isQuoting: columns != nil) {
             try naming(number) { () throws(EngineError) in
-                try body(number, try Self.json(line))
+                try body(number, try columns?.json(line) ?? Self.json(line))
             }
             progress.advance(to: rest.startIndex - data.startIndex)
         }
-        progress.finish()
     }
 
     private static func json(_ line: Data) throws(EngineError) -> JSONValue {
@@ -114,11 +149,15 @@ final class LineFile {
 /// A bar on standard error, where that is a terminal.
 struct Progress {
     private let total: Int
-    private let isShown = isatty(FileHandle.standardError.fileDescriptor) == 1
+    private let isShown: Bool
     private var shown = -1
 
-    init(total: Int) {
+    /// - Parameter isPrinting: nothing is shown where what is printed goes to a terminal, too.
+    init(total: Int, isPrinting: Bool = false) {
         self.total = max(1, total)
+        isShown =
+            isatty(FileHandle.standardError.fileDescriptor) == 1
+            && !(isPrinting && isatty(FileHandle.standardOutput.fileDescriptor) == 1)
     }
 
     mutating func advance(to done: Int) {

@@ -65,10 +65,22 @@ struct ObjectPrinter {
     let asJSON: Bool
 
     func print(_ results: Results) throws {
-        var json = ObjectToJSON(session)
-        for index in 0..<(try results.count) {
-            let object = try json.object(results.object(at: index), of: owner)
-            Swift.print(asJSON ? object.description : line(object))
+        try Self.forEach(of: results, owner) {
+            Swift.print(asJSON ? $0.description : line($0))
+        }
+    }
+
+    /// Calls `body` with each object. Shows the progress.
+    static func forEach(of results: Results, _ owner: ClassHandle, _ body: (JSONValue) -> Void)
+        throws
+    {
+        var json = ObjectToJSON(results.session)
+        let count = try results.count
+        var progress = Progress(total: count, isPrinting: true)
+        defer { progress.finish() }
+        for index in 0..<count {
+            body(try json.object(results.object(at: index), of: owner))
+            progress.advance(to: index + 1)
         }
     }
 

@@ -275,8 +275,9 @@ class JSONTests(unittest.TestCase):
 
     def test_texts_are_read_in_every_spelling(self):
         made, _ = self.create(
-            '\t{ "id" : 1.0, "title" : "\\u00e9\\/\\b\\ud834\\udd1e", "score":2e0,'
-            ' "day" : "2026-11-22 09:30:00.5+01:00", "title":"\\ud834\\udd1e\\f", "numbers":[-0] }\n'
+            '\t{ "id" : 1.0, "title" : "\\u00e9\\/\\b", "score":2e0,'
+            ' "day" : "2026-11-22 09:30:00.5+01:00",'
+            ' "title":"\\ud834\\udd1e\\f", "numbers":[1e2] }\n'
         )
         found = self.read(made)
         self.assertEqual((found["title"], found["score"]), ("\U0001d11e\f", 2.0))
@@ -293,7 +294,7 @@ class JSONTests(unittest.TestCase):
             self.assertEqual(self.read(made)["day"], read)
 
     def test_a_text_is_as_deep_as_its_limit(self):
-        limit = E.TOFT_MAX_JSON_DEPTH
+        limit = 400  # TOFT_MAX_JSON_DEPTH
         home = {"street": "last"}
         for number in range(98):
             home = {"street": str(number), "annex": home}

@@ -21,10 +21,10 @@ S = TypeVar("S")
 class StoredAs(Generic[P, S]):
     """Says as what a type of the program's own is stored, in its annotation:
 
-    `Length = Annotated[timedelta, toft.StoredAs(float, timedelta.total_seconds, seconds_to_length)]`
+    `Length = Annotated[timedelta, toft.StoredAs(float, timedelta.total_seconds, to_length)]`
 
     A property is then of that type: `length: Length`, `Length | None`, `list[Length]`, `set`,
-    `dict[str, Length]`. Comparisons of expressions take it too (`Film.length > timedelta(hours=2)`);
+    `dict[str, Length]`. Comparisons of expressions take it (`Film.length > timedelta(hours=2)`);
     texts of queries, sorts, sums and averages know what is stored.
 
     `type`: bool, int, float, toft.Float32, str, bytes, datetime, Decimal, UUID or toft.ObjectId.

@@ -806,7 +806,8 @@ class Realm:
         try:
             single = Adding(self, policy).create(binding, given)
         except Error as error:
-            raise error.with_traceback(None) from None  # the inner frames tell a caller nothing
+            # The inner frames tell a caller nothing.
+            raise error.with_traceback(None) from error.__cause__
         return live_object(binding.cls, single)
 
     # What asyncio's loop does for `attached`.
