@@ -176,6 +176,7 @@ class World:
             "count": 1,
             "limit": 1,
             "capacity": 1,
+            "depth": 0,
             "arguments": None,
             "argument_count": 0,
             "options": None,
