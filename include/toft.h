@@ -1312,7 +1312,7 @@ TOFT_API toft_status toft_realm_create_objects(toft_realm *realm, toft_class_key
    counts. `json` may have any length and at most TOFT_MAX_JSON_DEPTH arrays and objects in one
    another. When it fails, the objects that the call has created are deleted again, and those that
    it has updated stay updated. `out_object` (may be NULL), `out_link` (may be NULL) and
-   `out_created` (may be NULL) are those of toft_realm_create_object. Errors: those of toft_realm_create_object;
+   `out_created` (may be NULL) are those of toft_realm_create_object. Errors: its own;
    TOFT_ERROR_INVALID_ARGUMENT (not JSON; number: the offset in bytes), TOFT_ERROR_VALUE_TOO_LONG
    (too deep), TOFT_ERROR_NO_SUCH_PROPERTY (a member that is none), TOFT_ERROR_TYPE_MISMATCH,
    TOFT_ERROR_NO_SUCH_OBJECT (a link to what is not there). Cost: the length of the text, O(log n)
@@ -1428,9 +1428,10 @@ TOFT_API toft_status toft_object_set_embedded(toft_object *object, toft_property
    of its object, or the object key, which each object of a class without primary key has as `_key`;
    so is one in a mixed property. Each object stands in the text once, circles too. Writes up to
    `capacity` bytes (`out_text` may be NULL when it is 0), always ended by NUL, which counts as one
-   of them, and the size of the whole text without NUL, which may be more. Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_INVALID_ARGUMENT (a
-   greater depth), TOFT_ERROR_VALUE_TOO_LONG (more than 100 objects in one another). Cost: the
-   length of the text. */
+   of them, and the size of the whole text without NUL, which may be more. Errors:
+   TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_INVALID_ARGUMENT (a greater depth),
+   TOFT_ERROR_VALUE_TOO_LONG (more than 100 objects in one another). Cost: the length of the text.
+ */
 TOFT_API toft_status toft_object_to_json(
     toft_object *object, uint32_t depth, char *out_text, size_t capacity, size_t *out_size);
 

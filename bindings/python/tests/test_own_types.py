@@ -98,7 +98,9 @@ def films(path: Path) -> Any:
         assert not realm.check().problems
 
 
-def test_values_come_back_as_they_were_put_and_are_stored_as_said(films: toft.Realm, path: Path) -> None:
+def test_values_come_back_as_they_were_put_and_are_stored_as_said(
+    films: toft.Realm, path: Path
+) -> None:
     with films.write():
         films.create(Film, id=Money(1), title="created", **GIVEN)
         films.add(Film(id=Money(2), title="added", **GIVEN))
