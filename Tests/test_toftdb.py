@@ -3,10 +3,14 @@
 what `toftdb` says, to people and to programs, and how it ends. TOFTDB names the program.
 """
 
+import csv
+import io
 import json
 import os
+import pty
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -1003,3 +1007,156 @@ def test_a_damaged_file_is_salvaged_into_a_new_one(tmp_path: Path) -> None:
     assert not (tmp_path / "damaged.toft.lock").exists()
     missing = run("salvage", tmp_path / "none.toft", tmp_path / "other.toft", status=1)
     assert "There is no file" in missing.stderr
+
+
+GUESTS = {
+    "classes": [
+        {
+            "name": "Guest",
+            "properties": [
+                {"name": "id", "type": "int", "primaryKey": True},
+                {"name": "name", "type": "string"},
+                {"name": "note", "type": "string", "optional": True},
+                {"name": "came", "type": "date", "optional": True},
+                {"name": "paid", "type": "bool"},
+                {"name": "ratio", "type": "double"},
+                {"name": "photo", "type": "data"},
+                {"name": "any", "type": "mixed"},
+                {"name": "tags", "type": "string", "list": True},
+                {"name": "scores", "type": "int", "dictionary": True},
+                {"name": "host", "type": "link", "target": "Guest"},
+                {"name": "room", "type": "link", "target": "Room"},
+            ],
+        },
+        {
+            "name": "Room",
+            "embedded": True,
+            "properties": [{"name": "floor", "type": "int"}],
+        },
+    ]
+}
+GUEST = {
+    "id": 1,
+    "name": 'Ada "A", Countess\r\nof Lovelace ',
+    "note": "",
+    "came": "2026-11-22T08:30:00.5Z",
+    "paid": True,
+    "ratio": 0.1,
+    "photo": "AP8=",
+    "any": "text",
+    "tags": ["a,b", 'c"d'],
+    "scores": {"x": 1},
+    "host": 2,
+    "room": {"floor": 3},
+}
+OTHER = GUEST | {
+    "id": 2,
+    "name": "",
+    "note": None,
+    "came": None,
+    "paid": False,
+    "ratio": "-inf",
+    "photo": "",
+    "any": None,
+    "tags": [],
+    "scores": {},
+    "host": None,
+    "room": None,
+}
+
+
+def guests(folder: Path) -> tuple[Path, Path]:
+    """A database of guests, and the schema."""
+    schema, lines, database = (folder / name for name in ("s.json", "g.jsonl", "guests.toft"))
+    schema.write_text(json.dumps(GUESTS))
+    lines.write_text(json.dumps(GUEST) + "\n" + json.dumps(OTHER) + "\n")
+    run("import", database, lines, "--schema", schema, "--class", "Guest")
+    return database, schema
+
+
+def test_a_class_goes_out_as_csv_and_comes_back(tmp_path: Path) -> None:
+    database, schema = guests(tmp_path)
+    exported = subprocess.run(
+        [TOFTDB, "export", database, "Guest", "--csv"], capture_output=True, check=True
+    ).stdout
+    rows = list(csv.reader(io.StringIO(exported.decode(), newline="")))
+    assert rows[0] == list(GUEST) and len(rows) == 3
+    assert rows[1][:3] == ["1", GUEST["name"], ""] and rows[1][8] == '["a,b","c\\"d"]'
+    table = tmp_path / "guests.csv"
+    table.write_bytes(exported)
+    again = tmp_path / "again.toft"
+    run("import", again, table, "--schema", schema, "--class", "Guest")
+    assert run("dump", again).stdout == run("dump", database).stdout
+    piped = tmp_path / "piped.toft"
+    given = b"\xef\xbb\xbfid,name,host\n7,\xc3\xa9,\n\n8,,7"
+    subprocess.run(
+        [TOFTDB, "import", piped, "-", "--csv", "--schema", schema, "--class", "Guest"],
+        input=given,
+        capture_output=True,
+        check=True,
+    )
+    found = [json.loads(line) for line in run("export", piped, "Guest").stdout.splitlines()]
+    assert [(row["id"], row["name"], row["host"]) for row in found] == [(7, "é", None), (8, "", 7)]
+    for file in (again, piped):
+        run("check", file)
+
+
+def test_wrong_csv_loads_nothing_and_is_told_by_its_line(tmp_path: Path) -> None:
+    database, _ = guests(tmp_path)
+    before = run("dump", database).stdout
+    table = tmp_path / "wrong.csv"
+    for content, told in (
+        ("", "is empty"),
+        ("id,name\n3", "There are 1 fields"),
+        ('id,name\n3,"a', "no last quote"),
+        ('id,name\n3,"a"b', "behind its last quote"),
+        ('id,name\n3,"\n\n"\n4,"x"y\n', "Line 5"),
+        ("id,nope\n3,4\n", "--ignore-unknown"),
+        ("id,name\nthree,a\n", "Guest.id"),
+        ("id,paid\n3,\n", "Guest.paid"),
+        ("id,paid\n3,maybe\n", "a text: 'maybe'"),
+        ("id,tags\n3,[\n", "Guest.tags"),
+        ("id,host\n3,99\n", "--ignore-missing"),
+        ("id,name\n1,a\n", "primary key"),
+    ):
+        table.write_text(content)
+        done = run("import", database, table, "--class", "Guest", status=1)
+        assert told in done.stderr, done.stderr
+    table.write_bytes(b"id,name\n3,\xff\n")
+    assert "UTF-8" in run("import", database, table, "--class", "Guest", status=1).stderr
+    assert run("dump", database).stdout == before
+
+
+def on_a_terminal(*arguments: object, until: str = "") -> tuple[int, str]:
+    """Runs toftdb with a terminal as its standard error; Control-C once a text has come."""
+    terminal, its = pty.openpty()
+    process = subprocess.Popen(
+        [TOFTDB, *map(str, arguments)], stderr=its, stdout=subprocess.DEVNULL
+    )
+    os.close(its)
+    shown = ""
+    while True:
+        try:
+            shown += os.read(terminal, 4096).decode()
+        except OSError:  # the other end is closed
+            break
+        if until and until in shown and process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            until = ""
+    os.close(terminal)
+    return process.wait(timeout=60), shown
+
+
+def test_exports_and_imports_show_their_progress_and_can_be_ended(tmp_path: Path) -> None:
+    database, schema = guests(tmp_path)
+    for command in (("export", database, "Guest"), ("export", database, "Guest", "--csv")):
+        status, shown = on_a_terminal(*command)
+        assert (status, "50 %" in shown, "100 %" in shown) == (0, True, True), shown
+    assert "100 %" in on_a_terminal("dump", database)[1]
+    assert run("export", database, "Guest").stderr == ""
+    table = tmp_path / "many.csv"
+    table.write_text("id,name\n" + "".join(f"{n},name {n}\n" for n in range(10, 300_000)))
+    status, shown = on_a_terminal("import", database, table, "--class", "Guest", until=" 2 %")
+    assert status == -signal.SIGINT and "100 %" not in shown
+    assert json.loads(run("query", database, "Guest", "--count", "--json").stdout) == {"count": 2}
+    run("check", database)

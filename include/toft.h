@@ -1324,6 +1324,31 @@ TOFT_API toft_status toft_realm_create_objects(toft_realm *realm, toft_class_key
     toft_update_policy policy, const toft_input_column *columns, size_t column_count, size_t count,
     int64_t *out_object_keys, uint8_t *out_created);
 
+/* Writes. toft_realm_create_object with the members of a JSON object as properties. Each is what
+   toft_object_to_json writes: dates are texts in ISO 8601, data base 64, uuids, object ids and
+   decimals texts, lists and sets arrays, dictionaries objects; NaN and infinities are the texts
+   "nan", "inf" and "-inf". A link is the primary key of an object that is there or comes in the
+   same text, or the object itself, which is then created or updated as `policy` says (always
+   created where its class has no primary key). Where a class has no primary key, its objects may
+   have a number as `_key`, by which the same text links to them. Embedded objects are objects.
+   Values of a TOFT_TYPE_MIXED that JSON has no type for are an object with one member: {"$date":
+   "2026-11-22T08:30:00Z"}, "$data", "$decimal", "$uuid", "$objectId", "$float", "$double" (2.0 is
+   an int); a link is {"$class": "Person", "$link": 7}. Of members with the same name the last one
+   counts. `json` may have any length and at most TOFT_MAX_JSON_DEPTH arrays and objects in one
+   another. When it fails, the objects that the call has created are deleted again, and those that
+   it has updated stay updated. `out_object` (may be NULL), `out_link` (may be NULL) and
+   `out_created` (may be NULL) are those of toft_realm_create_object. Errors: its own;
+   TOFT_ERROR_INVALID_ARGUMENT (not JSON; number: the offset in bytes), TOFT_ERROR_VALUE_TOO_LONG
+   (too deep), TOFT_ERROR_NO_SUCH_PROPERTY (a member that is none), TOFT_ERROR_TYPE_MISMATCH,
+   TOFT_ERROR_NO_SUCH_OBJECT (a link to what is not there). Cost: the length of the text, O(log n)
+   for each object in it. */
+TOFT_API toft_status toft_realm_create_from_json(toft_realm *realm, toft_class_key class_key,
+    toft_update_policy policy, toft_string json, toft_object **out_object, toft_link *out_link,
+    bool *out_created);
+
+/* Arrays and objects in one another, in JSON; one more is TOFT_ERROR_VALUE_TOO_LONG. */
+#define TOFT_MAX_JSON_DEPTH 400
+
 /* Finds an object by its primary key. `out_object`: a handle, release it; NULL when there is
    none, which is no error. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_MISSING_PRIMARY_KEY,
    TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n). */
@@ -1421,6 +1446,19 @@ TOFT_API toft_status toft_object_add(
 TOFT_API toft_status toft_object_set_embedded(toft_object *object, toft_property_key property_key,
     const toft_property_key *property_keys, const toft_value *values, size_t count,
     toft_object **out_object, toft_link *out_link);
+
+/* An object as JSON on one line: every property but inverse links, as toft_realm_create_from_json
+   reads it. Up to `depth` links (0...100) are followed: an object that is led to for the first time
+   stands in place of the link, with its own links followed one less. Else a link is the primary key
+   of its object, or the object key, which each object of a class without primary key has as `_key`;
+   so is one in a mixed property. Each object stands in the text once, circles too. Writes up to
+   `capacity` bytes (`out_text` may be NULL when it is 0), always ended by NUL, which counts as one
+   of them, and the size of the whole text without NUL, which may be more. Errors:
+   TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_INVALID_ARGUMENT (a greater depth),
+   TOFT_ERROR_VALUE_TOO_LONG (more than 100 objects in one another). Cost: the length of the text.
+ */
+TOFT_API toft_status toft_object_to_json(
+    toft_object *object, uint32_t depth, char *out_text, size_t capacity, size_t *out_size);
 
 /* The objects that link here through an inverse property, live. `out_results`: release them.
    Errors: TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (not

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ToftModel
+import ToftEngine
 import ToftStorage
 
 struct Check: ParsableCommand {
@@ -22,7 +23,7 @@ struct Check: ParsableCommand {
         }
         if target.json {
             print(
-                JSONLine.object([
+                JSONValue.object([
                     ("version", .number(report.version.rawValue)), ("pages", .number(report.pages)),
                     ("usedPages", .number(report.usedPages)),
                     ("freePages", .number(report.freePages)),

@@ -32,7 +32,7 @@ struct Copy: ParsableCommand {
             let size = try Store.open(configuration).facts().fileSize
             if source.json {
                 print(
-                    JSONLine.object([
+                    JSONValue.object([
                         ("version", .number(snapshot.version.rawValue)), ("bytes", .number(size)),
                     ]))
             } else {
@@ -69,7 +69,7 @@ struct Compact: ParsableCommand {
         }
         if target.json {
             print(
-                JSONLine.object([
+                JSONValue.object([
                     ("bytesBefore", .number(sizes.before)), ("bytesAfter", .number(sizes.after)),
                 ]))
         } else {
@@ -158,7 +158,7 @@ struct Pins: ParsableCommand {
             for pin in try store.versionPins() {
                 if target.json {
                     print(
-                        JSONLine.object([
+                        JSONValue.object([
                             ("version", .number(pin.version.rawValue)),
                             ("process", .number(pin.processID ?? 0)),
                             ("heldBytes", .number(pin.heldSize)),

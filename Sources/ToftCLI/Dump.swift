@@ -23,22 +23,30 @@ struct Dump: ParsableCommand {
         try reportingErrors {
             let session = try FileArgument.open(file, key)
             let classes = session.schema.visibleClasses
-            var counters: [(String, JSONLine)] = []
+            var counters: [(String, JSONValue)] = []
             for owner in classes {
                 guard let counter = try session.keyCounter(of: owner.id) else { continue }
                 counters.append((owner.name, .integer(counter)))
             }
-            let members: [(String, JSONLine)] = [("toft", .integer(1))]
+            let members: [(String, JSONValue)] = [("toft", .integer(1))]
             print(
                 try SchemaCommand.json(
                     of: session,
                     members + (counters.isEmpty ? [] : [("counters", .object(counters))])))
-            let text = ValueText(session: session, links: .objectKeys)
+            var json = ObjectToJSON(session, links: .objectKeys)
             // What is embedded is written inside its owner.
-            for owner in classes where !owner.isEmbedded {
+            let written = classes.filter { !$0.isEmbedded }
+            var progress = Progress(
+                total: try written.reduce(0) { $0 + (try session.count(of: $1.id)) },
+                isPrinting: true)
+            defer { progress.finish() }
+            var done = 0
+            for owner in written {
                 let objects = try session.results(of: owner.id)
                 for index in 0..<(try objects.count) {
-                    print(try text.json(objects.object(at: index), of: owner))
+                    print(try json.object(objects.object(at: index), of: owner))
+                    done += 1
+                    progress.advance(to: done)
                 }
             }
         }
@@ -81,11 +89,9 @@ struct Load: ParsableCommand {
                     .invalidArgument,
                     "'\(file)' has objects of '\(owner.name)' already. Load into a new file.")
             }
-            var loader = ObjectLoader(
-                session: session, owner: nil, links: .objectKeys, policy: .error)
-            loader.counters = first.counters ?? [:]
-            try loader.load(lines)
-            print("\(loader.created) objects, \(loader.links) links")
+            var objects = ObjectsFromJSON(session, links: .objectKeys, policy: .error)
+            try objects.load(lines, of: nil, in: session, counters: first.counters ?? [:])
+            print("\(objects.created) objects, \(objects.links) links")
         }
     }
 }

@@ -6,7 +6,7 @@ import ToftStorage
 
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Load objects from JSON lines.",
+        abstract: "Load objects from JSON lines or CSV.",
         discussion: """
             toftdb import app.toft people.jsonl --class Person --schema schema.json
 
@@ -30,6 +30,11 @@ struct Import: ParsableCommand {
             {"$uuid": "..."}, {"$objectId": "..."}, {"$float": 1.5}, {"$double": 2.0} (without a \
             fraction 2 is an int), {"$class": "Person", "$link": 7}. Arrays and other objects are \
             lists and dictionaries.
+
+            CSV, with --csv or a file named .csv, has the names of properties in its first line; \
+            nothing between two commas is null, or an empty text where null may not be; lists, \
+            sets, dictionaries, embedded objects and mixed values are JSON. On a terminal a bar \
+            shows how far it is; Control-C ends it, and nothing has been loaded.
             """)
 
     enum Update: String, ExpressibleByArgument, CaseIterable {
@@ -47,7 +52,7 @@ struct Import: ParsableCommand {
     @Argument(help: "The database file; made when it is missing.", completion: .file())
     var file: String
 
-    @Argument(help: "The JSON lines; - reads standard input.", completion: .file())
+    @Argument(help: "The JSON lines or CSV; - reads standard input.", completion: .file())
     var lines: String
 
     @Option(
@@ -71,6 +76,9 @@ struct Import: ParsableCommand {
     @Flag(help: "Leave out links to objects that are not there, and count them.")
     var ignoreMissing = false
 
+    @Flag(help: "Read comma-separated values, the names of properties first.")
+    var csv = false
+
     @Flag(help: "Print the outcome as JSON.")
     var json = false
 
@@ -83,13 +91,16 @@ struct Import: ParsableCommand {
             configuration.encryptionKey = try key.key()
             let session = try Session.open(configuration)
             let owner = try session.classHandle(named: try chosenClass(session))
-            var loader = ObjectLoader(
-                session: session, owner: owner, links: .primaryKeys, policy: update.policy)
-            loader.ignoresUnknown = ignoreUnknown
-            loader.ignoresMissing = ignoreMissing
+            var objects = ObjectsFromJSON(session, policy: update.policy)
+            objects.ignoresUnknown = ignoreUnknown
+            objects.ignoresMissing = ignoreMissing
             let start = Date()
-            try loader.load(try LineFile(path: lines))
-            report(loader, seconds: Date().timeIntervalSince(start))
+            let given = try LineFile(path: lines)
+            if csv || lines.lowercased().hasSuffix(".csv") {
+                try given.readCSV(of: owner, in: session)
+            }
+            try objects.load(given, of: owner, in: session)
+            report(objects, seconds: Date().timeIntervalSince(start))
         }
     }
 
@@ -103,30 +114,30 @@ struct Import: ParsableCommand {
         return only
     }
 
-    private func report(_ loader: ObjectLoader, seconds: Double) {
+    private func report(_ objects: ObjectsFromJSON, seconds: Double) {
         if json {
             print(
-                JSONLine.object([
-                    ("created", .integer(Int64(loader.created))),
-                    ("updated", .integer(Int64(loader.updated))),
-                    ("links", .integer(Int64(loader.links))),
-                    ("missingTargets", .integer(Int64(loader.missingTargets))),
-                    ("ignoredMembers", .list(loader.ignored.sorted().map { .text($0) })),
+                JSONValue.object([
+                    ("created", .integer(Int64(objects.created))),
+                    ("updated", .integer(Int64(objects.updated))),
+                    ("links", .integer(Int64(objects.links))),
+                    ("missingTargets", .integer(Int64(objects.missingTargets))),
+                    ("ignoredMembers", .list(objects.ignored.sorted().map { .text($0) })),
                     ("seconds", .double(seconds)),
                 ]))
         } else {
-            let rate = Int(Double(loader.created + loader.updated) / max(seconds, 1e-6))
+            let rate = Int(Double(objects.created + objects.updated) / max(seconds, 1e-6))
             print(
-                "\(loader.created) created, \(loader.updated) updated, \(loader.links) links, in "
-                    + "\(String(format: "%.2f", seconds)) s (\(rate) objects a second)"
+                "\(objects.created) created, \(objects.updated) updated, \(objects.links) links, "
+                    + "in \(String(format: "%.2f", seconds)) s (\(rate) objects a second)"
             )
-            if loader.missingTargets > 0 {
-                print("\(loader.missingTargets) links left out: their targets are not there")
+            if objects.missingTargets > 0 {
+                print("\(objects.missingTargets) links left out: their targets are not there")
             }
-            if !loader.ignored.isEmpty {
+            if !objects.ignored.isEmpty {
                 print(
                     "members left out, which are no properties: "
-                        + "\(loader.ignored.sorted().joined(separator: ", "))"
+                        + "\(objects.ignored.sorted().joined(separator: ", "))"
                 )
             }
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import ToftEngine
 import ToftStorage
 
 struct Info: ParsableCommand {
@@ -18,7 +19,7 @@ struct Info: ParsableCommand {
             let facts = try store.facts()
             if target.json {
                 print(
-                    JSONLine.object([
+                    JSONValue.object([
                         ("version", .number(facts.version.rawValue)),
                         ("fileBytes", .number(facts.fileSize)),
                         ("liveBytes", .number(facts.liveSize)),

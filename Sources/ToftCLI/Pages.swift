@@ -1,4 +1,5 @@
 import ArgumentParser
+import ToftEngine
 import ToftStorage
 
 struct Pages: ParsableCommand {
@@ -67,17 +68,17 @@ struct Pages: ParsableCommand {
             + "root at page \(tree.page)"
     }
 
-    private static func line(_ dump: FileDump) -> JSONLine {
-        let metas: [JSONLine] = dump.metas.map { line($0) }
-        let trees: [JSONLine] = dump.trees.map { line($0) }
-        let use: [JSONLine] = dump.use.map { line($0) }
-        let roots: [JSONLine] = dump.rootsFound.map { root in
+    private static func line(_ dump: FileDump) -> JSONValue {
+        let metas: [JSONValue] = dump.metas.map { line($0) }
+        let trees: [JSONValue] = dump.trees.map { line($0) }
+        let use: [JSONValue] = dump.use.map { line($0) }
+        let roots: [JSONValue] = dump.rootsFound.map { root in
             .object([
                 ("page", .number(root.page.rawValue)), ("version", .number(root.version.rawValue)),
             ])
         }
-        let logged: [JSONLine] = dump.loggedVersions.map { .number($0.rawValue) }
-        let problems: [JSONLine] = dump.problems.map { .text($0) }
+        let logged: [JSONValue] = dump.loggedVersions.map { .number($0.rawValue) }
+        let problems: [JSONValue] = dump.problems.map { .text($0) }
         return .object([
             ("bytes", .number(dump.byteCount)),
             ("metas", .list(metas)),
@@ -92,7 +93,7 @@ struct Pages: ParsableCommand {
         ])
     }
 
-    private static func line(_ root: FileDump.RootFacts) -> JSONLine {
+    private static func line(_ root: FileDump.RootFacts) -> JSONValue {
         .object([
             ("page", .number(root.page.rawValue)), ("version", .number(root.version.rawValue)),
             ("previousVersion", .number(root.previousVersion.rawValue)),
@@ -100,19 +101,19 @@ struct Pages: ParsableCommand {
         ])
     }
 
-    private static func line(_ use: FileDump.Use) -> JSONLine {
+    private static func line(_ use: FileDump.Use) -> JSONValue {
         .object([
             ("type", .text(use.type)), ("extents", .number(use.extents)),
             ("pages", .number(use.pages)),
         ])
     }
 
-    private static func line(_ meta: FileDump.MetaPageFacts) -> JSONLine {
-        let slot = JSONLine.integer(Int64(meta.slot))
+    private static func line(_ meta: FileDump.MetaPageFacts) -> JSONValue {
+        let slot = JSONValue.integer(Int64(meta.slot))
         guard let version = meta.version else {
             return .object([("slot", slot), ("problem", .text(meta.problem ?? ""))])
         }
-        let segments: [JSONLine] = meta.logSegments.map { pages in
+        let segments: [JSONValue] = meta.logSegments.map { pages in
             .list([.number(pages.lowerBound.rawValue), .number(pages.upperBound.rawValue - 1)])
         }
         return .object([
@@ -123,9 +124,9 @@ struct Pages: ParsableCommand {
         ])
     }
 
-    private static func line(_ tree: FileDump.TreeFacts) -> JSONLine {
-        let kind: JSONLine = tree.kind.map { .text("\($0)") } ?? .null
-        let problem: JSONLine = tree.problem.map { .text($0) } ?? .null
+    private static func line(_ tree: FileDump.TreeFacts) -> JSONValue {
+        let kind: JSONValue = tree.kind.map { .text("\($0)") } ?? .null
+        let problem: JSONValue = tree.problem.map { .text($0) } ?? .null
         return .object([
             ("id", .number(tree.id.rawValue)), ("kind", kind), ("count", .number(tree.count)),
             ("height", .integer(Int64(tree.height))), ("page", .number(tree.page.rawValue)),

@@ -49,10 +49,10 @@ struct Plan: ParsableCommand {
     }
 
     private func json(_ difference: SchemaDifference) -> String {
-        var members: [(String, JSONLine)] = [
+        var members: [(String, JSONValue)] = [
             ("kind", .text("\(difference.kind)")), ("class", .text(difference.className)),
         ]
         if let property = difference.property { members.append(("property", .text(property))) }
-        return "\(JSONLine.object(members + [("text", .text(difference.description))]))"
+        return "\(JSONValue.object(members + [("text", .text(difference.description))]))"
     }
 }

@@ -48,7 +48,7 @@ struct Query: ParsableCommand {
             } else if count {
                 print(
                     target.json
-                        ? JSONLine.object([("count", .integer(Int64(try results.count)))])
+                        ? JSONValue.object([("count", .integer(Int64(try results.count)))])
                             .description : String(try results.count))
             } else {
                 try ObjectPrinter(session: session, owner: owner, asJSON: target.json).print(
@@ -65,15 +65,27 @@ struct ObjectPrinter {
     let asJSON: Bool
 
     func print(_ results: Results) throws {
-        let text = ValueText(session: session)
-        for index in 0..<(try results.count) {
-            let object = try text.json(results.object(at: index), of: owner)
-            Swift.print(asJSON ? object.description : line(object))
+        try Self.forEach(of: results, owner) {
+            Swift.print(asJSON ? $0.description : line($0))
+        }
+    }
+
+    /// Calls `body` with each object. Shows the progress.
+    static func forEach(of results: Results, _ owner: ClassHandle, _ body: (JSONValue) -> Void)
+        throws
+    {
+        var json = ObjectToJSON(results.session)
+        let count = try results.count
+        var progress = Progress(total: count, isPrinting: true)
+        defer { progress.finish() }
+        for index in 0..<count {
+            body(try json.object(results.object(at: index), of: owner))
+            progress.advance(to: index + 1)
         }
     }
 
     /// One object for people: what is empty is left out.
-    func line(_ object: JSONLine) -> String {
+    func line(_ object: JSONValue) -> String {
         guard case .dictionary(let members) = object else { return object.description }
         return members.compactMap { name, value in
             switch value {
@@ -90,11 +102,11 @@ struct ObjectPrinter {
         }.joined(separator: "  ")
     }
 
-    private static func plain(_ entry: (key: String, value: JSONLine)) -> String {
+    private static func plain(_ entry: (key: String, value: JSONValue)) -> String {
         "\(plain(.text(entry.key)))=\(plain(entry.value))"
     }
 
-    private static func plain(_ value: JSONLine) -> String {
+    private static func plain(_ value: JSONValue) -> String {
         if case .text(let text) = value, !text.isEmpty,
             !text.contains(where: { $0 == " " || $0.isNewline || $0 == "\"" })
         {

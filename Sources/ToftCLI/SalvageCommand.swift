@@ -64,7 +64,7 @@ struct SalvageCommand: ParsableCommand {
         return parts.map { ", \($0)" }.joined()
     }
 
-    private static func json(_ report: SalvageReport) -> JSONLine {
+    private static func json(_ report: SalvageReport) -> JSONValue {
         .object([
             ("version", .number(report.version.rawValue)), ("complete", .bool(report.isComplete)),
             ("schemaUnverified", .bool(report.isSchemaUnverified)),

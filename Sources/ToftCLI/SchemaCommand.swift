@@ -43,17 +43,18 @@ struct SchemaCommand: ParsableCommand {
     }
 
     /// The schema of a session as a schema file has it, behind other members.
-    static func json(of session: Session, _ members: [(String, JSONLine)] = []) throws -> JSONLine {
+    static func json(of session: Session, _ members: [(String, JSONValue)] = []) throws -> JSONValue
+    {
         let classes = try session.schema.visibleClasses.map { try json($0, session) }
         return .object(members + [("classes", .list(classes))])
     }
 
-    private static func json(_ owner: ClassHandle, _ session: Session) throws -> JSONLine {
-        var members: [(String, JSONLine)] = [("name", .text(owner.name))]
+    private static func json(_ owner: ClassHandle, _ session: Session) throws -> JSONValue {
+        var members: [(String, JSONValue)] = [("name", .text(owner.name))]
         if owner.isEmbedded { members.append(("embedded", .bool(true))) }
         if !owner.uniques.isEmpty {
             let uniques = owner.uniques.map { unique in
-                JSONLine.list(unique.properties.map { .text($0.name) })
+                JSONValue.list(unique.properties.map { .text($0.name) })
             }
             members.append(("unique", .list(uniques)))
         }

@@ -100,8 +100,8 @@ extension SchemaFile.Property {
 
 extension PropertyHandle {
     /// The property as a member of a schema file.
-    func json(origin: PropertyHandle?) -> JSONLine {
-        var members: [(String, JSONLine)] = [("name", .text(name)), ("type", .text(type.name))]
+    func json(origin: PropertyHandle?) -> JSONValue {
+        var members: [(String, JSONValue)] = [("name", .text(name)), ("type", .text(type.name))]
         if isCollection { members.append((collection.name, .bool(true))) }
         if isOptional && type != .link && type != .mixed {
             members.append(("optional", .bool(true)))

@@ -83,7 +83,7 @@ private final class Watcher {
         lines = try current()
         if printer.asJSON {
             Swift.print(
-                JSONLine.object([
+                JSONValue.object([
                     ("version", .number(notification.version.rawValue)),
                     ("count", .integer(Int64(lines.count))),
                     ("deletions", list(change.deletions)), ("insertions", list(change.insertions)),
@@ -107,11 +107,11 @@ private final class Watcher {
     }
 
     private func current() throws -> [String] {
-        let text = ValueText(session: printer.session)
+        var json = ObjectToJSON(printer.session)
         return try (0..<(try results.count)).map {
-            printer.line(try text.json(results.object(at: $0), of: printer.owner))
+            printer.line(try json.object(results.object(at: $0), of: printer.owner))
         }
     }
 
-    private func list(_ runs: IndexRanges) -> JSONLine { .list(runs.map { .integer(Int64($0)) }) }
+    private func list(_ runs: IndexRanges) -> JSONValue { .list(runs.map { .integer(Int64($0)) }) }
 }

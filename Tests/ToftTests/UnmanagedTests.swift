@@ -55,7 +55,7 @@ struct UnmanagedTests {
     @Test
     func `An object is made of an array with a value for each property`() {
         #expect(Dog(value: ["Rex", 4] as [Any]).age == 4)
-        expectError(.invalidArgument) { _ = Dog(value: ["Rex"]) }
+        expectError(.invalidArgument) { _ = Dog(value: ["Rex", 4, 5] as [Any]) }
     }
 
     @Test

@@ -183,15 +183,33 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         }
     }
 
-    /// Takes the first elements out.
+    /// Takes the first elements out; more than there are is misuse.
     public func removeFirst(_ number: Int = 1) {
-        removeSubrange(0..<number)
+        if has(number) { removeSubrange(0..<number) }
     }
 
-    /// Takes the last elements out.
+    /// Takes the last elements out; more than there are is misuse.
     public func removeLast(_ number: Int = 1) {
+        if has(number) { removeSubrange((count - number)..<count) }
+    }
+
+    /// Whether there are so many elements to take out.
+    private func has(_ number: Int) -> Bool {
         let count = count
-        removeSubrange(Swift.min(count - number, count)..<count)
+        return Misuse.reporting {
+            guard number >= 0, number <= count else {
+                throw Realm.Error(
+                    .indexOutOfRange, "\(number) of \(count) elements can't be taken out.",
+                    number: Int64(number))
+            }
+            return true
+        } ?? false
+    }
+
+    /// A part of the list. What is set may have another number of elements.
+    public subscript(bounds: Range<Int>) -> Slice<List> {
+        get { Slice(base: self, bounds: bounds) }
+        set { replaceSubrange(bounds, with: Array(newValue)) }
     }
 
     /// Puts another element in the place of one.

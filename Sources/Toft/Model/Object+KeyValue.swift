@@ -2,17 +2,18 @@ extension ObjectBase {
     /// The value of the property with this name, as what the property is declared; nil and misuse
     /// when there is none.
     public final func value(forKey key: String) -> Any? {
-        Misuse.reporting { () -> Any? in
+        let value = Misuse.reporting { () -> Any? in
             if self is DynamicObject, let row { return try row.dynamicValue(of: key) }
             let property = try property(named: key)
             return property.value(in: self)
-        } ?? nil
+        }
+        return value.flatMap(\.flattened)
     }
 
     /// The value at the end of a path over to-one links: "owner.name".
     public final func value(forKeyPath keyPath: String) -> Any? {
         guard let dot = keyPath.firstIndex(of: ".") else { return value(forKey: keyPath) }
-        let next = value(forKey: String(keyPath[..<dot])).flattened
+        let next = value(forKey: String(keyPath[..<dot]))
         return (next as? ObjectBase)?.value(
             forKeyPath: String(keyPath[keyPath.index(after: dot)...]))
     }
@@ -33,6 +34,13 @@ extension ObjectBase {
                 try property.wrapper.set(value, at: $0, of: self, conversion)
             }
         }
+    }
+
+    /// Sets the property at the end of a path over to-one links; where a link is nil, nothing.
+    public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        guard let dot = keyPath.lastIndex(of: ".") else { return setValue(value, forKey: keyPath) }
+        let owner = self.value(forKeyPath: String(keyPath[..<dot])) as? ObjectBase
+        owner?.setValue(value, forKey: String(keyPath[keyPath.index(after: dot)...]))
     }
 
     private final func property(named name: String) throws -> ModelProperty {

@@ -1,7 +1,7 @@
 internal import ToftModel
 
 /// The classes of a realm.
-public struct Schema: CustomStringConvertible {
+public struct Schema: CustomStringConvertible, Equatable {
     /// In the order of their names.
     public let objectSchema: [ObjectSchema]
 
@@ -53,11 +53,18 @@ public struct ObjectSchema: CustomStringConvertible, Equatable {
 }
 
 /// A persisted property.
-public struct Property: CustomStringConvertible {
+public struct Property: CustomStringConvertible, Equatable {
     let property: ModelProperty
 
     init(_ property: ModelProperty) {
         self.property = property
+    }
+
+    /// Whether both are declared alike.
+    public static func == (left: Property, right: Property) -> Bool {
+        left.description == right.description && left.columnName == right.columnName
+            && left.isIndexed == right.isIndexed && left.deleteRule == right.deleteRule
+            && left.isAutoIncremented == right.isAutoIncremented
     }
 
     /// The name in Swift.

@@ -75,10 +75,10 @@ private enum GivenValues {
             self = .dictionary(dictionary.mapValues { $0 as Any })
         case let array as [Any]:
             let stored = model.properties.filter { $0.shape.type != .linkingObjects }
-            guard array.count == stored.count else {
+            guard array.count <= stored.count else {
                 throw Realm.Error(
                     .invalidArgument,
-                    "An array for '\(model.name)' needs \(stored.count) values, one for each "
+                    "An array for '\(model.name)' has at most \(stored.count) values, one for each "
                         + "property; \(array.count) were given."
                 )
             }

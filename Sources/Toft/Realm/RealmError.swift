@@ -1,3 +1,4 @@
+public import Foundation
 package import ToftEngine
 
 extension Realm {
@@ -19,7 +20,7 @@ extension Realm {
         public let number: Int64
 
         /// An error as an app may want to throw it itself, from inside a write block say.
-        public init(_ code: Code, _ message: String, detail: String = "", number: Int64 = 0) {
+        public init(_ code: Code, _ message: String = "", detail: String = "", number: Int64 = 0) {
             self.code = code
             self.message = message
             self.detail = detail
@@ -37,6 +38,33 @@ extension Realm.Error: CustomStringConvertible {
     public var description: String {
         detail.isEmpty ? "\(code): \(message)" : "\(code): \(message)\n\(detail)"
     }
+}
+
+extension Realm.Error: LocalizedError {
+    /// The message, which `localizedDescription` is.
+    public var errorDescription: String? { message }
+}
+
+/// Codes as Realm calls them, to be caught: `catch Realm.Error.fileNotFound`.
+extension Realm.Error {
+    /// No file there, and none may be created.
+    public static var fileNotFound: Code { .fileNotFound }
+    /// What was to be made is there already.
+    public static var fileExists: Code { .fileExists }
+    /// A system call failed.
+    public static var fileAccess: Code { .fileAccess }
+    /// The file can't be used with the rights of this process.
+    public static var filePermissionDenied: Code { .permissionDenied }
+    /// The file is no database.
+    public static var invalidDatabase: Code { .notADatabase }
+    /// Another process uses the file in a way that can't be joined.
+    public static var incompatibleLockFile: Code { .incompatibleProcess }
+    /// The file has a format that this version does not have.
+    public static var unsupportedFileFormatVersion: Code { .unsupportedFormat }
+    /// The classes differ from the file's so that data would be lost.
+    public static var schemaMismatch: Code { .schemaMismatch }
+    /// No space left.
+    public static var outOfDiskSpace: Code { .diskFull }
 }
 
 /// Matches an error's code where errors are caught: `catch Realm.Error.Code.fileNotFound`.

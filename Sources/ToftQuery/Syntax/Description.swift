@@ -133,7 +133,7 @@ struct Description {
         case .double(let value, let decimal): text += Self.spelling(of: value, decimal)
         case .float(let value): text += value.isFinite ? "\(value)f" : "\(value)"
         case .string(let string): write(string, isPattern: isPattern)
-        case .data(let bytes): text += "binary(\(Self.base64(bytes)))"
+        case .data(let bytes): text += "binary(B64\"\(Base64.text(bytes))\")"
         case .date(let date): text += "T\(date.seconds):\(date.nanoseconds)"
         case .uuid(let bytes): text += "uuid(\(FixedBytes(bytes: bytes).uuidText))"
         case .objectId(let bytes): text += "oid(\(Self.hexadecimal(bytes)))"
@@ -201,7 +201,7 @@ struct Description {
             writeEscaped(plain)
             text += "'"
         } else if String(validating: string.bytes, as: UTF8.self) == nil {
-            text += Self.base64(string.bytes)
+            text += "B64\"\(Base64.text(string.bytes))\""
         } else {
             text += "'"
             writeEscaped(string.bytes)
@@ -233,24 +233,6 @@ struct Description {
         return String(
             decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
             as: UTF8.self)
-    }
-
-    private static func base64(_ bytes: [UInt8]) -> String {
-        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text = Array("B64\"".utf8)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            var bits: UInt32 = 0
-            for byte in group { bits = bits << 8 | UInt32(byte) }
-            bits <<= UInt32(8 * (3 - group.count))
-            for digit in 0..<4 {
-                text.append(
-                    digit > group.count
-                        ? UInt8(ascii: "=") : digits[Int(bits >> UInt32(18 - 6 * digit) & 63)])
-            }
-        }
-        text.append(UInt8(ascii: "\""))
-        return String(decoding: text, as: UTF8.self)
     }
 
     // MARK: Paths

@@ -1,3 +1,4 @@
+internal import ToftModel
 internal import ToftStorage
 
 extension Lexer {
@@ -110,9 +111,7 @@ extension Lexer {
     private static func limits(year: Int64, month: Int64) -> [(
         name: String, range: ClosedRange<Int64>
     )] {
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        let lengths: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        let days = (1...12).contains(month) ? lengths[Int(month) - 1] : 31
+        let days = GregorianDay.days(in: month, of: year)
         return [
             ("month", 1...12), ("day", 1...days), ("hour", 0...23), ("minute", 0...59),
             ("second", 0...59), ("nanosecond", 0...999_999_999),
@@ -123,28 +122,9 @@ extension Lexer {
     /// from the second, as in Realm, since both parts of a timestamp have one sign.
     private static func timestamp(_ fields: [Int64]) -> Timestamp {
         let seconds =
-            daysSince1970(fields[0], fields[1], fields[2]) * 86_400 + fields[3] * 3_600 + fields[4]
-            * 60 + fields[5]
+            GregorianDay.daysSince1970(fields[0], fields[1], fields[2]) * 86_400 + fields[3] * 3_600
+            + fields[4] * 60 + fields[5]
         let nanoseconds = Int32(fields.count > 6 ? fields[6] : 0)
         return Timestamp(seconds: seconds, nanoseconds: seconds < 0 ? -nanoseconds : nanoseconds)
-    }
-
-    /// Days from 1970-01-01 in the Gregorian calendar: years counted from March, so that the leap
-    /// day ends one.
-    private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let marchYear = month > 2 ? year : year - 1
-        let monthFromMarch = month > 2 ? month - 3 : month + 9
-        let leapDays =
-            marchYear.floorDivided(by: 4) - marchYear.floorDivided(by: 100)
-            + marchYear.floorDivided(by: 400)
-        return 365 * marchYear + leapDays + (153 * monthFromMarch + 2) / 5 + day - 1 - 719_468
-    }
-}
-
-extension Int64 {
-    /// The quotient rounded down.
-    fileprivate func floorDivided(by divisor: Int64) -> Int64 {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
     }
 }

@@ -1,3 +1,5 @@
+internal import ToftModel
+
 extension Lexer {
     /// At a quote: the text up to the same quote, escapes resolved.
     ///
@@ -111,7 +113,7 @@ extension Lexer {
             advance()
             if byte == UInt8(ascii: "\"") { return bytes }
             if byte == UInt8(ascii: "=") { continue }
-            guard let digit = Self.base64Digit(byte) else {
+            guard let digit = Base64.bits(of: byte) else {
                 throw failure("This is not a base 64 digit.", at: position - 1)
             }
             buffer = buffer << 6 | UInt32(digit)
@@ -123,17 +125,6 @@ extension Lexer {
         }
         throw failure(
             "The base 64 text that begins here has no end.", hint: "Close it with \".", at: start)
-    }
-
-    private static func base64Digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
-        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
-        default: nil
-        }
     }
 
     // MARK: uuid(...) and oid(...)

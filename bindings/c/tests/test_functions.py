@@ -4,6 +4,7 @@ what it does is checked, and a function that nobody called fails the test.
 """
 
 import ctypes
+import json
 import os
 import pathlib
 import subprocess
@@ -1375,6 +1376,34 @@ class FunctionTests(unittest.TestCase):
         )
         check("toft_object_release", barbara)
         check("toft_realm_cancel", world.realm)
+
+    def test_an_object_is_created_of_json_and_written_as_json(self):
+        """All types: test_json.py."""
+        check("toft_realm_begin_write", self.world.realm, None)
+        made, link, created = ctypes.c_void_p(), S.toft_link(), ctypes.c_bool()
+        check(
+            "toft_realm_create_from_json",
+            self.world.realm,
+            self.world.person,
+            E.TOFT_UPDATE_ERROR,
+            text('{"name": "Barbara", "age": 38}'),
+            ctypes.byref(made),
+            ctypes.byref(link),
+            ctypes.byref(created),
+        )
+        self.assertEqual(get("toft_object_link", made), Link(link.object_key, link.class_key))
+        size = ctypes.c_size_t()
+        buffer = ctypes.create_string_buffer(20)
+        check("toft_object_to_json", made, 0, buffer, 20, ctypes.byref(size))
+        self.assertGreater(size.value, 20)
+        room = ctypes.create_string_buffer(size.value + 1)
+        check("toft_object_to_json", made, 0, room, size.value + 1, ctypes.byref(size))
+        self.assertEqual(room.raw[:19] + b"\0", buffer.raw)
+        written = json.loads(room.value)
+        self.assertEqual((written["name"], written["age"]), ("Barbara", 38))
+        self.assertTrue(created.value)
+        check("toft_object_release", made)
+        check("toft_realm_cancel", self.world.realm)
 
     def test_several_values_are_set_at_once_or_not_at_all(self):
         keys = (ctypes.c_uint32 * 2)(self.world.keys["age"], self.world.keys["nickname"])

@@ -177,6 +177,7 @@ class World:
             "count": 1,
             "limit": 1,
             "capacity": 1,
+            "depth": 0,
             "arguments": None,
             "argument_count": 0,
             "options": None,
@@ -282,6 +283,9 @@ class World:
         )
         column.keep = name
         return {"columns": column, "column_count": 1}
+
+    def _special_toft_realm_create_from_json(self):
+        return {"json": text('{"name": "Barbara", "age": 38}')}
 
     def _special_toft_object_get_values(self):
         return {"property_keys": (ctypes.c_uint32 * 1)(self.keys["age"])}

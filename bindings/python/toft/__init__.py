@@ -24,6 +24,7 @@ from ._ffi import toft_schema_change_kind as SchemaChangeKind
 from ._ffi import toft_status as Status
 from ._lib import handle_count
 from ._lib import version as library_version
+from .conversions import StoredAs
 from .database import CheckReport, CompactionStep, Info, Pin, Realm
 from .dicts import Dict
 from .errors import *  # noqa: F403
@@ -93,6 +94,7 @@ __all__ = [
     "SchemaChangeKind",
     "Set",
     "Status",
+    "StoredAs",
     "__version__",
     "change_key",
     "compact",

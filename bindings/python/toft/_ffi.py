@@ -48,6 +48,7 @@ TOFT_MAX_NESTED_COLLECTIONS = 100
 TOFT_NO_WAIT = 0
 TOFT_WAIT_FOR_EVER = -1
 TOFT_KEY_SIZE = 64
+TOFT_MAX_JSON_DEPTH = 400
 TOFT_ALL_CLASSES = 4294967295
 TOFT_NO_INDEX = 18446744073709551615
 TOFT_SORT_DESCENDING = 1
@@ -1167,6 +1168,10 @@ class Library:
             library, "toft_realm_create_objects", c_int,
             [c_void_p, c_uint32, c_int, c_void_p, c_size_t, c_size_t, c_void_p, c_void_p], check
         )
+        self.toft_realm_create_from_json = _prototype(
+            library, "toft_realm_create_from_json", c_int,
+            [c_void_p, c_uint32, c_int, toft_string, c_void_p, c_void_p, c_void_p], check
+        )
         self.toft_realm_find_object = _prototype(
             library, "toft_realm_find_object", c_int,
             [c_void_p, c_uint32, c_void_p, c_void_p], check
@@ -1230,6 +1235,10 @@ class Library:
         self.toft_object_set_embedded = _prototype(
             library, "toft_object_set_embedded", c_int,
             [c_void_p, c_uint32, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], check
+        )
+        self.toft_object_to_json = _prototype(
+            library, "toft_object_to_json", c_int,
+            [c_void_p, c_uint32, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_object_linking_objects = _prototype(
             library, "toft_object_linking_objects", c_int,
@@ -1679,6 +1688,7 @@ FUNCTIONS = (
     "toft_realm_is_writing",
     "toft_realm_create_object",
     "toft_realm_create_objects",
+    "toft_realm_create_from_json",
     "toft_realm_find_object",
     "toft_realm_follow",
     "toft_object_link",
@@ -1695,6 +1705,7 @@ FUNCTIONS = (
     "toft_object_set_values",
     "toft_object_add",
     "toft_object_set_embedded",
+    "toft_object_to_json",
     "toft_object_linking_objects",
     "toft_object_list",
     "toft_list_is_valid",

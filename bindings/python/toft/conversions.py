@@ -1,13 +1,56 @@
-"""Types of Python that the file has not: enumerations and dates, and as what they are stored."""
+"""Types of Python that the file has not: enumerations, dates and types of the program's own, and as
+what they are stored.
+"""
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Callable
+from copy import copy
 from datetime import date, datetime, timezone
 from enum import Enum
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from . import _values as values
 from .errors import TypeMismatchError
+
+P = TypeVar("P")
+S = TypeVar("S")
+
+
+class StoredAs(Generic[P, S]):
+    """Says as what a type of the program's own is stored, in its annotation:
+
+    `Length = Annotated[timedelta, toft.StoredAs(float, timedelta.total_seconds, to_length)]`
+
+    A property is then of that type: `length: Length`, `Length | None`, `list[Length]`, `set`,
+    `dict[str, Length]`. Comparisons of expressions take it (`Film.length > timedelta(hours=2)`);
+    texts of queries, sorts, sums and averages know what is stored.
+
+    `type`: bool, int, float, toft.Float32, str, bytes, datetime, Decimal, UUID or toft.ObjectId.
+    `write` gives what is stored, `read` the value again; neither is called for None. What they
+    raise is the cause of a TypeMismatchError that names class, property and value. `zero`: what an
+    object has that was made without a value; if it is left out, what `read` makes of 0, "", b"" and
+    the like, and where it makes nothing of that, a value must be given.
+    """
+
+    __slots__ = ("read", "type", "write", "zero")
+
+    def __init__(
+        self,
+        type: builtins.type[S],
+        write: Callable[[P], S],
+        read: Callable[[S], P],
+        *,
+        zero: P | None = None,
+    ) -> None:
+        self.type = type
+        self.write = write
+        self.read = read
+        self.zero = zero
+
+    def __repr__(self) -> str:
+        return f"StoredAs({getattr(self.type, '__name__', self.type)})"
 
 
 class Conversion:
@@ -92,6 +135,55 @@ class _DateConversion(Conversion):
 
 
 _DATE = _DateConversion()
+
+
+class OwnConversion(Conversion):
+    """What `StoredAs` says."""
+
+    def __init__(self, python_type: Any, declared: StoredAs[Any, Any], type: int, zero: Any):
+        self.python_type = python_type
+        self.type = type
+        self._declared = declared
+        self._name = ""
+        try:
+            self.zero = declared.read(zero) if declared.zero is None else declared.zero
+        except Exception:
+            self.zero = None
+
+    def named(self, name: str) -> OwnConversion:
+        """The same, of the property that errors name."""
+        found = copy(self)
+        found._name = name
+        return found
+
+    def stored(self, value: Any) -> Any:
+        if value is None:
+            return None
+        kind = self.python_type
+        if isinstance(kind, type) and not isinstance(value, kind):
+            raise TypeMismatchError(f"{self._name}: {value!r:.80} is no {kind.__name__}.")
+        try:
+            return self._declared.write(value)
+        except Exception as error:
+            raise TypeMismatchError(
+                f"{self._name}: {value!r:.80} cannot be stored: {error!r:.200}"
+            ) from error
+
+    def read(self, value: Any) -> Any:
+        if value is None:
+            return None
+        try:
+            return self._declared.read(value)
+        except Exception as error:
+            raise TypeMismatchError(
+                f"{self._name}: the file holds {value!r:.80}, which cannot be read: {error!r:.200}"
+            ) from error
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OwnConversion) and self._declared is other._declared
+
+    def __hash__(self) -> int:
+        return hash(self._declared)
 
 
 def conversion_of(annotation: Any) -> Conversion | None:

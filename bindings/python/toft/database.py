@@ -510,16 +510,16 @@ class Realm:
             library().toft_realm_delete_all(self._address, key)
 
     @overload
-    def object(self, cls: type[T], primary_key: int | str) -> T | None: ...
+    def object(self, cls: type[T], primary_key: Any) -> T | None: ...
     @overload
-    def object(self, cls: str, primary_key: int | str) -> Any: ...
-    def object(self, cls: type[Object] | str, primary_key: int | str) -> Any:
+    def object(self, cls: str, primary_key: Any) -> Any: ...
+    def object(self, cls: type[Object] | str, primary_key: Any) -> Any:
         """The object with this primary key, or None."""
         self._freshen()
         binding = self._binding(cls)
         address = ctypes.c_void_p()
         with self._arguments() as arguments:
-            arguments.add(primary_key, self)
+            arguments.add(binding.stored_key(primary_key), self)
             library().toft_realm_find_object(
                 self._address, binding.key, arguments.address, ctypes.byref(address)
             )
@@ -854,7 +854,8 @@ class Realm:
         try:
             single = Adding(self, policy).create(binding, given)
         except Error as error:
-            raise error.with_traceback(None) from None  # the inner frames tell a caller nothing
+            # The inner frames tell a caller nothing.
+            raise error.with_traceback(None) from error.__cause__
         return live_object(binding.cls, single)
 
     # What asyncio's loop does for `attached`.

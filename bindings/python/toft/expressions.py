@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
 from . import _values as values
+from .conversions import OwnConversion
 from .errors import InvalidArgumentError, InvalidQueryError, NoSuchPropertyError
 
 if TYPE_CHECKING:
@@ -342,7 +343,10 @@ class _Comparison(Condition):
         self._right = right
 
     def _write(self, query: QueryText) -> str:
-        return f"{self._left._text(query)} {self._operator} {query.operand(self._right)}"
+        right = self._right
+        if self._operator in _ORDERS:
+            right = query.stored(self._left, right)
+        return f"{self._left._text(query)} {self._operator} {query.operand(right)}"
 
 
 class _Between(Condition):
@@ -355,7 +359,8 @@ class _Between(Condition):
 
     def _write(self, query: QueryText) -> str:
         text = self._expression._text(query)
-        return f"{text} BETWEEN {{{query.operand(self._least)}, {query.operand(self._greatest)}}}"
+        ends = [query.stored(self._expression, end) for end in (self._least, self._greatest)]
+        return f"{text} BETWEEN {{{', '.join(map(query.operand, ends))}}}"
 
 
 class _Contains(Condition):
@@ -370,8 +375,9 @@ class _Contains(Condition):
     def _write(self, query: QueryText) -> str:
         path, last = query.path(self._expression)
         if last is not None and _holds_many(last):
-            path = f"{path}.@keys" if last.container is dict else path
-            return f"ANY {path} == {query.operand(self._part)}"
+            if last.container is dict:
+                return f"ANY {path}.@keys == {query.operand(self._part)}"
+            return f"ANY {path} == {query.operand(query.stored(self._expression, self._part))}"
         return f"{self._expression._text(query)} CONTAINS {query.operand(self._part)}"
 
 
@@ -477,6 +483,19 @@ class QueryText:
         self.arguments.append(value)
         return f"${len(self.arguments) - 1}"
 
+    def stored(self, expression: Expression[Any], value: Any) -> Any:
+        """What is compared with an expression, as the file has values of its property."""
+        conversion = None if expression._is_length else self._conversion(expression)
+        if conversion is None or isinstance(value, (Expression, Condition)):
+            return value
+        if isinstance(value, list):
+            return [conversion.stored(item) for item in value]
+        return conversion.stored(value)
+
+    def _conversion(self, expression: Expression[Any]) -> OwnConversion | None:
+        found = bound_path(self._scope(expression)[1], expression)[1].conversion
+        return found if isinstance(found, OwnConversion) else None
+
     def path(self, expression: Expression[Any]) -> tuple[str, BoundProperty | None]:
         """The key path of an expression, and the property at its end."""
         prefix, binding = self._scope(expression)
@@ -541,6 +560,9 @@ class _Shown(QueryText):
 
     def operand(self, value: Any) -> str:
         return value._text(self) if isinstance(value, Expression) else repr(value)
+
+    def stored(self, expression: Expression[Any], value: Any) -> Any:
+        return value
 
     def path(self, expression: Expression[Any]) -> tuple[str, BoundProperty | None]:
         text = "".join(
@@ -608,6 +630,7 @@ def _holds_many(each: BoundProperty) -> bool:
     return each.container is not None or each.type == values.LINKING_OBJECTS
 
 
+_ORDERS = frozenset(("==", "!=", "<", "<=", ">", ">=", "IN"))
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _WORDS = frozenset(
     "and or not any some all none true false null nil inf infinity nan truepredicate "

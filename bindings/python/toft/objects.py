@@ -364,7 +364,7 @@ class Object(metaclass=ObjectType):
         """`to_dict` as JSON, with dates as in ISO 8601 and bytes in base 64. `Realm.from_json`
         reads it.
         """
-        return json_text(dictionary(self, depth), indent)
+        return json_text(dictionary(self, depth, is_stored=True), indent)
 
     def _repr_html_(self) -> str:
         """For notebooks."""

@@ -357,6 +357,8 @@ class _Opening:
                 if declared is None:
                     return False
                 value = declared.default()
+                if value is None:  # nor does the class know one
+                    return False
                 if declared.conversion is not None:
                     value = declared.conversion.stored(value)
                 lent.clear()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from . import _values as values
+from .conversions import OwnConversion
 from .identifiers import ObjectId
 from .schema import PropertySchema, primary_key_of, properties_of
 
@@ -24,24 +25,36 @@ _ROWS_SHOWN = 10
 _LENGTH_SHOWN = 80
 
 
-def dictionary(instance: Object, depth: int) -> dict[str, Any]:
-    """See `Object.to_dict`."""
+def dictionary(instance: Object, depth: int, *, is_stored: bool = False) -> dict[str, Any]:
+    """See `Object.to_dict`. `is_stored`: values of types of one's own are as they are stored."""
     return {
-        each.name: _linked(getattr(instance, each.name), each, depth)
+        each.name: _linked(_plain(instance, each, is_stored), each, depth, is_stored)
         for each in properties_of(type(instance)).values()
         if each.type != values.LINKING_OBJECTS
     }
 
 
-def _linked(value: Any, each: PropertySchema, depth: int) -> Any:
-    if each.type == values.MIXED:
-        return _mixed(value, lambda linked: _linked_object(linked, depth))
+def _plain(instance: Object, each: PropertySchema, is_stored: bool) -> Any:
+    value = getattr(instance, each.name)
+    conversion = each.conversion
+    if not is_stored or not isinstance(conversion, OwnConversion):
+        return value
     if each.container is dict:
-        pairs = value.items()
-        return {key: _linked_object(item, depth) if each.target else item for key, item in pairs}
+        return {key: conversion.stored(item) for key, item in value.items()}
+    return [*map(conversion.stored, value)] if each.container else conversion.stored(value)
+
+
+def _linked(value: Any, each: PropertySchema, depth: int, is_stored: bool) -> Any:
+    def linked(item: Object | None) -> Any:
+        return _linked_object(item, depth, is_stored)
+
+    if each.type == values.MIXED:
+        return _mixed(value, linked)
+    if each.container is dict:
+        return {key: linked(item) if each.target else item for key, item in value.items()}
     if each.container is not None:
-        return [_linked_object(item, depth) for item in value] if each.target else list(value)
-    return _linked_object(value, depth) if each.target else value
+        return [*map(linked, value)] if each.target else list(value)
+    return linked(value) if each.target else value
 
 
 def _mixed(value: Any, function: Callable[[Object], Any]) -> Any:
@@ -70,18 +83,22 @@ def named(value: Any) -> Any:
     return _mixed(value, _Name)
 
 
-def _linked_object(linked: Object | None, depth: int) -> Any:
+def _linked_object(linked: Object | None, depth: int, is_stored: bool) -> Any:
     if linked is None:
         return None
     if linked._toft_is_embedded:  # a part of its owner
-        return dictionary(linked, depth)
-    return dictionary(linked, depth - 1) if depth > 0 else name_of(linked)
+        return dictionary(linked, depth, is_stored=is_stored)
+    if depth > 0:
+        return dictionary(linked, depth - 1, is_stored=is_stored)
+    return name_of(linked, is_stored=is_stored)
 
 
-def name_of(instance: Object) -> Any:
+def name_of(instance: Object, *, is_stored: bool = False) -> Any:
     """What tells an object from others of its class: the primary key, else the key of the file."""
-    primary_key = primary_key_of(properties_of(type(instance)))
-    return getattr(instance, primary_key) if primary_key else instance._rows.key(instance._row)
+    properties = properties_of(type(instance))
+    if primary_key := primary_key_of(properties):
+        return _plain(instance, properties[primary_key], is_stored)
+    return instance._rows.key(instance._row)
 
 
 def json_text(plain: Any, indent: int | None) -> str:

@@ -219,7 +219,9 @@ class Results(Collection[T], Generic[T]):
 
     def to_json(self, depth: int = 0, *, indent: int | None = None) -> str:
         """A JSON array of `Object.to_json` of each."""
-        return json_text(self.to_dicts(depth), indent)
+        self._objects_only()
+        plain = [dictionary(cast("Object", each), depth, is_stored=True) for each in self]
+        return json_text(plain, indent)
 
     def to_pandas(self, *names: str | Expression[Any]) -> Any:
         """`columns` as a DataFrame of pandas, which must be there: optional integers and booleans

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from . import _values as values
 from .adding import Adding, mapped
+from .conversions import OwnConversion
 from .errors import InvalidArgumentError, NoSuchObjectError, TypeMismatchError
 from .identifiers import ObjectId
 from .objects import Object, live_object
@@ -124,15 +125,21 @@ class _Reader:
                 f"{each.name}: a {target.cls.__name__} has no primary key to be found by: write it "
                 f"inside, as to_json(depth=1) does."
             )
-        if (found := self._realm.object(target.cls, key)) is None:
+        named = self._scalar(target.property(target.primary_key), key)
+        if (found := self._realm.object(target.cls, named)) is None:
             raise NoSuchObjectError(f"{each.name}: there is no {target.cls.__name__} {key!r:.80}.")
         return found
 
     def _value(self, each: BoundProperty, value: Any) -> Any:
         return self._mapped(each, value, lambda item: self._scalar(each, item))
 
+    def _scalar(self, each: BoundProperty, value: Any) -> Any:
+        plain = self._stored(each, value)
+        is_own = isinstance(each.conversion, OwnConversion)
+        return each.conversion.read(plain) if each.conversion and is_own else plain
+
     @staticmethod
-    def _scalar(each: BoundProperty, value: Any) -> Any:
+    def _stored(each: BoundProperty, value: Any) -> Any:
         if not isinstance(value, str) or each.type not in _TEXTS:
             return value
         try:
@@ -144,7 +151,7 @@ class _Reader:
                 return Decimal(value)
             if each.type == values.DATA:
                 return b64decode(value, validate=True)
-            if each.conversion is not None:
+            if each.conversion is not None and each.conversion.python_type is date:
                 return date.fromisoformat(value)
             return datetime.fromisoformat(value.replace("Z", "+00:00"))
         except InvalidOperation:

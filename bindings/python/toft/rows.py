@@ -25,6 +25,7 @@ from . import _values as values
 from ._ffi import toft_link
 from ._lib import Handle, library
 from .columns import Buffers
+from .conversions import OwnConversion
 from .errors import (
     Error,
     InvalidArgumentError,
@@ -160,6 +161,12 @@ class Binding:
             return self.properties[name]
         except KeyError:
             raise no_property(self.cls, name) from None
+
+    def stored_key(self, key: Any) -> Any:
+        """A primary key as the file has it."""
+        each = self.properties.get(self.primary_key or "")
+        is_own = each is not None and isinstance(each.conversion, OwnConversion)
+        return each.conversion.stored(key) if each and each.conversion and is_own else key
 
     def named(self, key: int) -> BoundProperty | None:
         """The property with this key, if the class has it."""

@@ -40,7 +40,7 @@ from ._ffi import (
     toft_unique,
 )
 from ._lib import Handle, borrowed, library
-from .conversions import Conversion, conversion_of
+from .conversions import Conversion, OwnConversion, StoredAs, conversion_of
 from .errors import InvalidSchemaError, NoSuchPropertyError
 from .identifiers import ObjectId
 
@@ -224,6 +224,8 @@ class PropertySchema:
     def is_required(self) -> bool:
         """Whether a new object must be given it: nothing else says what it would be."""
         is_empty = self.is_optional or self.container is not None or self.type in _EMPTY
+        if not is_empty and isinstance(self.conversion, OwnConversion):
+            return self.conversion.zero is None and not self.has_default
         return not (is_empty or self.has_default or self.field.auto_increment)
 
 
@@ -475,7 +477,11 @@ def _read_properties(cls: type[Object]) -> tuple[dict[str, PropertySchema], list
                 )
                 continue
             try:
-                found[name] = _property(name, annotation, default, _Names(base.__module__))
+                read = _property(name, annotation, default, _Names(base.__module__))
+                if isinstance(read.conversion, OwnConversion):
+                    named = read.conversion.named(f"{cls.__name__}.{name}")
+                    read = replace(read, conversion=named)
+                found[name] = read
             except _Problem as problem:
                 problems.append(f"{cls.__name__}.{name}: {problem}")
     return found, problems
@@ -570,6 +576,8 @@ def _of_union(members: Sequence[Any], names: _Names) -> PropertySchema:
 def _scalar(annotation: Any) -> PropertySchema:
     if typing.get_origin(annotation) is Annotated:
         base, *extras = typing.get_args(annotation)
+        if declared := [each for each in extras if isinstance(each, StoredAs)]:
+            return _own(base, declared[-1])
         return PropertySchema("", values.FLOAT) if _FLOAT32 in extras else _scalar(base)
     if annotation is Any or annotation is object:
         return PropertySchema("", values.MIXED, is_optional=True)
@@ -596,6 +604,17 @@ def _scalar(annotation: Any) -> PropertySchema:
         f"int, float, toft.Float32, str, bytes, datetime, date, Decimal, UUID, toft.ObjectId, an "
         f"Enum, a class, toft.Mixed, or a list, a set or a dictionary of one of these"
     )
+
+
+def _own(python_type: Any, declared: StoredAs[Any, Any]) -> PropertySchema:
+    stored = _scalar(declared.type)
+    if stored.conversion or stored.target or stored.type == values.MIXED:
+        raise _Problem(
+            "StoredAs takes bool, int, float, toft.Float32, str, bytes, datetime, Decimal, UUID or "
+            "toft.ObjectId"
+        )
+    conversion = OwnConversion(python_type, declared, stored.type, _ZEROS[stored.type])
+    return PropertySchema("", stored.type, conversion=conversion)
 
 
 # ---------------------------------------------------------------------------- To the library's form

@@ -1,0 +1,38 @@
+public import CToft
+internal import ToftEngine
+internal import ToftModel
+
+@c @implementation
+public func toft_realm_create_from_json(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ policy: toft_update_policy,
+    _ json: toft_string, _ out_object: UnsafeMutablePointer<OpaquePointer?>?,
+    _ out_link: UnsafeMutablePointer<toft_link>?, _ out_created: UnsafeMutablePointer<Bool>?
+) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        let realm = try ResolvedHandle(realm: realm)
+        let policy = try UpdatePolicy(policy)
+        let text = try Argument.array(json.data, json.size, "json")
+        let (object, isNew) = try realm.session.create(
+            class_key, json: UnsafeRawBufferPointer(text), policy: policy)
+        if let out_object { out_object.pointee = try realm.handle(object) }
+        out_link?.pointee = toft_link(object.ref)
+        out_created?.pointee = isNew
+    }
+}
+
+@c @implementation
+public func toft_object_to_json(
+    _ object: OpaquePointer?, _ depth: UInt32, _ out_text: UnsafeMutablePointer<CChar>?,
+    _ capacity: Int, _ out_size: UnsafeMutablePointer<Int>?
+) -> toft_status {
+    entry(object) { () throws(EngineError) in
+        let object = try ResolvedHandle(object: object).object
+        let room = try Argument.room(out_text, capacity, "out_text")
+        let size = try Argument.out(out_size, "out_size")
+        guard depth <= Limits.nestedCollections else {
+            throw .invalidArgument(
+                "'depth' is \(depth), more than \(Limits.nestedCollections).")
+        }
+        size.pointee = Argument.fill(room, try object.json(depth: Int(depth)).description)
+    }
+}

@@ -1,0 +1,171 @@
+import ToftEngine
+import ToftModel
+import ToftStorage
+
+/// Comma-separated values (RFC 4180), the first record with the names of properties. Nothing
+/// between two commas is null, `""` an empty text. What holds many values, embedded objects and
+/// mixed values are JSON.
+enum CSV {
+    /// A field, and whether it stood in quotes.
+    typealias Field = (text: String, isQuoted: Bool)
+
+    /// The fields of a record.
+    static func fields(of record: some Sequence<UInt8>) throws(EngineError) -> [Field] {
+        var fields: [Field] = []
+        var bytes: [UInt8] = []
+        var isQuoted = false, isInside = false, isEscape = false
+        func add() throws(EngineError) {
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw EngineError(
+                    .invalidArgument, "Field \(fields.count + 1) is not valid UTF-8.")
+            }
+            fields.append((text, isQuoted))
+            (bytes, isQuoted, isEscape) = ([], false, false)
+        }
+        for byte in record {
+            if isInside {
+                if byte == UInt8(ascii: "\"") {
+                    (isInside, isEscape) = (false, true)
+                } else {
+                    bytes.append(byte)
+                }
+            } else if byte == UInt8(ascii: ",") {
+                try add()
+            } else if byte == UInt8(ascii: "\""), isEscape || bytes.isEmpty {
+                // Two quotes within quotes stand for one.
+                if isEscape { bytes.append(byte) }
+                (isInside, isQuoted, isEscape) = (true, true, false)
+            } else if isEscape {
+                throw EngineError(
+                    .invalidArgument, "Field \(fields.count + 1) goes on behind its last quote.")
+            } else {
+                bytes.append(byte)
+            }
+        }
+        guard !isInside else {
+            throw EngineError(.invalidArgument, "Field \(fields.count + 1) has no last quote.")
+        }
+        try add()
+        return fields
+    }
+
+    /// A record of the members of an object, as `ObjectToJSON` makes it.
+    static func record(_ object: JSONValue, of owner: ClassHandle) -> String {
+        guard case .dictionary(let members) = object else { return "" }
+        return members.map { name, value in
+            let isMixed = owner.visibleProperties.contains { $0.name == name && $0.type == .mixed }
+            return text(value, isMixed: isMixed)
+        }.joined(separator: ",")
+    }
+
+    /// The names of what a record holds.
+    static func header(of owner: ClassHandle) -> String {
+        let key = owner.primaryKey == nil ? ["_key"] : []
+        let names = owner.visibleProperties.filter(\.isStored).map(\.name)
+        return (key + names).map(quoted).joined(separator: ",")
+    }
+
+    private static func text(_ value: JSONValue, isMixed: Bool) -> String {
+        switch value {
+        case .null: ""
+        case .text(let text) where !isMixed: quoted(text)
+        case .double(let number) where !isMixed: "\(number)"
+        default: quoted(value.description)
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x2C }
+        if isPlain, !text.isEmpty, text.utf8.first != 0x20, text.utf8.last != 0x20 { return text }
+        let parts = text.split(separator: "\"", omittingEmptySubsequences: false)
+        return "\"\(parts.joined(separator: "\"\""))\""
+    }
+}
+
+/// Makes JSON of records for objects of a class.
+struct CSVColumns {
+    private let names: [String]
+    private let owner: ClassHandle
+    private let session: Session
+
+    /// - Parameter header: the record with the names of properties.
+    init(_ header: some Sequence<UInt8>, of owner: ClassHandle, in session: Session)
+        throws(EngineError)
+    {
+        names = try CSV.fields(of: header).map(\.text)
+        self.owner = owner
+        self.session = session
+    }
+
+    func json(_ record: some Sequence<UInt8>) throws(EngineError) -> JSONValue {
+        let fields = try CSV.fields(of: record)
+        guard fields.count == names.count else {
+            throw EngineError(
+                .invalidArgument,
+                "There are \(fields.count) fields, and the first line names \(names.count).")
+        }
+        var members: [(key: String, value: JSONValue)] = []
+        for (name, field) in zip(names, fields) {
+            guard let property = owner.visibleProperties.first(where: { $0.name == name }) else {
+                let number = Int64(field.text)
+                members.append((name, number.map { .integer($0) } ?? .text(field.text)))
+                continue
+            }
+            if let value = try self.value(field, property) { members.append((name, value)) }
+        }
+        return .dictionary(members)
+    }
+
+    /// Nil for what is left out.
+    private func value(_ field: CSV.Field, _ property: PropertyHandle) throws(EngineError)
+        -> JSONValue?
+    {
+        let text = field.text
+        if text.isEmpty, !field.isQuoted {
+            if property.isCollection { return nil }
+            return property.type == .string && !property.isOptional ? .text("") : .null
+        }
+        if property.isCollection || property.type == .mixed || property.ownsTargets {
+            return try Self.json(text, property)
+        }
+        guard property.type == .link else { return Self.value(text, property.type) }
+        guard let target = property.targetClassID,
+            let key = try session.classHandle(target).primaryKey
+        else { return try Self.json(text, property) }
+        return Self.value(text, key.type)
+    }
+
+    private static func json(_ text: String, _ property: PropertyHandle) throws(EngineError)
+        -> JSONValue
+    {
+        var text = text
+        do throws(EngineError) {
+            return try text.withUTF8 { bytes in
+                Result { () throws(EngineError) in
+                    try JSONParser.value(of: UnsafeRawBufferPointer(bytes))
+                }
+            }.get()
+        } catch {
+            throw EngineError(
+                error.code, "'\(property.className).\(property.name)': \(error.message)",
+                number: error.number)
+        }
+    }
+
+    /// A text that is no value of the type stays one, which is then refused.
+    private static func value(_ text: String, _ type: PropertyType) -> JSONValue {
+        let value: JSONValue? =
+            switch type {
+            case .int: Int64(text).map { .integer($0) }
+            case .float, .double: Double(text).flatMap { $0.isFinite ? .double($0) : nil }
+            case .bool:
+                switch text.lowercased() {
+                case "true", "1": .bool(true)
+                case "false", "0": .bool(false)
+                default: nil
+                }
+            default: nil
+            }
+        return value ?? .text(text)
+    }
+}

@@ -1,0 +1,237 @@
+internal import ToftModel
+
+/// Reads one JSON value (RFC 8259) from UTF-8. Its errors say at which byte.
+///
+/// A number is an integer where it is one of 64 bits, however it is written: 2, 2.0 and 2e0.
+package struct JSONParser {
+    private let bytes: UnsafeRawBufferPointer
+    private var position = 0
+    private var depth = 0
+
+    /// Arrays and objects in one another: as many as objects with their lists, and a value of a
+    /// mixed property in the innermost one, may have.
+    package static let greatestDepth = 4 * Limits.nestedCollections
+
+    private init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    /// The value that a text is.
+    package static func value(of bytes: UnsafeRawBufferPointer) throws(EngineError) -> JSONValue {
+        var parser = JSONParser(bytes)
+        let value = try parser.value()
+        parser.skipBlanks()
+        guard parser.position == bytes.count else { throw parser.failure("the text goes on") }
+        return value
+    }
+
+    private func failure(_ what: String, at position: Int? = nil) -> EngineError {
+        let position = position ?? self.position
+        return EngineError(
+            .invalidArgument, "This is not JSON: \(what) at byte \(position).",
+            number: Int64(position))
+    }
+
+    // MARK: Bytes
+
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func skipBlanks() {
+        while let next, next == 0x20 || next == 0x0A || next == 0x0D || next == 0x09 {
+            position += 1
+        }
+    }
+
+    private mutating func skip(_ mark: Unicode.Scalar) -> Bool {
+        guard next == UInt8(ascii: mark) else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func skip(word: StaticString) -> Bool {
+        let end = position + word.utf8CodeUnitCount
+        guard end <= bytes.count else { return false }
+        for index in position..<end where bytes[index] != word.utf8Start[index - position] {
+            return false
+        }
+        position = end
+        return true
+    }
+
+    // MARK: Values
+
+    private mutating func value() throws(EngineError) -> JSONValue {
+        skipBlanks()
+        switch next {
+        case UInt8(ascii: "{"):
+            return try nested { parser throws(EngineError) in
+                .dictionary(try parser.members())
+            }
+        case UInt8(ascii: "["):
+            return try nested { parser throws(EngineError) in
+                .list(try parser.elements())
+            }
+        case UInt8(ascii: "\""): return .text(try text())
+        case UInt8(ascii: "t") where skip(word: "true"): return .bool(true)
+        case UInt8(ascii: "f") where skip(word: "false"): return .bool(false)
+        case UInt8(ascii: "n") where skip(word: "null"): return .null
+        case nil: throw failure("the text ends too early")
+        case let digit? where digit == UInt8(ascii: "-") || Self.isDigit(digit):
+            return try number()
+        default: throw failure("there is no value")
+        }
+    }
+
+    private mutating func nested(_ body: (inout JSONParser) throws(EngineError) -> JSONValue)
+        throws(EngineError) -> JSONValue
+    {
+        guard depth < Self.greatestDepth else {
+            throw EngineError(
+                .valueTooLong,
+                "More than \(Self.greatestDepth) arrays and objects are in one another at byte "
+                    + "\(position) of the JSON.", number: Int64(position))
+        }
+        position += 1
+        depth += 1
+        defer { depth -= 1 }
+        return try body(&self)
+    }
+
+    private mutating func elements() throws(EngineError) -> [JSONValue] {
+        var elements: [JSONValue] = []
+        skipBlanks()
+        if skip("]") { return elements }
+        while true {
+            elements.append(try value())
+            skipBlanks()
+            if skip("]") { return elements }
+            guard skip(",") else { throw failure("neither ',' nor ']' stands") }
+        }
+    }
+
+    private mutating func members() throws(EngineError) -> [(key: String, value: JSONValue)] {
+        var members: [(key: String, value: JSONValue)] = []
+        skipBlanks()
+        if skip("}") { return members }
+        while true {
+            skipBlanks()
+            guard next == UInt8(ascii: "\"") else { throw failure("no name of a member stands") }
+            let key = try text()
+            skipBlanks()
+            guard skip(":") else { throw failure("no ':' stands") }
+            members.append((key, try value()))
+            skipBlanks()
+            if skip("}") { return members }
+            guard skip(",") else { throw failure("neither ',' nor '}' stands") }
+        }
+    }
+
+    // MARK: Numbers
+
+    private mutating func number() throws(EngineError) -> JSONValue {
+        let start = position
+        _ = skip("-")
+        let isZero = next == UInt8(ascii: "0")
+        let first = position
+        guard skipDigits() else { throw failure("no digit stands") }
+        if isZero, position - first > 1 { throw failure("a number begins with 0", at: start) }
+        if skip("."), !skipDigits() { throw failure("no digit stands") }
+        if skip("e") || skip("E") {
+            _ = skip("+") || skip("-")
+            guard skipDigits() else { throw failure("no digit stands") }
+        }
+        let digits = String(
+            decoding: UnsafeRawBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
+        if digits != "-0", let integer = Int64(digits) { return .integer(integer) }
+        guard let double = Double(digits), double.isFinite else {
+            throw failure("a number is out of range", at: start)
+        }
+        if let integer = Int64(exactly: double), integer != 0 || double.sign == .plus {
+            return .integer(integer)
+        }
+        return .double(double)
+    }
+
+    private mutating func skipDigits() -> Bool {
+        let start = position
+        while let next, Self.isDigit(next) { position += 1 }
+        return position > start
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+    }
+
+    // MARK: Texts
+
+    /// At a quote: the text up to the next one.
+    private mutating func text() throws(EngineError) -> String {
+        let start = position
+        position += 1
+        var text = ""
+        while let next {
+            switch next {
+            case UInt8(ascii: "\""):
+                position += 1
+                return text
+            case UInt8(ascii: "\\"): text.unicodeScalars.append(try escaped())
+            case 0..<0x20: throw failure("a control character stands in a text")
+            default: text += try plain()
+            }
+        }
+        throw failure("a text has no end that begins", at: start)
+    }
+
+    /// What comes before the next quote, escape or control character.
+    private mutating func plain() throws(EngineError) -> String {
+        let start = position
+        while let next, next >= 0x20, next != UInt8(ascii: "\""), next != UInt8(ascii: "\\") {
+            position += 1
+        }
+        guard
+            let text = String(
+                validating: UnsafeRawBufferPointer(rebasing: bytes[start..<position]),
+                as: UTF8.self)
+        else { throw failure("a text is not UTF-8", at: start) }
+        return text
+    }
+
+    private mutating func escaped() throws(EngineError) -> Unicode.Scalar {
+        let start = position
+        position += 1
+        guard let escape = next else { throw failure("the text ends too early") }
+        position += 1
+        switch escape {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"):
+            return Unicode.Scalar(escape)
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): break
+        default: throw failure("an escape is unknown", at: start)
+        }
+        let first = try codeUnit()
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard first < 0xDC00, skip("\\"), skip("u") else {
+            throw failure("half a surrogate pair stands", at: start)
+        }
+        let second = try codeUnit()
+        guard (0xDC00..<0xE000).contains(second),
+            let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
+        else { throw failure("half a surrogate pair stands", at: start) }
+        return scalar
+    }
+
+    /// Four hexadecimal digits.
+    private mutating func codeUnit() throws(EngineError) -> UInt32 {
+        var unit: UInt32 = 0
+        for _ in 0..<4 {
+            guard let next, let digit = Character(Unicode.Scalar(next)).hexDigitValue else {
+                throw failure("no hexadecimal digit stands")
+            }
+            unit = unit << 4 | UInt32(digit)
+            position += 1
+        }
+        return unit
+    }
+}

@@ -1,0 +1,157 @@
+package import ToftModel
+internal import ToftStorage
+
+/// What a link is called in JSON.
+package enum LinkNames {
+    /// The primary key of its target; where that has none, the `_key` of its target.
+    case primaryKeys
+    /// The object key of its target, which each object has as `_key`.
+    case objectKeys
+}
+
+/// Makes JSON of objects. Dates are ISO 8601 in UTC, data is base64, lists and sets are arrays,
+/// dictionaries are objects. A uuid is its 36 characters, an object id its 24 hexadecimal digits, a
+/// decimal its digits: "1.50". NaN and infinities are texts. Mixed values: see `mixed`.
+package struct ObjectToJSON {
+    private let session: Session
+    private let names: LinkNames
+    /// How many links it follows: their targets stand in place of their names.
+    private let depth: Int
+    /// Each object stands in the text once: what else leads to it has its name.
+    private var written: Set<ObjectRef> = []
+    /// How many objects are around the one that is written.
+    private var level = 0
+
+    package init(_ session: Session, links names: LinkNames = .primaryKeys, depth: Int = 0) {
+        self.session = session
+        self.names = names
+        self.depth = depth
+    }
+
+    /// An object: every property but the inverse ones.
+    package mutating func object(_ object: ObjectHandle, of owner: ClassHandle)
+        throws(EngineError) -> JSONValue
+    {
+        written = depth > 0 ? [object.ref] : []
+        return .dictionary(try members(of: object, owner, depth))
+    }
+
+    private mutating func members(of object: ObjectHandle, _ owner: ClassHandle, _ depth: Int)
+        throws(EngineError) -> [(key: String, value: JSONValue)]
+    {
+        guard level <= Limits.nestedCollections else {
+            throw EngineError(
+                .valueTooLong,
+                "More than \(Limits.nestedCollections) objects of '\(owner.name)' and others are "
+                    + "in one another.")
+        }
+        level += 1
+        defer { level -= 1 }
+        var members: [(key: String, value: JSONValue)] = []
+        if names == .objectKeys, !owner.isEmbedded { members.append(("_class", .text(owner.name))) }
+        if !owner.isEmbedded, owner.primaryKey == nil || names == .objectKeys {
+            members.append(("_key", .integer(object.ref.key)))
+        }
+        for property in owner.visibleProperties where property.isStored {
+            members.append((property.name, try values(of: object, property, depth)))
+        }
+        return members
+    }
+
+    private mutating func values(
+        of object: ObjectHandle, _ property: PropertyHandle, _ depth: Int
+    ) throws(EngineError) -> JSONValue {
+        guard property.isCollection else {
+            return try value(try object.value(property.id), property, depth)
+        }
+        let collection = try object.collection(property.id, property.collection)
+        var elements: [JSONValue] = []
+        for element in try collection.values() {
+            elements.append(try value(element, property, depth))
+        }
+        guard property.collection == .dictionary else { return .list(elements) }
+        return .dictionary(
+            zip(try collection.entryKeys(), elements).map { (key: $0, value: $1) })
+    }
+
+    /// The value of a property, or one of many; an embedded object as its values.
+    private mutating func value(_ value: Value, _ property: PropertyHandle, _ depth: Int)
+        throws(EngineError) -> JSONValue
+    {
+        if property.type == .mixed { return try mixed(value) }
+        guard case .link(let ref) = value, property.ownsTargets || depth > 0,
+            let target = try session.object(ref)
+        else { return try self.value(value) }
+        let isInside = property.ownsTargets || written.insert(ref).inserted
+        guard isInside else { return try name(of: ref) }
+        return .dictionary(
+            try members(of: target, target.owner, property.ownsTargets ? depth : depth - 1))
+    }
+
+    /// A value of a type that its property tells.
+    package func value(_ value: Value) throws(EngineError) -> JSONValue {
+        switch value {
+        case .null: .null
+        case .bool(let value): .bool(value)
+        case .int(let value): .integer(value)
+        case .float(let value): .double(Double(value))
+        case .double(let value): .double(value)
+        case .string(let value): .text(value)
+        case .data(let value): .text(Base64.text(value))
+        case .date(let value): .text(value.text)
+        case .uuid(let bytes): .text(bytes.uuidText)
+        case .objectId(let bytes): .text(bytes.objectIdText)
+        case .decimal(let value): .text(value.description)
+        case .link(let ref): try name(of: ref)
+        case .list, .dictionary: try mixed(value)
+        }
+    }
+
+    /// The value of a mixed property. A type that JSON lacks is an object whose one member is named
+    /// after it, `{"$date": "2026-11-22T08:30:00Z"}`: no key of a dictionary begins with `$`.
+    private func mixed(_ value: Value) throws(EngineError) -> JSONValue {
+        switch value {
+        case .null, .bool, .int, .string: return try self.value(value)
+        // A number without a fraction would be read as an integer.
+        case .double(let number) where number.isFinite && number != number.rounded():
+            return .double(number)
+        case .link(let ref):
+            let name = try session.classHandle(ref.classID).name
+            return .object([("$class", .text(name)), ("$link", try self.name(of: ref))])
+        case .list(let values):
+            var elements: [JSONValue] = []
+            for value in values { elements.append(try mixed(value)) }
+            return .list(elements)
+        case .dictionary(let entries):
+            var members: [(key: String, value: JSONValue)] = []
+            for entry in entries { members.append((entry.key, try mixed(entry.value))) }
+            return .dictionary(members)
+        case .double: return .object([("$double", try self.value(value))])
+        case .float: return .object([("$float", try self.value(value))])
+        case .data: return .object([("$data", try self.value(value))])
+        case .date: return .object([("$date", try self.value(value))])
+        case .uuid: return .object([("$uuid", try self.value(value))])
+        case .objectId: return .object([("$objectId", try self.value(value))])
+        case .decimal: return .object([("$decimal", try self.value(value))])
+        }
+    }
+
+    /// What a link is called by.
+    package func name(of ref: ObjectRef) throws(EngineError) -> JSONValue {
+        guard names == .primaryKeys,
+            let key = try session.classHandle(ref.classID).primaryKey,
+            let object = try session.object(ref)
+        else { return .integer(ref.key) }
+        return try value(try object.value(key.id))
+    }
+}
+
+extension ObjectHandle {
+    /// The object as JSON: see `ObjectToJSON`.
+    /// - Parameter depth: how many links are followed.
+    package func json(depth: Int) throws(EngineError) -> JSONValue {
+        try requireExistence()
+        var writer = ObjectToJSON(session, depth: depth)
+        return try writer.object(self, of: try session.classHandle(ref.classID))
+    }
+}

@@ -1,0 +1,427 @@
+package import ToftModel
+internal import ToftStorage
+
+/// Makes objects of JSON: values at once, links when all objects are there, so that they may lead
+/// to each other in any order. What it reads `ObjectToJSON` writes.
+package struct ObjectsFromJSON {
+    private struct Pending {
+        let place: Int
+        let object: ObjectHandle
+        let property: PropertyHandle
+        let targets: [Element]
+        let isNew: Bool
+    }
+
+    /// One of the values that a member has.
+    private struct Element {
+        /// That of a dictionary; else empty.
+        var key = ""
+        var json: JSONValue
+        /// The object that was made of it.
+        var made: ObjectRef?
+    }
+
+    private let session: Session
+    private let names: LinkNames
+    private let policy: UpdatePolicy
+    package var ignoresUnknown = false
+    package var ignoresMissing = false
+    package private(set) var created = 0
+    package private(set) var updated = 0
+    package private(set) var links = 0
+    package private(set) var missingTargets = 0
+    package private(set) var ignored: Set<String> = []
+    /// Objects by their class and the `_key` that they have in the text.
+    private var loaded: [ObjectRef: ObjectRef] = [:]
+    private var pending: [Pending] = []
+    /// What was created, if it is to be taken back when reading fails.
+    private var made: [ObjectRef]?
+
+    package init(
+        _ session: Session, links names: LinkNames = .primaryKeys, policy: UpdatePolicy,
+        takesBack: Bool = false
+    ) {
+        self.session = session
+        self.names = names
+        self.policy = policy
+        if takesBack { made = [] }
+    }
+
+    // MARK: Objects
+
+    /// Adds an object; its links wait for `link`.
+    /// - Parameter owner: its class; nil: the object says it as `_class`.
+    /// - Parameter place: given back to the caller of `link`.
+    @discardableResult
+    package mutating func add(_ json: JSONValue, of owner: ClassHandle?, place: Int = 0)
+        throws(EngineError) -> (object: ObjectHandle, isNew: Bool)
+    {
+        guard case .dictionary(let members) = json else {
+            throw EngineError(
+                .typeMismatch, "\(Self.article(owner)) is a JSON object and cannot be \(json.kind)."
+            )
+        }
+        guard let owner else {
+            return try add(members, try self.owner(of: json), policy, place, sayingClass: true)
+        }
+        return try add(members, owner, policy, place)
+    }
+
+    private static func article(_ owner: ClassHandle?) -> String {
+        owner.map { "An object of '\($0.name)'" } ?? "An object"
+    }
+
+    private mutating func add(
+        _ members: [(key: String, value: JSONValue)], _ owner: ClassHandle, _ policy: UpdatePolicy,
+        _ place: Int, sayingClass: Bool = false
+    ) throws(EngineError) -> (object: ObjectHandle, isNew: Bool) {
+        let (values, later) = try parts(of: members, owner, sayingClass: sayingClass)
+        let before = try session.count(of: owner.id)
+        let object = try session.create(owner.id, values, policy: policy)
+        let isNew = try session.count(of: owner.id) > before
+        if isNew { created += 1 } else { updated += 1 }
+        if isNew { made?.append(object.ref) }
+        if names == .objectKeys || owner.primaryKey == nil,
+            case .integer(let key)? = JSONValue.dictionary(members).member("_key")
+        {
+            loaded[ObjectRef(classID: owner.id, key: key)] = object.ref
+        }
+        try fill(object, later, place, isNew)
+        return (object, isNew)
+    }
+
+    private func owner(of json: JSONValue) throws(EngineError) -> ClassHandle {
+        guard case .text(let name)? = json.member("_class") else {
+            throw EngineError(.invalidArgument, "The line does not name its class as '_class'.")
+        }
+        return try session.classHandle(named: name)
+    }
+
+    /// The values of an object, and its members that lead to others.
+    private mutating func parts(
+        of members: [(key: String, value: JSONValue)], _ owner: ClassHandle,
+        sayingClass: Bool = false
+    ) throws(EngineError) -> (
+        values: [(property: PropertyID, value: Value)], later: [(PropertyHandle, [Element])]
+    ) {
+        var values: [(property: PropertyID, value: Value)] = []
+        var later: [(PropertyHandle, [Element])] = []
+        for (name, json) in members {
+            guard let property = try property(name, of: owner, sayingClass) else { continue }
+            let elements = try elements(json, property)
+            if property.type == .link || property.type == .mixed && json.hasLink {
+                later.append((property, elements))
+                continue
+            }
+            var entries: [ValueEntry] = []
+            for element in elements {
+                let value =
+                    property.type == .mixed
+                    ? try mixed(element.json, property) : try Value(element.json, for: property)
+                entries.append(ValueEntry(key: element.key, value: value))
+            }
+            values.append((property.id, Self.value(entries, property)))
+        }
+        return (values, later)
+    }
+
+    /// The value of a property of what it holds.
+    private static func value(_ entries: [ValueEntry], _ property: PropertyHandle) -> Value {
+        switch property.collection {
+        case .none: entries.first?.value ?? .null
+        case .list, .set: .list(entries.map(\.value))
+        case .dictionary: .dictionary(entries)
+        }
+    }
+
+    /// Nil for a member that is left out.
+    private mutating func property(_ name: String, of owner: ClassHandle, _ sayingClass: Bool)
+        throws(EngineError) -> PropertyHandle?
+    {
+        if let found = owner.properties.first(where: {
+            !$0.isHidden && $0.isStored && $0.name == name
+        }) {
+            return found
+        }
+        if name == "_key" || name == "_class" && sayingClass { return nil }
+        guard ignoresUnknown else {
+            throw EngineError(
+                .noSuchProperty, "'\(owner.name)' has no stored property '\(name)'.")
+        }
+        ignored.insert(name)
+        return nil
+    }
+
+    private func elements(_ json: JSONValue, _ property: PropertyHandle) throws(EngineError)
+        -> [Element]
+    {
+        switch (property.collection, json) {
+        case (.none, _): return [Element(json: json)]
+        case (_, .null): return []
+        case (.list, .list(let elements)), (.set, .list(let elements)):
+            return elements.map { Element(json: $0) }
+        case (.dictionary, .dictionary(let members)):
+            return members.map { Element(key: $0.key, json: $0.value) }
+        default:
+            throw EngineError(
+                .typeMismatch,
+                "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
+                    + "\(json.kind).")
+        }
+    }
+
+    /// Makes the objects that are inside of an object; links wait.
+    private mutating func fill(
+        _ object: ObjectHandle, _ later: [(PropertyHandle, [Element])], _ place: Int, _ isNew: Bool
+    ) throws(EngineError) {
+        for (property, elements) in later {
+            if property.ownsTargets {
+                try embed(elements, in: object, property, place)
+                continue
+            }
+            var targets = elements
+            if property.type == .link {
+                for index in targets.indices {
+                    guard case .dictionary(let members) = targets[index].json else { continue }
+                    let target = try session.classHandle(property.targetClassID ?? 0)
+                    let inner = try add(
+                        members, target, target.primaryKey == nil ? .error : policy, place)
+                    targets[index].made = inner.object.ref
+                }
+            }
+            pending.append(
+                Pending(
+                    place: place, object: object, property: property, targets: targets,
+                    isNew: isNew))
+        }
+    }
+
+    // MARK: Mixed values
+
+    /// A mixed value: see `ObjectToJSON`.
+    private mutating func mixed(_ json: JSONValue, _ property: PropertyHandle)
+        throws(EngineError) -> Value
+    {
+        switch json {
+        case .null: return .null
+        case .bool(let value): return .bool(value)
+        case .integer(let value): return .int(value)
+        case .number(let value): return .double(Double(value))
+        case .double(let value): return .double(value)
+        case .text(let value): return .string(value)
+        case .list(let elements):
+            var values: [Value] = []
+            for element in elements { values.append(try mixed(element, property)) }
+            return .list(values)
+        case .dictionary(let members):
+            if let link = json.member("$link"), case .text(let name)? = json.member("$class") {
+                let target = try session.classHandle(named: name)
+                return try linked(Element(json: link), target, property).map { .link($0) } ?? .null
+            }
+            if let (tag, json) = members.first, members.count == 1,
+                let type = Value.type(ofTag: tag)
+            {
+                if let value = Value(json, of: type) { return value }
+                throw EngineError(
+                    .typeMismatch,
+                    "'\(property.className).\(property.name)': \(json.shown) is no '\(tag)'.")
+            }
+            var entries: [ValueEntry] = []
+            for (key, element) in members {
+                entries.append(ValueEntry(key: key, value: try mixed(element, property)))
+            }
+            return .dictionary(entries)
+        }
+    }
+
+    // MARK: Embedded objects
+
+    /// Creates the embedded objects that a property of an object has.
+    private mutating func embed(
+        _ elements: [Element], in object: ObjectHandle, _ property: PropertyHandle, _ place: Int
+    ) throws(EngineError) {
+        guard property.isCollection else {
+            guard let element = elements.first, !element.json.isNull else {
+                return try object.set(property.id, Value.null)
+            }
+            return try embed(element, property, place) { values throws(EngineError) in
+                try object.setEmbedded(property.id, values)
+            }
+        }
+        let collection = try object.collection(property.id, property.collection)
+        if try collection.count > 0 { try collection.clear() }
+        for element in elements {
+            if property.collection == .list {
+                let end = try collection.count
+                try embed(element, property, place) { values throws(EngineError) in
+                    try collection.insertEmbedded(values, at: end)
+                }
+            } else if element.json.isNull {
+                try collection.dictionarySet(element.key, Value.null)
+            } else {
+                try embed(element, property, place) { values throws(EngineError) in
+                    try collection.setEmbedded(values, forKey: element.key)
+                }
+            }
+        }
+    }
+
+    private mutating func embed(
+        _ element: Element, _ property: PropertyHandle, _ place: Int,
+        _ create: ([(property: PropertyID, value: Value)]) throws(EngineError) -> ObjectHandle
+    ) throws(EngineError) {
+        guard case .dictionary(let members) = element.json else {
+            throw EngineError(
+                .typeMismatch,
+                "'\(property.className).\(property.name)' holds embedded objects and cannot be "
+                    + "\(element.json.kind).")
+        }
+        let target = try session.classHandle(property.targetClassID ?? 0)
+        let (values, later) = try parts(of: members, target)
+        let inner = try create(values)
+        made?.append(inner.ref)
+        try fill(inner, later, place, true)
+    }
+
+    // MARK: Links
+
+    /// Fills in the links of what was added.
+    /// - Parameter naming: runs the work on the object of a place; may rephrase its errors.
+    package mutating func link(
+        _ naming: (_ place: Int, _ work: () throws(EngineError) -> Void) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        let items = pending
+        pending = []
+        for item in items {
+            try naming(item.place) { () throws(EngineError) in try link(item) }
+        }
+    }
+
+    private mutating func link(_ item: Pending) throws(EngineError) {
+        let property = item.property
+        var found: [ValueEntry] = []
+        if property.type == .mixed {
+            for element in item.targets {
+                found.append(
+                    ValueEntry(key: element.key, value: try mixed(element.json, property)))
+            }
+        } else {
+            let target = try session.classHandle(property.targetClassID ?? 0)
+            for element in item.targets {
+                let ref = element.json.isNull ? nil : try linked(element, target, property)
+                // What is left out is null where that may be.
+                if ref == nil, !element.json.isNull, [.list, .set].contains(property.collection) {
+                    continue
+                }
+                found.append(ValueEntry(key: element.key, value: ref.map { .link($0) } ?? .null))
+            }
+        }
+        let value = Self.value(found, property)
+        if !item.isNew, policy == .modified, try item.object.has(value, property) { return }
+        try item.object.set(property.id, value)
+    }
+
+    /// The object that a link leads to, counted; nil for one that is left out.
+    private mutating func linked(
+        _ element: Element, _ target: ClassHandle, _ property: PropertyHandle
+    ) throws(EngineError) -> ObjectRef? {
+        var ref = element.made
+        if ref == nil { ref = try object(element.json, of: target, for: property) }
+        if let ref {
+            links += 1
+            return ref
+        }
+        guard ignoresMissing else {
+            let key = names == .primaryKeys && target.primaryKey != nil ? "primary key" : "key"
+            throw EngineError(
+                .noSuchObject,
+                "'\(property.className).\(property.name)' links to \(element.json.shown), which no "
+                    + "object of '\(target.name)' has as its \(key).")
+        }
+        missingTargets += 1
+        return nil
+    }
+
+    private func object(
+        _ json: JSONValue, of target: ClassHandle, for property: PropertyHandle
+    ) throws(EngineError) -> ObjectRef? {
+        guard names == .primaryKeys, let key = target.primaryKey else {
+            if case .integer(let key) = json,
+                let ref = loaded[ObjectRef(classID: target.id, key: key)]
+            {
+                return ref
+            }
+            if names == .objectKeys { return nil }
+            throw EngineError(
+                .missingPrimaryKey,
+                "'\(property.className).\(property.name)' links to \(json.shown), and "
+                    + "'\(target.name)' has no primary key to find it by: the same JSON must have "
+                    + "an object with that '_key', or have it in the place of the link.")
+        }
+        let value: Value
+        do throws(EngineError) {
+            value = try Value(json, for: key)
+        } catch {
+            let link = "'\(property.className).\(property.name)'"
+            throw EngineError(
+                error.code, "\(link) links by primary key: \(error.message)",
+                detail: error.detail, number: error.number)
+        }
+        return try session.find(value, in: target.id)?.ref
+    }
+
+    // MARK: Failures
+
+    /// Deletes what was created.
+    fileprivate func takeBack() {
+        guard let made, let transaction = try? session.writing() else { return }
+        for ref in made.reversed() {
+            // The failure that led here is the one to report.
+            guard let owner = try? session.classHandle(ref.classID) else { continue }
+            try? transaction.takeBack(ref.key, owner)
+        }
+        session.noteEverything()
+    }
+}
+
+extension JSONValue {
+    fileprivate var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+}
+
+extension ObjectHandle {
+    /// Whether a property has a value already.
+    fileprivate func has(_ value: Value, _ property: PropertyHandle) throws(EngineError) -> Bool {
+        guard property.isCollection else { return try self.value(property.id) == value }
+        let collection = try collection(property.id, property.collection)
+        switch value {
+        case .list(let values): return try collection.values() == values
+        case .dictionary(let entries):
+            guard try collection.values() == entries.map(\.value) else { return false }
+            return try collection.entryKeys() == entries.map(\.key)
+        default: return false
+        }
+    }
+}
+
+extension Session {
+    /// Creates an object of JSON, or updates the one that has the primary key, with the objects
+    /// inside of it: see `ObjectsFromJSON`. When it fails, what it has created is deleted again,
+    /// and what it has updated stays so.
+    package func create(_ id: ClassID, json: UnsafeRawBufferPointer, policy: UpdatePolicy)
+        throws(EngineError) -> (object: ObjectHandle, isNew: Bool)
+    {
+        let owner = try classHandle(id)
+        _ = try writing()
+        var reader = ObjectsFromJSON(self, policy: policy, takesBack: true)
+        do throws(EngineError) {
+            let made = try reader.add(try JSONParser.value(of: json), of: owner)
+            try reader.link { _, work throws(EngineError) in try work() }
+            return made
+        } catch {
+            reader.takeBack()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import RealmSwift
+import Testing
+
+@testable import Toft
+
+@Suite("What programs for RealmSwift do, they may go on doing")
+struct RealmHabitsTests {
+    @Test
+    func `A class may be named twice`() throws {
+        try TestRealm.with([Dog.self, Person.self, Dog.self]) { realm in
+            #expect(realm.schema.objectSchema.count == 2)
+        }
+    }
+
+    @Test
+    func `A nil property is nil by its name`() throws {
+        try TestRealm.with { realm in
+            let person = Person(1, "Ada")
+            for _ in 0..<2 {
+                #expect(person.value(forKey: "nickname") == nil && person["boss"] == nil)
+                #expect(person.value(forKeyPath: "boss.name") == nil)
+                if person["nickname"] != nil { Issue.record("nil is a value") }
+                try realm.write { realm.add(person) }
+            }
+            try realm.write {
+                person.setValue(Person(2, "Bob"), forKey: "boss")
+                person.setValue("Rob", forKeyPath: "boss.nickname")
+                person.setValue("Lady", forKeyPath: "nickname")
+                person.setValue("nobody", forKeyPath: "boss.boss.name")
+            }
+            #expect(person.boss?.nickname == "Rob" && person.nickname == "Lady")
+            #expect(person["nickname"] as? String == "Lady")
+        }
+    }
+
+    @Test
+    func `An array gives the first properties, and no more than there are`() throws {
+        try TestRealm.with { realm in
+            try realm.write {
+                let ada = realm.create(Person.self, value: [7, "Ada"] as [Any])
+                #expect(ada.id == 7 && ada.name == "Ada" && ada.age == 18 && ada.boss == nil)
+                #expect(realm.create(Dog.self, value: [Any]()).name == "")
+            }
+            #expect(Dog(value: ["Rex"]).name == "Rex")
+            expectError(.invalidArgument) { Dog(value: ["Rex", 3, 4] as [Any]) }
+            #expect(realm.objects(Dog.self).count == 1)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `Parts of lists are set, moved and taken out`(_ isManaged: Bool) throws {
+        try TestRealm.with { realm in
+            let one = Everything()
+            if isManaged { try realm.write { realm.add(one) } }
+            let ints = one.ints
+            func change(_ body: () -> Void) throws {
+                if isManaged { try realm.write(body) } else { body() }
+            }
+            try change {
+                ints.append(objectsIn: 0..<6)
+                ints[1..<5] = ints[0..<2]
+            }
+            #expect(Array(ints) == [0, 0, 1, 5] && Array(ints[1..<3]) == [0, 1])
+            try change {
+                ints.removeSubrange(...0)
+                ints.replaceSubrange(1..., with: [7, 8, 9])
+                ints.removeSubrange(4...)
+            }
+            #expect(Array(ints) == [0, 7, 8, 9])
+        }
+    }
+
+    @Test
+    func `Elements move before another and go by their indices`() throws {
+        try TestRealm.with { realm in
+            let one = Everything()
+            try realm.write {
+                realm.add(one)
+                one.ints.append(objectsIn: 0..<6)
+                one.ints.move(fromOffsets: [0, 1, 5], toOffset: 4)
+                #expect(Array(one.ints) == [2, 3, 0, 1, 5, 4])
+                one.ints.move(fromOffsets: [0], toOffset: 6)
+                #expect(Array(one.ints) == [3, 0, 1, 5, 4, 2])
+                one.ints.remove(atOffsets: [0, 2, 5])
+                #expect(Array(one.ints) == [0, 5, 4])
+                for wrong in [-1, 4] {
+                    expectError(.indexOutOfRange) { one.ints.removeFirst(wrong) }
+                    expectError(.indexOutOfRange) { one.ints.removeLast(wrong) }
+                }
+                one.ints.removeFirst(1)
+                one.ints.removeLast(0)
+                one.ints.removeLast(2)
+            }
+            #expect(one.ints.isEmpty)
+        }
+    }
+
+    @Test
+    func `Errors are caught by Realm's names and say what is wrong`() throws {
+        let missing = Realm.Configuration(
+            fileURL: URL(fileURLWithPath: "/nowhere/x.realm"), readOnly: true)
+        do {
+            _ = try Realm(configuration: missing)
+            Issue.record("it was opened")
+        } catch Realm.Error.fileNotFound {
+            // As it should be.
+        }
+        let error: any Error = Realm.Error(.diskFull, "No space is left.")
+        #expect(error.localizedDescription == "No space is left.")
+        #expect(Realm.Error(.fileExists).message == "")
+    }
+
+    @Test
+    func `Schemas and properties are compared`() throws {
+        try TestRealm.with([Dog.self, Person.self]) { realm in
+            #expect(realm.schema == realm.schema)
+            let name = try #require(realm.schema["Dog"]?["name"])
+            #expect(name == realm.schema["Dog"]?["name"] && name != realm.schema["Person"]?["name"])
+        }
+    }
+
+    @Test
+    func `What is read only is not deleted for its classes`() throws {
+        try TestRealm.withFile([Dog.self]) { _, url in
+            expectError(.invalidArgument) {
+                try Realm(
+                    configuration: Realm.Configuration(
+                        fileURL: url, readOnly: true, deleteRealmIfMigrationNeeded: true))
+            }
+        }
+    }
+}
