@@ -509,7 +509,10 @@ extension ModelRun {
         guard let edit = change(content.shape.classes[owner].properties[property], &elements) else {
             return
         }
-        let isLong = elements.contains(where: isTooLong)
+        // Of entries with the same key the last one is kept, and all are looked at.
+        var given = elements
+        if case .assign(let all) = edit { given = all }
+        let isLong = given.contains(where: isTooLong)
         let done: Void? = try attempt(expecting: isLong ? Self.tooLong : nil) {
             try session.edit(owner, key, property, [], edit)
         }
