@@ -351,8 +351,8 @@ EDITS = [
 """,
         """\
         case (let left?, nil):
-            if Mutant.isOn(.exactNumberRounded) {
-                return order(Decimal128(left).orderKey, other.exact.orderKey)
+            if Mutant.isOn(.exactNumberRounded), case .int(let value) = other {
+                return order(left, Double(value))
             }
             return Decimal128.order(of: left, to: other.exact)
 """,

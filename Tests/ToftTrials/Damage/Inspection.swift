@@ -329,8 +329,9 @@ struct Inspection {
         "Part:rank == 7", "Part:rank > 30 AND code BEGINSWITH 'part'", "Part:code == 'new 3'",
         "Part:whole.code CONTAINS '1'", "Part:parts.@count > 0", "Part:rank < 3 SORT(code DESC)",
         "extra > 1", "extra == 'any text 4'", "extra == nil", "extra BEGINSWITH 'any'",
-        "extra.@type == 'list'", "ANY extras == 2.5", "extras.@count > 3", "ANY extraSet == 'any 1'",
-        "extraMap['key 0'] == true", "ANY extraMap.@keys == 'key 2'", "@links.Item.extra.@count > 0",
+        "extra.@type == 'list'", "ANY extras == 2.5", "extras.@count > 3",
+        "ANY extraSet == 'any 1'", "extraMap['key 0'] == true",
+        "ANY extraMap.@keys == 'key 2'", "@links.Item.extra.@count > 0",
         "Part:@links.Item.extras.@count > 1", "TRUEPREDICATE SORT(extra ASC)",
         "SUBQUERY(pals, $p, $p.number > 0).@count > 1",
     ]
