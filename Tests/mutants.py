@@ -80,6 +80,13 @@ TRIALS: dict[str, list[str]] = {
         "touchedUniqueForgotten",
         "lastDefaultForgotten",
         "equalKeysBelieved",
+        "lastMixedLinkForgotten",
+        "nestedLinkKept",
+        "outerLengthKept",
+        "mixedIndexNotMoved",
+        "setKeepsNull",
+        "exactNumberRounded",
+        "firstNestedTaken",
     ],
     "interleavings": [
         "publishedBeforeMeta",
@@ -289,6 +296,76 @@ EDITS = [
 """,
         """\
             if property.collection == .dictionary, !Mutant.isOn(.keyOfNoValueLeft) {
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/MixedWriter.swift",
+        """\
+        for target in added {
+""",
+        """\
+        for target in added where !Mutant.isOn(.lastMixedLinkForgotten) || target != added.last {
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/MixedWriter.swift",
+        """\
+        case .scalar(.link(let target)) where isDeleted(target):
+""",
+        """\
+        case .scalar(.link(let target))
+        where isDeleted(target) && (depth == 0 || !Mutant.isOn(.nestedLinkKept)):
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/CollectionEdit.swift",
+        """\
+        for offset in path {
+""",
+        """\
+        for offset in Mutant.isOn(.outerLengthKept) ? path.suffix(2) : path[...] {
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/BulkDelete.swift",
+        """\
+            guard property.isIndexed else { return try putCell(new, to: key, property, owner) }
+""",
+        """\
+            guard property.isIndexed, !Mutant.isOn(.mixedIndexNotMoved) else {
+                return try putCell(new, to: key, property, owner)
+            }
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Write/BulkDelete.swift",
+        """\
+            if property.collection == .set {
+""",
+        """\
+            if property.collection == .set, !Mutant.isOn(.setKeepsNull) {
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Value/MixedOrder.swift",
+        """\
+        case (let left?, nil): return Decimal128.order(of: left, to: other.exact)
+""",
+        """\
+        case (let left?, nil):
+            if Mutant.isOn(.exactNumberRounded), case .int(let value) = other {
+                return order(left, Double(value))
+            }
+            return Decimal128.order(of: left, to: other.exact)
+""",
+    ),
+    Edit(
+        "Sources/ToftModel/Collection/NestedCollection.swift",
+        """\
+        if collection.id == id { return true }
+""",
+        """\
+        if collection.id == id || Mutant.isOn(.firstNestedTaken) && path.count > 2 { return true }
 """,
     ),
     Edit(

@@ -73,6 +73,10 @@ struct Corpus {
                 PropertySchema("moments", .date, collection: .list),
                 PropertySchema("tokens", .objectId, collection: .list),
                 PropertySchema("prices", .decimal128, collection: .list, isOptional: true),
+                PropertySchema("extra", .mixed, isIndexed: true),
+                PropertySchema("extras", .mixed, collection: .list),
+                PropertySchema("extraSet", .mixed, collection: .set),
+                PropertySchema("extraMap", .mixed, collection: .dictionary),
                 .linkingObjects("admirers", from: "Item", "mate"),
             ]),
         ClassSchema(
@@ -166,6 +170,9 @@ struct Corpus {
             let object = made[round % items]
             try object.set(try item.property(named: "number").id, Value.int(Int64(1_000 + round)))
             try object.set(try item.property(named: "note").id, Value.string("note \(round)"))
+            try object.set(
+                try item.property(named: "extra").id,
+                anything(round, made[(round + 3) % items], partObjects[round]))
             try session.create(
                 part.id,
                 [value("code", .string("new \(round)"), part), value("rank", .int(99), part)])
@@ -236,7 +243,47 @@ struct Corpus {
             $0 % 3 == 2 ? .null : .decimal(Decimal128(Double($0) / 8))
         }
         try append("pals", min(number, 6)) { .link(earlier[$0 % max(1, earlier.count)].ref) }
+        let mate = earlier.last ?? object
+        try object.set(
+            try item.property(named: "extra").id, anything(number, mate, parts[number * 3]))
+        try append("extras", isLong ? 150 : number % 6) { anything($0 + number, mate, parts[$0]) }
+        let set = try object.collection(try item.property(named: "extraSet").id, .set)
+        let map = try object.collection(try item.property(named: "extraMap").id, .dictionary)
+        for index in 0..<(isLong ? 60 : number % 5) {
+            try set.setInsert(
+                index % 3 == 0
+                    ? .int(Int64(index))
+                    : index % 3 == 1
+                        ? .string("any \(index)") : .link(parts[index * 2].ref))
+            try map.dictionarySet("key \(index)", anything(index + number, mate, parts[index]))
+        }
         return object
+    }
+
+    /// A mixed value of each kind in turn, lists and dictionaries within one another too.
+    private static func anything(_ number: Int, _ item: ObjectHandle, _ part: ObjectHandle) -> Value
+    {
+        switch number % 13 {
+        case 0: return .bool(true)
+        case 1: return .int(Int64(number) << 20)
+        case 2: return .float(2.5)
+        case 3: return .double(-1e9)
+        case 4: return .string("any text \(number)")
+        case 5: return .data([UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 70))
+        case 6: return .date(Timestamp(seconds: 86_400, nanoseconds: 3))
+        case 7: return .uuid(FixedBytes(high: 5, low: UInt64(number)))
+        case 8: return .objectId(FixedBytes(high: 6, low: 7 << 32))
+        case 9: return .decimal(Decimal128(Double(number) / 16))
+        case 10: return .link(item.ref)
+        case 11: return .list([.link(part.ref), .null, .list([.int(4), .link(item.ref)])])
+        default:
+            return .dictionary([
+                ValueEntry(key: "a", value: .string("inner")),
+                ValueEntry(
+                    key: "b", value: .list([.dictionary([.init(key: "c", value: .link(part.ref))])])
+                ),
+            ])
+        }
     }
 
     // MARK: Keeping

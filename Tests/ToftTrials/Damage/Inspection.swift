@@ -214,6 +214,12 @@ struct Inspection {
                         digest.add(cell)
                     }
                 }
+                if property.type == .mixed {
+                    for value in try list.liveValues() { try add(value, to: &digest) }
+                }
+            } else if property.type == .mixed {
+                try add(try object.live(property.id), to: &digest)
+                digest.add(try object.value(property.id))
             } else if property.isStored {
                 digest.add(try object.value(property.id))
             } else {
@@ -221,6 +227,16 @@ struct Inspection {
                     digest.add(UInt64(bitPattern: key))
                 }
             }
+        }
+    }
+
+    /// A mixed value, read as a program does that goes from one collection to the next.
+    private static func add(_ value: LiveValue, to digest: inout Digest) throws {
+        switch value {
+        case .value(let value): digest.add(value)
+        case .collection(let collection):
+            digest.add(UInt64(try collection.count))
+            for value in try collection.liveValues() { try add(value, to: &digest) }
         }
     }
 
@@ -279,6 +295,9 @@ struct Inspection {
                     try first.set(try item.property(named: "part").id, Value.link(object.ref))
                     let list = try first.list(try item.property(named: "numbers").id)
                     try list.append(Value.int(5))
+                    let any = try item.property(named: "extra").id
+                    try first.set(any, Value.list([.link(object.ref), .list([.int(1)])]))
+                    try first.collection(any, .list).nested(at: 1, .list).append(Value.int(2))
                 }
                 if let long = try session.find(Value.int(15), in: item.id) {
                     let list = try long.list(try item.property(named: "numbers").id)
@@ -309,6 +328,11 @@ struct Inspection {
         "number > 0 SORT(name ASC) LIMIT(4)", "TRUEPREDICATE DISTINCT(flag)",
         "Part:rank == 7", "Part:rank > 30 AND code BEGINSWITH 'part'", "Part:code == 'new 3'",
         "Part:whole.code CONTAINS '1'", "Part:parts.@count > 0", "Part:rank < 3 SORT(code DESC)",
+        "extra > 1", "extra == 'any text 4'", "extra == nil", "extra BEGINSWITH 'any'",
+        "extra.@type == 'list'", "ANY extras == 2.5", "extras.@count > 3",
+        "ANY extraSet == 'any 1'", "extraMap['key 0'] == true",
+        "ANY extraMap.@keys == 'key 2'", "@links.Item.extra.@count > 0",
+        "Part:@links.Item.extras.@count > 1", "TRUEPREDICATE SORT(extra ASC)",
         "SUBQUERY(pals, $p, $p.number > 0).@count > 1",
     ]
 }
@@ -350,7 +374,9 @@ struct Digest {
             add(value.stored)
             add(value.orderKey)
             add(value.description)
-        case .list(let values): for value in values { add(value) }
+        case .list(let values):
+            add(UInt64(values.count))
+            for value in values { add(value) }
         case .dictionary(let entries):
             for entry in entries {
                 add(entry.key)

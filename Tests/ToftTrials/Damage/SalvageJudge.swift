@@ -13,15 +13,15 @@ struct SalvageJudge {
         let property: String
     }
 
-    /// Digests of the values that each property of each object ever had.
-    private var held: [Place: Set<UInt64>] = [:]
+    /// The values that each property of each object ever had, by their digests.
+    private var held: [Place: [UInt64: Value]] = [:]
 
     init(_ corpus: Corpus, _ file: DamagedFile) throws {
         for image in corpus.history + [corpus.image] {
             try file.hold(image)
             let session = try Inspection.open(file)
             try Self.forEachValue(of: session) { place, value in
-                held[place, default: []].insert(Self.digest(value))
+                held[place, default: [:]][Self.digest(value)] = value
             }
             try session.close()
         }
@@ -63,8 +63,8 @@ struct SalvageJudge {
     private func wrongValue(of session: Session, _ report: SalvageReport) throws -> String? {
         var wrong: String?
         try Self.forEachValue(of: session) { place, value in
-            guard wrong == nil, held[place]?.contains(Self.digest(value)) != true else { return }
-            guard held[place] != nil,
+            guard wrong == nil, held[place]?[Self.digest(value)] == nil else { return }
+            guard let earlier = held[place]?.values,
                 let found = report.classes.first(where: { $0.name == place.name })
             else {
                 wrong = "'\(place.name)' has gained the object \(place.key)"
@@ -72,7 +72,9 @@ struct SalvageJudge {
             }
             let isLost =
                 Self.isDefault(value) && found.properties.contains { $0.name == place.property }
-            if !isLost, found.cutLinks == 0 || !Self.mayBeCut(value) {
+            let isCut =
+                found.cutLinks > 0 && earlier.contains { Self.isCut(value, from: $0) }
+            if !isLost, !isCut {
                 wrong = "'\(place.name).\(place.property)' of \(place.key) is \(value)"
             }
         }
@@ -90,11 +92,25 @@ struct SalvageJudge {
         }
     }
 
-    private static func mayBeCut(_ value: Value) -> Bool {
-        switch value {
-        case .null: true
-        case .list(let values): values.allSatisfy { if case .link = $0 { true } else { false } }
-        default: false
+    /// Whether a value is another one without some of its links: null, or nothing, is in their
+    /// places.
+    private static func isCut(_ value: Value, from old: Value) -> Bool {
+        switch (value, old) {
+        case (.null, .link): return true
+        case (.list(let kept), .list(let all)):
+            var rest = all[...]
+            for value in kept {
+                while let first = rest.first, !isCut(value, from: first) {
+                    guard case .link = first else { return false }
+                    rest.removeFirst()
+                }
+                if rest.popFirst() == nil { return false }
+            }
+            return rest.allSatisfy { if case .link = $0 { true } else { false } }
+        case (.dictionary(let kept), .dictionary(let all)):
+            return kept.count == all.count
+                && zip(kept, all).allSatisfy { $0.key == $1.key && isCut($0.value, from: $1.value) }
+        default: return digest(value) == digest(old)
         }
     }
 

@@ -252,6 +252,11 @@ final class CSession: ModelSession {
         case .decimal(let low, let high):
             return toft_value_decimal(toft_decimal(low: low, high: high))
         case .link(let key): return toft_value_link(toft_link(object_key: key, class_key: target))
+        case .object(let owner, let key):
+            return toft_value_link(toft_link(object_key: key, class_key: classes[owner]))
+        case .map(let elements):
+            return elements.isEmpty
+                ? toft_value_entries(nil, 0) : value(.list(elements), target: target)
         case .list(let elements):
             if case .entry? = elements.first {
                 let entries = loan.array(elements.count, of: toft_entry.self)
@@ -325,7 +330,15 @@ final class CSession: ModelSession {
         _ owner: Int, _ property: Int, of object: OpaquePointer?,
         _ body: (CollectionKind, OpaquePointer?) throws -> Result
     ) throws -> Result {
-        let kind = shape.classes[owner].properties[property].collection
+        try withCollection(
+            shape.classes[owner].properties[property].collection, owner, property, of: object, body)
+    }
+
+    /// The collection of a property, or of its mixed value, that is of a kind.
+    private func withCollection<Result>(
+        _ kind: CollectionKind, _ owner: Int, _ property: Int, of object: OpaquePointer?,
+        _ body: (CollectionKind, OpaquePointer?) throws -> Result
+    ) throws -> Result {
         let key = properties[owner][property]
         var handle: OpaquePointer?
         switch kind {
@@ -335,14 +348,68 @@ final class CSession: ModelSession {
             try call(
                 "toft_object_get_dictionary", toft_object_get_dictionary(object, key, &handle))
         }
-        defer {
-            switch kind {
-            case .none, .list: toft_list_release(handle)
-            case .set: toft_set_release(handle)
-            case .dictionary: toft_dictionary_release(handle)
-            }
-        }
+        defer { release(handle, kind) }
         return try body(kind, handle)
+    }
+
+    private func release(_ handle: OpaquePointer?, _ kind: CollectionKind) {
+        switch kind {
+        case .none, .list: toft_list_release(handle)
+        case .set: toft_set_release(handle)
+        case .dictionary: toft_dictionary_release(handle)
+        }
+    }
+
+    /// A collection within a mixed value.
+    private func withCollection<Result>(
+        _ owner: Int, _ key: Int64, _ property: Int, _ steps: [ModelStep],
+        _ body: (CollectionKind, OpaquePointer?) throws -> Result
+    ) throws -> Result {
+        func go(_ kind: CollectionKind, _ handle: OpaquePointer?, _ steps: ArraySlice<ModelStep>)
+            throws -> Result
+        {
+            guard let step = steps.first else { return try body(kind, handle) }
+            return try withInner(kind, handle, step) { try go($0, $1, steps.dropFirst()) }
+        }
+        return try withObject(owner, key) { object in
+            let declared = shape.classes[owner].properties[property].collection
+            guard declared == .none, let first = steps.first else {
+                return try withCollection(owner, property, of: object) {
+                    try go($0, $1, steps[...])
+                }
+            }
+            return try withCollection(
+                first.isMap ? .dictionary : .list, owner, property, of: object
+            ) { try go($0, $1, steps.dropFirst()) }
+        }
+    }
+
+    /// The list or dictionary that an element is.
+    private func withInner<Result>(
+        _ kind: CollectionKind, _ handle: OpaquePointer?, _ step: ModelStep,
+        _ body: (CollectionKind, OpaquePointer?) throws -> Result
+    ) throws -> Result {
+        var inner: OpaquePointer?
+        switch (kind == .dictionary, step.isMap) {
+        case (false, false):
+            try call("toft_list_get_list", toft_list_get_list(handle, UInt64(step.index), &inner))
+        case (false, true):
+            try call(
+                "toft_list_get_dictionary",
+                toft_list_get_dictionary(handle, UInt64(step.index), &inner))
+        case (true, false):
+            try call(
+                "toft_dictionary_get_list",
+                toft_dictionary_get_list(handle, loan.string(step.key), &inner))
+        case (true, true):
+            try call(
+                "toft_dictionary_get_dictionary",
+                toft_dictionary_get_dictionary(handle, loan.string(step.key), &inner))
+        }
+        guard inner != nil else { throw ModelViolation("there is no value of a key \(step)") }
+        let kind: CollectionKind = step.isMap ? .dictionary : .list
+        defer { release(inner, kind) }
+        return try body(kind, inner)
     }
 
     func create(_ owner: Int, _ given: [(property: Int, value: Datum)], policy: Int) throws
@@ -428,13 +495,15 @@ final class CSession: ModelSession {
         try call("toft_realm_delete_all", toft_realm_delete_all(realm, classes[owner]))
     }
 
-    func edit(_ owner: Int, _ key: Int64, _ property: Int, _ edit: ModelListEdit) throws {
+    func edit(
+        _ owner: Int, _ key: Int64, _ property: Int, _ steps: [ModelStep], _ edit: ModelListEdit
+    ) throws {
         defer { loan.reset() }
         let target = target(owner, property)
         if case .assign(let elements) = edit {
             return try set(owner, key, property, .list(elements))
         }
-        try withCollection(owner, key, property) { kind, list in
+        try withCollection(owner, key, property, steps) { kind, list in
             switch edit {
             case .put(let elements):
                 for element in elements { try put(element, target, into: list) }
@@ -524,14 +593,26 @@ final class CSession: ModelSession {
                     scalarKeys[owner], byLink.count, byLink.baseAddress, &isFound))
             if !isFound { return "the object is not found by its link" }
             for (index, place) in scalars[owner].enumerated() {
-                for value in [values[index], byLink[index]] where !Self.isSame(value, row[place]) {
+                let isMixed = declared.properties[place].type == .mixed
+                for value in [values[index], byLink[index]] {
+                    if isMixed ? isSameMixed(value, row[place]) : Self.isSame(value, row[place]) {
+                        continue
+                    }
                     return "'\(declared.properties[place].name)' is \(Self.shown(value)), not "
                         + "\(row[place])"
                 }
+                guard isMixed, row[place].isCollection else { continue }
+                let found = try withCollection(
+                    ModelStep(row[place], at: 0, key: []).isMap ? .dictionary : .list, owner,
+                    place, of: object
+                ) { try difference($0, $1, row[place].elements, isMixed: true) }
+                if let found { return "'\(declared.properties[place].name)' \(found)" }
             }
             for place in declared.collections {
                 let found = try withCollection(owner, place, of: object) { kind, handle in
-                    try difference(kind, handle, row[place].elements)
+                    try difference(
+                        kind, handle, row[place].elements,
+                        isMixed: declared.properties[place].type == .mixed)
                 }
                 if let found { return "'\(declared.properties[place].name)' \(found)" }
             }
@@ -540,7 +621,7 @@ final class CSession: ModelSession {
     }
 
     private func difference(
-        _ kind: CollectionKind, _ handle: OpaquePointer?, _ elements: [Datum]
+        _ kind: CollectionKind, _ handle: OpaquePointer?, _ elements: [Datum], isMixed: Bool
     ) throws -> String? {
         var count: UInt64 = 0
         switch kind {
@@ -576,11 +657,36 @@ final class CSession: ModelSession {
             }
         }
         guard read == elements.count else { return "gives \(read) elements of \(count)" }
-        for (index, element) in elements.enumerated()
-        where !Self.isSame(values[index], element.value) {
-            return "has \(Self.shown(values[index])) at \(index), not \(element)"
+        for (index, element) in elements.enumerated() {
+            let isSame =
+                isMixed
+                ? isSameMixed(values[index], element.value)
+                : Self.isSame(values[index], element.value)
+            if !isSame { return "has \(Self.shown(values[index])) at \(index), not \(element)" }
+            guard isMixed, element.value.isCollection else { continue }
+            let step = ModelStep(element.value, at: index, key: element.key)
+            let found = try withInner(kind, handle, step) {
+                try difference($0, $1, element.value.elements, isMixed: true)
+            }
+            if let found { return "[\(index)] \(found)" }
         }
         return nil
+    }
+
+    /// The same for mixed values; of a list or a dictionary the number of its elements.
+    private func isSameMixed(_ value: toft_value, _ datum: Datum) -> Bool {
+        switch datum {
+        case .object(let owner, let key):
+            value.type == TOFT_TYPE_LINK && value.link.class_key == classes[owner]
+                && value.link.object_key == key
+        case .list(let elements):
+            value.type == TOFT_TYPE_LIST && value.list.count == elements.count
+                && value.list.data == nil
+        case .map(let elements):
+            value.type == TOFT_TYPE_DICTIONARY && value.entries.count == elements.count
+                && value.entries.data == nil
+        default: Self.isSame(value, datum)
+        }
     }
 
     private static func bytes(_ value: toft_value) -> UnsafeRawBufferPointer {
@@ -918,6 +1024,7 @@ extension ShapeType {
         case .uuid: TOFT_TYPE_UUID
         case .objectId: TOFT_TYPE_OBJECT_ID
         case .decimal: TOFT_TYPE_DECIMAL
+        case .mixed: TOFT_TYPE_MIXED
         }
     }
 }

@@ -148,11 +148,15 @@ final class TracingSession: ModelSession {
         try session.eraseAll(owner)
     }
 
-    func edit(_ owner: Int, _ key: Int64, _ property: Int, _ edit: ModelListEdit) throws {
-        let list = "\(object(owner, key)).\(name(owner, property))"
+    func edit(
+        _ owner: Int, _ key: Int64, _ property: Int, _ steps: [ModelStep], _ edit: ModelListEdit
+    ) throws {
+        let list =
+            "\(object(owner, key)).\(name(owner, property))"
+            + steps.map { "[\($0.index)]" }.joined()
         let (verb, arguments) = edit.call
         trace.note("toft_list_\(verb)(\(list), \(arguments))", "\(list).\(verb)(\(arguments))")
-        try session.edit(owner, key, property, edit)
+        try session.edit(owner, key, property, steps, edit)
     }
 
     // MARK: Reading

@@ -39,6 +39,8 @@ enum Command: Equatable {
     case swap(class: Int, object: Int, list: Int, Int, Int)
     case clear(class: Int, object: Int, list: Int)
     case assign(class: Int, object: Int, list: Int, count: Int, Draw)
+    /// Edits a list or a dictionary within a mixed value, which `path` chooses.
+    case nest(class: Int, object: Int, property: Int, path: Int, at: Int, action: Int, Draw)
 
     // Sessions and the file.
     case open
@@ -81,7 +83,7 @@ enum Command: Equatable {
         switch self {
         case .create, .upsert, .set, .setRun, .setSame, .add, .setMany, .erase, .eraseAll,
             .eraseFound,
-            .own, .insert, .replace, .remove, .move, .swap, .clear, .assign:
+            .own, .insert, .replace, .remove, .move, .swap, .clear, .assign, .nest:
             true
         default: false
         }

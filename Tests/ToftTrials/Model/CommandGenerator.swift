@@ -132,6 +132,15 @@ struct CommandGenerator {
             return .own(
                 class: owner, object: numbers.chance(60) ? object % 3 : object, property: any(),
                 at: any(), action: any())
+        case "nest":
+            let few = numbers.chance(70) ? object % 3 : object
+            guard let property = numbers.pick(declared.nesting) else {
+                let property = settable(declared)
+                return .set(class: owner, object: few, property: property.place, property.draw)
+            }
+            return .nest(
+                class: owner, object: few, property: any(), path: any(), at: any(), action: any(),
+                draw(declared.properties[property]))
         case "insert", "replace", "remove", "move", "swap", "clear", "assign":
             return listCommand(kind, owner, object)
         case "commit": return .commit(durability: numbers.below(3))
@@ -214,6 +223,7 @@ struct CommandGenerator {
         case .date, .objectId: 12
         case .uuid, .decimal: 16
         case .text, .data: 4 + max(0, draw.size)
+        case .mixed: 10 + max(0, draw.size)
         }
     }
 
@@ -258,6 +268,7 @@ struct CommandGenerator {
             return Draw(
                 isHuge ? 16_777_214 + numbers.below(3) : profile.sizes.length(&numbers),
                 numbers.next() >> UInt64(numbers.pick([0, 40, 60]) ?? 40))
+        case .mixed: return Draw(profile.sizes.length(&numbers), numbers.next() >> 24)
         default: return Draw(0, numbers.next() >> UInt64(numbers.pick([0, 40]) ?? 40))
         }
     }

@@ -133,7 +133,22 @@ extension ModelContent {
         let children = children(owner, keys)
         remove(&classes[owner])
         var touched: [ModelObject] = []
+        func isGone(_ value: Datum) -> Bool {
+            if case .object(owner, let key) = value { keys.contains(key) } else { false }
+        }
         for source in classes.indices {
+            for (index, property) in shape.classes[source].properties.enumerated()
+            where property.type == .mixed {
+                for place in classes[source].rows.indices {
+                    let old = classes[source].rows[place][index]
+                    guard let new = old.without(isGone) else { continue }
+                    // A set loses them.
+                    classes[source].rows[place][index] =
+                        property.collection == .set
+                        ? .list(old.elements.filter { !isGone($0) }) : new
+                    touched.append(ModelObject(owner: source, key: classes[source].keys[place]))
+                }
+            }
             for (index, property) in shape.classes[source].properties.enumerated()
             where property.type == .link && property.target == owner {
                 for place in classes[source].rows.indices
@@ -210,6 +225,15 @@ extension ModelContent {
         }
         classes[source].rows[place][property] = .list(left)
         return true
+    }
+
+    /// How many links lead to each object of a class, from mixed values of a property.
+    func mixedLinks(to owner: Int, from origin: Int, _ property: Int) -> [Int64: Int] {
+        var counts: [Int64: Int] = [:]
+        for row in classes[origin].rows {
+            row[property].forEachObject { if $0 == owner { counts[$1, default: 0] += 1 } }
+        }
+        return counts
     }
 
     mutating func addProperty(_ owner: Int, _ property: ShapeProperty) {

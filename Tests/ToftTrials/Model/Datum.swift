@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// One value as the model holds it: plain bytes and numbers, no type of the engine.
-enum Datum: Hashable {
+enum Datum: Hashable, Sendable {
     case null
     case bool(Bool)
     case int(Int64)
@@ -12,20 +12,30 @@ enum Datum: Hashable {
     case date(Int64, Int32)
     /// The key of an object of the property's target class.
     case link(Int64)
+    /// An object that a mixed value links to: its class and its key.
+    case object(Int, Int64)
     /// 16 bytes.
     case uuid([UInt8])
     /// 12 bytes.
     case objectId([UInt8])
     /// The two words of a decimal of `Decimals`.
     case decimal(UInt64, UInt64)
-    /// What a list, a set or a dictionary holds, the latter two in their order.
+    /// What a list, a set or a dictionary holds, the latter two in their order; a list within a
+    /// mixed value.
     case list([Datum])
+    /// The entries of a dictionary within a mixed value.
+    case map([Datum])
     /// A key of a dictionary and its value.
     indirect case entry([UInt8], Datum)
 
     var isNull: Bool { if case .null = self { true } else { false } }
 
-    var elements: [Datum] { if case .list(let elements) = self { elements } else { [] } }
+    var elements: [Datum] {
+        switch self {
+        case .list(let elements), .map(let elements): elements
+        default: []
+        }
+    }
 
     /// The value of an entry, else the datum itself.
     var value: Datum { if case .entry(_, let value) = self { value } else { self } }
@@ -64,7 +74,7 @@ enum Datum: Hashable {
             left.bitPattern == right.bitPattern || left.isNaN && right.isNaN
         case (.double(let left), .double(let right)):
             left.bitPattern == right.bitPattern || left.isNaN && right.isNaN
-        case (.list(let left), .list(let right)):
+        case (.list(let left), .list(let right)), (.map(let left), .map(let right)):
             left.count == right.count && zip(left, right).allSatisfy(isSame)
         case (.entry(let key, let left), .entry(let other, let right)):
             key == other && isSame(left, right)
@@ -72,8 +82,8 @@ enum Datum: Hashable {
         }
     }
 
-    /// How two values of one type compare: less than, equal to or greater than 0; nil for null and
-    /// for NaN with a number.
+    /// How two values of one type compare, or two numbers of mixed values: less than, equal to or
+    /// greater than 0; nil for null and for NaN with a number.
     static func order(_ left: Datum, _ right: Datum) -> Int? {
         func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
             left < right ? -1 : left == right ? 0 : 1
@@ -93,13 +103,14 @@ enum Datum: Hashable {
         case (.text(let left), .text(let right)), (.data(let left), .data(let right)),
             (.uuid(let left), .uuid(let right)), (.objectId(let left), .objectId(let right)):
             return byteOrder(left, right)
-        case (.decimal(let left, let leftHigh), .decimal(let right, let rightHigh)):
-            let (one, other) = (
-                Decimals.rank(left, leftHigh), Decimals.rank(right, rightHigh)
-            )
+        case (.decimal(let low, let high), .decimal(let otherLow, let otherHigh)):
+            let (one, other) = (Decimals.rank(low, high), Decimals.rank(otherLow, otherHigh))
+            if one < 0 || other < 0 { return MixedNumbers.order(left, right) }
             if one == 0 || other == 0 { return one == other ? 0 : nil }
             return order(one, other)
-        default: return nil
+        case (.object(let left, let leftKey), .object(let right, let rightKey)):
+            return left != right ? order(left, right) : order(leftKey, rightKey)
+        default: return MixedNumbers.order(left, right)
         }
     }
 
@@ -121,13 +132,102 @@ enum Datum: Hashable {
         return memcmp(base, other, left.count) == 0
     }
 
-    /// The order of sorting: null, NaN, then the rest.
+    /// The order of sorting: null, NaN, then the rest; mixed values by their kinds first.
     static func sortOrder(_ left: Datum, _ right: Datum) -> Int {
-        if left.isNull || right.isNull {
-            return left.isNull == right.isNull ? 0 : left.isNull ? -1 : 1
-        }
+        if left.kind != right.kind { return left.kind - right.kind }
         if let order = order(left, right) { return order }
-        return left.isNaN ? -1 : 1
+        switch (left, right) {
+        case (.null, .null): return 0
+        case (.list(let left), .list(let right)), (.map(let left), .map(let right)):
+            for (one, other) in zip(left, right) {
+                let names = one.isEntry ? sortOrder(one.name, other.name) : 0
+                let order = names != 0 ? names : sortOrder(one.value, other.value)
+                if order != 0 { return order }
+            }
+            return left.count - right.count
+        default: return left.isNaN ? -1 : 1
+        }
+    }
+
+    private var isEntry: Bool { if case .entry = self { true } else { false } }
+
+    /// Where mixed values of its kind stand: numbers of all types are of one kind.
+    var kind: Int {
+        switch self {
+        case .null: 0
+        case .bool: 1
+        case .int, .float, .double, .decimal: 2
+        case .text: 3
+        case .data: 4
+        case .date: 5
+        case .objectId: 6
+        case .uuid: 7
+        case .link, .object: 8
+        case .list, .entry: 9
+        case .map: 10
+        }
+    }
+
+    /// Whether it is a list or a dictionary.
+    var isCollection: Bool { kind >= 9 }
+
+    /// Lists and dictionaries in one another, and itself if it is one.
+    var depth: Int {
+        switch self {
+        case .list(let elements), .map(let elements):
+            1 + elements.reduce(0) { max($0, $1.value.depth) }
+        default: 0
+        }
+    }
+
+    /// The value with null in place of some objects; nil where it has none of those.
+    func without(_ isGone: (Datum) -> Bool) -> Datum? {
+        func elements(_ old: [Datum]) -> [Datum]? {
+            var new = old, isChanged = false
+            for index in old.indices {
+                guard let value = old[index].value.without(isGone) else { continue }
+                isChanged = true
+                if case .entry(let key, _) = old[index] {
+                    new[index] = .entry(key, value)
+                } else {
+                    new[index] = value
+                }
+            }
+            return isChanged ? new : nil
+        }
+        switch self {
+        case .object: return isGone(self) ? .null : nil
+        case .list(let old): return elements(old).map { .list($0) }
+        case .map(let old): return elements(old).map { .map($0) }
+        default: return nil
+        }
+    }
+
+    /// What steps from one element to the next lead to.
+    func element(at steps: ArraySlice<ModelStep>) -> Datum? {
+        guard let step = steps.first else { return self }
+        guard elements.indices.contains(step.index) else { return nil }
+        return elements[step.index].value.element(at: steps.dropFirst())
+    }
+
+    /// The value with another one in the place that steps lead to.
+    func replacing(_ steps: ArraySlice<ModelStep>, by new: Datum) -> Datum {
+        guard let step = steps.first, elements.indices.contains(step.index) else { return new }
+        var elements = elements
+        let inner = elements[step.index].value.replacing(steps.dropFirst(), by: new)
+        if case .entry(let key, _) = elements[step.index] {
+            elements[step.index] = .entry(key, inner)
+        } else {
+            elements[step.index] = inner
+        }
+        if case .map = self { return .map(elements) }
+        return .list(elements)
+    }
+
+    /// Calls `body` with each object that it links to.
+    func forEachObject(_ body: (Int, Int64) -> Void) {
+        if case .object(let owner, let key) = self { return body(owner, key) }
+        for element in elements { element.value.forEachObject(body) }
     }
 
     var isNaN: Bool {
@@ -148,14 +248,33 @@ enum Datum: Hashable {
         case .double(let value): hasher.combine(value.isNaN ? .nan : value)
         case .text(let bytes), .data(let bytes), .uuid(let bytes), .objectId(let bytes):
             hasher.combine(bytes)
-        case .decimal(let low, let high): hasher.combine(Decimals.rank(low, high))
+        case .decimal(let low, let high):
+            let rank = Decimals.rank(low, high)
+            hasher.combine(rank >= 0 ? rank : MixedNumbers.rank(self) ?? -1)
+        case .object(let owner, let key):
+            hasher.combine(owner)
+            hasher.combine(key)
         case .date(let seconds, let rest):
             hasher.combine(seconds)
             hasher.combine(rest)
-        case .list(let elements): for element in elements { element.hash(into: &hasher) }
+        case .list(let elements), .map(let elements):
+            hasher.combine(kind)
+            for element in elements { element.hash(into: &hasher) }
         case .entry(let key, let value):
             hasher.combine(key)
             value.hash(into: &hasher)
+        }
+    }
+}
+
+extension [Datum] {
+    /// Puts an element into a set, unless it is there, or an entry into a dictionary.
+    mutating func put(_ element: Datum) {
+        let (index, isFound) = element.position(in: self)
+        if !isFound {
+            insert(element, at: index)
+        } else if case .entry = element {
+            self[index] = element
         }
     }
 }
@@ -209,11 +328,12 @@ extension Datum: CustomStringConvertible {
         case .data(let bytes): "\(bytes.count) bytes of data \(Self.shown(bytes))"
         case .date(let seconds, let rest): "T\(seconds):\(rest)"
         case .link(let key): "object \(key)"
+        case .object(let owner, let key): "object \(key) of class \(owner)"
         case .uuid(let bytes), .objectId(let bytes): "\(bytes)"
         case .decimal(let low, let high): "decimal \(low) \(high)"
         case .entry(let key, let value): "'\(Self.shown(key))': \(value)"
-        case .list(let elements):
-            "\(elements.count) elements ["
+        case .list(let elements), .map(let elements):
+            "\(elements.count) \(kind == 9 ? "elements" : "entries") ["
                 + elements.prefix(4).map(\.description).joined(separator: ", ") + "]"
         }
     }

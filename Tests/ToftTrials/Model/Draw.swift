@@ -1,3 +1,5 @@
+internal import ToftModel
+
 /// What a value is made of: a length for text and data (-1: null) and bits for all that is left.
 /// Which value that is depends on the property, so that a command survives the loss of others.
 struct Draw: Equatable {
@@ -42,9 +44,48 @@ extension Draw {
         case .uuid: return .uuid(fixed(16))
         case .objectId: return .objectId(fixed(12))
         case .decimal: return Decimals.value(bits >> 4)
+        case .mixed: return mixed(in: content, property.collection == .set, depth: 0)
         case .link:
             let keys = content.classes[property.target].keys
             return keys.isEmpty ? .null : .link(keys[Int(bits % UInt64(keys.count))])
+        }
+    }
+
+    /// A mixed value of any kind.
+    /// - Parameter isPlain: no list and no dictionary, and of equal numbers always the same one.
+    private func mixed(in content: ModelContent, _ isPlain: Bool, depth: Int) -> Datum {
+        let rest = bits >> 4
+        switch bits & 15 {
+        case 0: return .bool(rest & 1 == 1)
+        case 1...4:
+            let number = MixedNumbers.value(rest)
+            return isPlain ? MixedNumbers.first(equalTo: number) : number
+        case 5...7: return .text(text(max(0, depth == 0 ? size : min(size, 300))))
+        case 8: return .data(data(max(0, depth == 0 ? size : min(size, 300))))
+        case 9: return Draw(0, rest).date
+        case 10: return rest & 1 == 0 ? .uuid(fixed(16)) : .objectId(fixed(12))
+        case 11, 12:
+            let owner = Int(rest % UInt64(content.classes.count))
+            let keys = content.classes[owner].keys
+            guard !keys.isEmpty, !content.shape.classes[owner].isEmbedded else { return .null }
+            return .object(owner, keys[Int(rest / 8 % UInt64(keys.count))])
+        case 13 where !isPlain && depth < 4, 14 where !isPlain && depth < 4:
+            let elements = (0..<Int(rest % 4)).map { index in
+                let bits = (bits &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(index) &* 0xC2B2_AE3D) >> 9
+                return Draw(size, bits).mixed(in: content, false, depth: depth + 1)
+            }
+            guard bits & 15 == 14 else { return .list(elements) }
+            var entries: [Datum] = []
+            for (index, value) in elements.enumerated() {
+                entries.put(.entry(Draw(0, rest &+ UInt64(index) &* 77).entryKey(), value))
+            }
+            return .map(entries)
+        default:
+            // As many collections in one another as there may be, or one more.
+            guard !isPlain, depth == 0, rest & 31 == 1 else { return .null }
+            return (0..<98 + Int(rest >> 5) % 4).reduce(Datum.bool(true)) { inner, index in
+                index & 1 == 0 ? .list([inner]) : .map([.entry([UInt8(ascii: "k")], inner)])
+            }
         }
     }
 

@@ -36,7 +36,10 @@ protocol ModelSession: AnyObject {
     func embed(_ owner: Int, _ key: Int64, _ property: Int, _ place: ModelEmbedding) throws -> Int64
     func erase(_ owner: Int, _ key: Int64) throws
     func eraseAll(_ owner: Int) throws
-    func edit(_ owner: Int, _ key: Int64, _ property: Int, _ edit: ModelListEdit) throws
+    /// Edits a collection: that of the property, or with steps one within a mixed value.
+    func edit(
+        _ owner: Int, _ key: Int64, _ property: Int, _ steps: [ModelStep], _ edit: ModelListEdit
+    ) throws
 
     func keys(_ owner: Int) throws -> [Int64]
     /// Where an object differs from what it should be; nil where it does not.
@@ -50,6 +53,22 @@ protocol ModelSession: AnyObject {
     /// goes.
     func observe(_ subject: ModelSubject, _ call: @escaping (ModelChange) -> Void) throws
         -> AnyObject
+}
+
+/// A step to a list or a dictionary within a mixed value: first into the value of a property that
+/// is no collection, then into an element.
+struct ModelStep {
+    /// Whether it leads to a dictionary.
+    var isMap: Bool
+    var index: Int
+    /// Of an entry.
+    var key: [UInt8]
+
+    init(_ value: Datum, at index: Int, key: [UInt8]) {
+        isMap = value.kind == Datum.map([]).kind
+        self.index = index
+        self.key = key
+    }
 }
 
 /// Where an embedded object is made.

@@ -84,7 +84,15 @@ final class EngineSession: ModelSession {
         session.handle(key, classes[owner].handle)
     }
 
+    /// The value for a property: no entries at all are a dictionary too.
     private func borrowed(_ value: Datum, _ owner: Int, _ property: Int) -> BorrowedValue {
+        if classes[owner].types[property].collection == .dictionary, value.elements.isEmpty {
+            return .dictionary(UnsafeBufferPointer(start: nil, count: 0))
+        }
+        return borrowed(value, target: classes[owner].targets[property])
+    }
+
+    private func borrowed(_ value: Datum, target: ClassID) -> BorrowedValue {
         switch value {
         case .null: return .null
         case .bool(let value): return .bool(value)
@@ -99,17 +107,18 @@ final class EngineSession: ModelSession {
         case .objectId(let bytes): return .objectId(FixedBytes(bytes: bytes))
         case .decimal(let low, let high): return .decimal(Decimal128(low: low, high: high))
         case .link(let key):
-            return .link(ObjectRef(classID: classes[owner].targets[property], key: key))
+            return .link(ObjectRef(classID: target, key: key))
+        case .object(let owner, let key):
+            return .link(ObjectRef(classID: classes[owner].handle.id, key: key))
         case .list(let elements):
-            guard classes[owner].types[property].collection == .dictionary else {
-                return .list(list(elements, owner, property))
-            }
-            return .dictionary(entries(elements, owner, property))
-        case .entry(_, let value): return borrowed(value, owner, property)
+            guard case .entry? = elements.first else { return .list(list(elements, target)) }
+            return .dictionary(entries(elements, target))
+        case .map(let elements): return .dictionary(entries(elements, target))
+        case .entry(_, let value): return borrowed(value, target: target)
         }
     }
 
-    private func entries(_ elements: [Datum], _ owner: Int, _ property: Int)
+    private func entries(_ elements: [Datum], _ target: ClassID)
         -> UnsafeBufferPointer<BorrowedEntry>
     {
         let entries = loan.array(elements.count, of: BorrowedEntry.self)
@@ -117,7 +126,7 @@ final class EngineSession: ModelSession {
             entries.initializeElement(
                 at: index,
                 to: BorrowedEntry(
-                    key: loan.bytes(element.key), value: borrowed(element, owner, property)))
+                    key: loan.bytes(element.key), value: borrowed(element, target: target)))
         }
         return UnsafeBufferPointer(entries)
     }
@@ -128,12 +137,12 @@ final class EngineSession: ModelSession {
             classes[owner].properties[property], classes[owner].types[property].collection)
     }
 
-    private func list(_ elements: [Datum], _ owner: Int, _ property: Int)
+    private func list(_ elements: [Datum], _ target: ClassID)
         -> UnsafeBufferPointer<BorrowedValue>
     {
         let values = loan.array(elements.count, of: BorrowedValue.self)
         for (index, element) in elements.enumerated() {
-            values.initializeElement(at: index, to: borrowed(element, owner, property))
+            values.initializeElement(at: index, to: borrowed(element, target: target))
         }
         return UnsafeBufferPointer(values)
     }
@@ -199,17 +208,44 @@ final class EngineSession: ModelSession {
     func erase(_ owner: Int, _ key: Int64) throws { try object(owner, key).delete() }
     func eraseAll(_ owner: Int) throws { try session.deleteAll([classes[owner].handle.id]) }
 
-    func edit(_ owner: Int, _ key: Int64, _ property: Int, _ edit: ModelListEdit) throws {
+    /// A collection within a mixed value.
+    private func collection(_ owner: Int, _ key: Int64, _ property: Int, _ steps: [ModelStep])
+        throws -> CollectionHandle
+    {
+        func kind(_ step: ModelStep) -> CollectionKind { step.isMap ? .dictionary : .list }
+        var steps = steps[...], handle: CollectionHandle
+        if classes[owner].types[property].isCollection {
+            handle = try collection(owner, key, property)
+        } else {
+            guard let first = steps.popFirst() else { throw ModelMisuse() }
+            handle = try object(owner, key).collection(
+                classes[owner].properties[property], kind(first))
+        }
+        for step in steps {
+            let next =
+                handle.kind == .dictionary && step.index & 1 == 0
+                ? try handle.nested(forKey: loan.bytes(step.key), kind(step))
+                : try handle.nested(at: step.index, kind(step))
+            guard let next else { throw ModelViolation("there is no value of a key \(step)") }
+            handle = next
+        }
+        return handle
+    }
+
+    func edit(
+        _ owner: Int, _ key: Int64, _ property: Int, _ steps: [ModelStep], _ edit: ModelListEdit
+    ) throws {
         defer { loan.reset() }
         if case .assign(let elements) = edit {
             return try object(owner, key).set(
                 assignments(owner, [(property, .list(elements))]))
         }
-        let list = try collection(owner, key, property)
+        let list = try collection(owner, key, property, steps),
+            target = classes[owner].targets[property]
         switch edit {
         case .put(let elements):
             for element in elements {
-                let value = borrowed(element, owner, property)
+                let value = borrowed(element, target: target)
                 if case .entry(let key, _) = element {
                     try list.dictionarySet(loan.bytes(key), value)
                 } else {
@@ -223,14 +259,14 @@ final class EngineSession: ModelSession {
                     isErased = try list.dictionaryErase(loan.bytes(key))
                 } else {
                     isErased = try list.setErase(
-                        owned(element, target: classes[owner].targets[property]))
+                        owned(element, target: target))
                 }
                 if !isErased { throw ModelViolation("\(element) was not there to be erased") }
             }
         case .insert(let index, let elements):
-            try list.insert(self.list(elements, owner, property), at: index)
-        case .append(let elements): try list.append(self.list(elements, owner, property))
-        case .set(let index, let value): try list.set(borrowed(value, owner, property), at: index)
+            try list.insert(self.list(elements, target), at: index)
+        case .append(let elements): try list.append(self.list(elements, target))
+        case .set(let index, let value): try list.set(borrowed(value, target: target), at: index)
         case .remove(let range): try list.erase(range)
         case .move(let from, let to): try list.move(from: from, to: to)
         case .swap(let one, let other): try list.swap(one, other)
@@ -262,8 +298,9 @@ final class EngineSession: ModelSession {
             try object.forEachCell(ids) { _, _, cell in
                 let place = known.scalars[next]
                 next += 1
-                if found == nil, !Self.isSame(cell, row[place]) {
-                    found = "'\(known.types[place].name)' is \(Self.shown(cell)), not \(row[place])"
+                guard found == nil else { return }
+                if let (wrong, right) = difference(cell, row[place], known.types[place]) {
+                    found = "'\(known.types[place].name)' is \(wrong), not \(right)"
                 }
             }
         }
@@ -272,26 +309,54 @@ final class EngineSession: ModelSession {
             let collection = try object.collection(
                 known.properties[place], known.types[place].collection)
             if let found = difference(
-                try collection.cells(from: 0, limit: .max), row[place].values)
+                try collection.cells(from: 0, limit: .max), row[place].values, known.types[place])
             {
                 return "'\(known.types[place].name)' \(found)"
             }
             guard known.types[place].collection == .dictionary else { continue }
             let names = row[place].elements.map(\.name)
-            if let found = difference(try collection.keyCells(from: 0, limit: .max), names) {
+            let text = ShapeProperty(name: "key", type: .text)
+            if let found = difference(try collection.keyCells(from: 0, limit: .max), names, text) {
                 return "among the keys of '\(known.types[place].name)': \(found)"
             }
         }
         return nil
     }
 
-    private func difference(_ list: [Cell], _ elements: [Datum]) -> String? {
+    /// What a cell shows and what it should show; nil where these are the same.
+    private func difference(_ cell: Cell, _ value: Datum, _ type: ShapeProperty) -> (
+        String, String
+    )? {
+        guard type.type == .mixed else {
+            return Self.isSame(cell, value) ? nil : (Self.shown(cell), "\(value)")
+        }
+        do {
+            let found = datum(try MixedValue(cell).owned())
+            return Datum.isSame(found, value) ? nil : ("\(found)", "\(value)")
+        } catch {
+            return ("damaged: \(error)", "\(value)")
+        }
+    }
+
+    /// A mixed value.
+    private func datum(_ value: Value) -> Datum {
+        switch value {
+        case .link(let ref):
+            .object(classes.firstIndex { $0.handle.id == ref.classID } ?? -1, ref.key)
+        case .list(let values): .list(values.map(datum))
+        case .dictionary(let entries):
+            .map(entries.map { .entry(Array($0.key.utf8), datum($0.value)) })
+        default: EngineResults.datum(value)
+        }
+    }
+
+    private func difference(_ list: [Cell], _ elements: [Datum], _ type: ShapeProperty) -> String? {
         guard list.count == elements.count else {
             return "has \(list.count) elements, not \(elements.count)"
         }
         for (index, (cell, element)) in zip(list, elements).enumerated() {
-            if !Self.isSame(cell, element) {
-                return "has \(Self.shown(cell)) at \(index), not \(element)"
+            if let (wrong, right) = difference(cell, element, type) {
+                return "has \(wrong) at \(index), not \(right)"
             }
         }
         return nil
@@ -334,7 +399,17 @@ final class EngineSession: ModelSession {
 
     private func owned(_ value: Datum, target: ClassID) -> Value {
         switch value {
-        case .null, .list, .entry: .null
+        case .null, .entry: .null
+        case .list(let elements): .list(elements.map { owned($0, target: target) })
+        case .map(let elements):
+            .dictionary(
+                elements.map {
+                    ValueEntry(
+                        key: String(decoding: $0.key, as: UTF8.self),
+                        value: owned($0.value, target: target))
+                })
+        case .object(let owner, let key):
+            .link(ObjectRef(classID: classes[owner].handle.id, key: key))
         case .bool(let value): .bool(value)
         case .int(let value): .int(value)
         case .float(let value): .float(value)
@@ -463,7 +538,7 @@ final class EngineResults: ModelResults {
         return bytes
     }
 
-    private static func datum(_ value: Value) -> Datum {
+    fileprivate static func datum(_ value: Value) -> Datum {
         switch value {
         case .bool(let value): .bool(value)
         case .int(let value): .int(value)

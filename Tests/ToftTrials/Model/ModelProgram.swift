@@ -127,7 +127,7 @@ extension Shape {
     mutating func addProperty(to index: Int, _ numbers: inout Seed) {
         let types: [ShapeType] = [
             .bool, .int, .int, .float, .double, .text, .text, .text, .data, .date, .link, .link,
-            .uuid, .objectId, .decimal,
+            .uuid, .objectId, .decimal, .mixed, .mixed, .mixed,
         ]
         let type = numbers.pick(types) ?? .int
         let kinds: [CollectionKind] = [.list, .list, .set, .dictionary]
@@ -144,7 +144,7 @@ extension Shape {
         classes[index].properties.append(
             ShapeProperty(
                 name: "p\(number)", type: type, collection: collection,
-                isNullable: numbers.chance(40) && type != .link,
+                isNullable: numbers.chance(40) && type != .link && type != .mixed,
                 isIndexed: collection == .none && type.canBeIndexed && numbers.chance(35),
                 target: target, rule: rule, isOwning: isOwning))
     }
@@ -153,7 +153,8 @@ extension Shape {
     private mutating func addUnique(to index: Int, _ numbers: inout Seed) {
         let found = classes[index].properties.indices.filter {
             let property = classes[index].properties[$0]
-            return !property.isCollection && property.type.canBeIndexed && property.type != .bool
+            return !property.isCollection && property.type.canBeIndexed
+                && property.type != .bool && property.type != .mixed
         }
         guard let first = numbers.pick(found), let second = numbers.pick(found) else { return }
         classes[index].uniques.append(first == second ? [first] : [first, second])

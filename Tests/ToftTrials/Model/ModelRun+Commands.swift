@@ -11,6 +11,7 @@ extension ModelRun {
     static let deletionDenied: Int32 = 412
     static let duplicateValue: Int32 = 413
     static let valueLimit = 16_777_215
+    static let depthLimit = 100
     /// Objects that a sequence has at most, so that one does not take a minute.
     static let objectLimit = 12_000
     static let listLimit = 8_000
@@ -80,6 +81,8 @@ extension ModelRun {
             let owner = self.owner(owner)
             try erase(content.classes[owner].keys, owner) { try session.eraseAll(owner) }
         case .eraseFound(let owner, let bits): try eraseFound(session, self.owner(owner), bits)
+        case .nest(let owner, let object, let property, let path, let at, let action, let draw):
+            try nest(session, owner, object, property, path, at, action, draw)
         default: try edit(session, command)
         }
     }
@@ -144,27 +147,23 @@ extension ModelRun {
         let elements = elements(property, draw, count)
         guard property.collection != .list else { return elements }
         var content: [Datum] = []
-        for element in elements { put(element, into: &content) }
+        for element in elements { content.put(element) }
         return content
-    }
-
-    /// Puts an element into a set, unless it is there, or an entry into a dictionary.
-    private func put(_ element: Datum, into content: inout [Datum]) {
-        let (index, isFound) = element.position(in: content)
-        if !isFound {
-            content.insert(element, at: index)
-        } else if case .entry = element {
-            content[index] = element
-        }
     }
 
     private func isTooLong(_ value: Datum) -> Bool {
         switch value {
         case .entry(_, let value): isTooLong(value)
         case .text(let bytes), .data(let bytes): bytes.count > Self.valueLimit
-        case .list(let elements): elements.contains(where: isTooLong)
+        case .list, .map: value.depth > Self.depthLimit
         default: false
         }
+    }
+
+    /// Whether a value is too long for its property, or one of its elements is.
+    private func isTooLong(_ owner: Int, _ given: (property: Int, value: Datum)) -> Bool {
+        content.shape.classes[owner].properties[given.property].isCollection
+            ? given.value.elements.contains(where: isTooLong) : isTooLong(given.value)
     }
 
     private func create(
@@ -191,7 +190,7 @@ extension ModelRun {
                 values.first { $0.property == key }.flatMap { content.find(owner, $0.value) }
             }
             let code =
-                values.contains { isTooLong($0.value) }
+                values.contains { isTooLong(owner, $0) }
                 ? Self.tooLong
                 : isExhausted
                     ? Self.overflow : known != nil && policy == 0 ? Self.duplicateKey : nil
@@ -309,7 +308,7 @@ extension ModelRun {
         let primaryKey = content.shape.classes[owner].primaryKey
         let values = values(owner, draws, 0).filter { $0.property != primaryKey }
         let key = content.classes[owner].keys[row]
-        let isLong = values.contains { isTooLong($0.value) }
+        let isLong = values.contains { isTooLong(owner, $0) }
         let done: Void? = try attempt(expecting: isLong ? Self.tooLong : nil) {
             try session.set(owner, key, values)
         }
@@ -386,14 +385,14 @@ extension ModelRun {
                     try embed(.insert(at % (elements.count + 1))), at: at % (elements.count + 1))
             case 4: elements[place] = try embed(.replace(place))
             case 5:
-                try session.edit(owner, key, property, .remove(place..<place + 1))
+                try session.edit(owner, key, property, [], .remove(place..<place + 1))
                 elements.remove(at: place)
             case 6:
                 let other = action / 8 % elements.count
-                try session.edit(owner, key, property, .move(place, other))
+                try session.edit(owner, key, property, [], .move(place, other))
                 elements.insert(elements.remove(at: place), at: other)
             default:
-                try session.edit(owner, key, property, .clear)
+                try session.edit(owner, key, property, [], .clear)
                 elements = []
             }
             after = .list(elements)
@@ -401,15 +400,15 @@ extension ModelRun {
             var elements = before.elements
             let name = Draw(0, UInt64(at)).entryKey()
             switch elements.isEmpty ? 0 : action % 8 {
-            case 0..<5: put(.entry(name, try embed(.entry(name))), into: &elements)
+            case 0..<5: elements.put(.entry(name, try embed(.entry(name))))
             case 5:
-                put(.entry(name, .null), into: &elements)
-                try session.edit(owner, key, property, .put([.entry(name, .null)]))
+                elements.put(.entry(name, .null))
+                try session.edit(owner, key, property, [], .put([.entry(name, .null)]))
             case 6:
                 let gone = elements.remove(at: at % elements.count)
-                try session.edit(owner, key, property, .take([gone]))
+                try session.edit(owner, key, property, [], .take([gone]))
             default:
-                try session.edit(owner, key, property, .clear)
+                try session.edit(owner, key, property, [], .clear)
                 elements = []
             }
             after = .list(elements)
@@ -455,7 +454,7 @@ extension ModelRun {
             }
         case .replace(let owner, let object, let list, let at, let draw):
             try edit(session, owner, object, list) { property, elements in
-                let value = draw.value(property, in: self.content)
+                let value = self.element(property, draw).value
                 if elements.isEmpty || value.isNull && !property.takesNull { return nil }
                 if case .entry(let key, _) = elements[at % elements.count] {
                     return self.put([.entry(key, value)], &elements)
@@ -493,7 +492,7 @@ extension ModelRun {
     /// Puts elements into a set or a dictionary, one by one: where one is too long, that one alone.
     private func put(_ new: [Datum], _ content: inout [Datum]) -> ModelListEdit {
         let new = new.first(where: isTooLong).map { [$0] } ?? new
-        for element in new { put(element, into: &content) }
+        for element in new { content.put(element) }
         return .put(new)
     }
 
@@ -511,13 +510,131 @@ extension ModelRun {
         guard let edit = change(content.shape.classes[owner].properties[property], &elements) else {
             return
         }
-        let isLong = elements.contains(where: isTooLong)
+        // Of entries with the same key the last one is kept, and all are looked at.
+        var given = elements
+        if case .assign(let all) = edit { given = all }
+        let isLong = given.contains(where: isTooLong)
         let done: Void? = try attempt(expecting: isLong ? Self.tooLong : nil) {
-            try session.edit(owner, key, property, edit)
+            try session.edit(owner, key, property, [], edit)
         }
         guard done != nil else { return }
         content.classes[owner].rows[row][property] = .list(elements)
         touched.insert(ModelObject(owner: owner, key: key))
+    }
+
+    // MARK: Within mixed values
+
+    /// Edits a list or a dictionary within a mixed value; makes one where there is none.
+    private func nest(
+        _ session: any ModelSession, _ index: Int, _ object: Int, _ number: Int, _ path: Int,
+        _ at: Int, _ action: Int, _ draw: Draw
+    ) throws {
+        let owner = owner(index), nesting = content.shape.classes[owner].nesting
+        guard let row = rowIndex(owner, object), !nesting.isEmpty else { return }
+        let property = nesting[number % nesting.count]
+        let declared = content.shape.classes[owner].properties[property]
+        let before = content.classes[owner].rows[row][property]
+        var one = declared
+        one.collection = .none
+        func element(_ index: Int) -> Datum { draw.plus(index).value(one, in: content) }
+        guard let steps = steps(before, isElement: !declared.isCollection, path) else {
+            guard !declared.isCollection else { return }
+            let value =
+                action & 1 == 0
+                ? Datum.list([element(0), element(1)])
+                : .map([.entry(Draw(0, UInt64(at)).entryKey(), element(0))])
+            return try setNested(session, owner, row, property, value, [], .set(0, value))
+        }
+        guard let inner = before.element(at: steps.dropFirst(declared.isCollection ? 0 : 1)) else {
+            return
+        }
+        var elements = inner.elements
+        let place = elements.isEmpty ? 0 : at % elements.count, edit: ModelListEdit
+        if case .map = inner {
+            let name = Draw(0, UInt64(at)).entryKey(), entry = Datum.entry(name, element(0))
+            switch elements.isEmpty ? 0 : action % 8 {
+            case 0..<3:
+                elements.put(entry)
+                edit = .put([entry])
+            case 3, 4:
+                let entry = Datum.entry(elements[place].key, element(0))
+                elements[place] = entry
+                edit = .put([entry])
+            case 5, 6: edit = .take([elements.remove(at: place)])
+            default:
+                elements = []
+                edit = .clear
+            }
+            return try setNested(session, owner, row, property, .map(elements), steps, edit)
+        }
+        let other = elements.isEmpty ? 0 : action / 16 % elements.count
+        switch elements.isEmpty ? action % 3 : action % 12 {
+        case 0:
+            elements += [element(0), element(1)]
+            edit = .append([element(0), element(1)])
+        case 1, 2:
+            let index = at % (elements.count + 1)
+            elements.insert(element(0), at: index)
+            edit = .insert(index, [element(0)])
+        case 3, 4, 5:
+            elements[place] = element(0)
+            edit = .set(place, element(0))
+        case 6, 7:
+            let range = place..<min(elements.count, place + 1 + action / 16 % 3)
+            elements.removeSubrange(range)
+            edit = .remove(range)
+        case 8, 9:
+            elements.insert(elements.remove(at: place), at: other)
+            edit = .move(place, other)
+        case 10:
+            elements.swapAt(place, other)
+            edit = .swap(place, other)
+        default:
+            elements = []
+            edit = .clear
+        }
+        try setNested(session, owner, row, property, .list(elements), steps, edit)
+    }
+
+    private func setNested(
+        _ session: any ModelSession, _ owner: Int, _ row: Int, _ property: Int, _ value: Datum,
+        _ steps: [ModelStep], _ edit: ModelListEdit
+    ) throws {
+        let key = content.classes[owner].keys[row]
+        let declared = content.shape.classes[owner].properties[property]
+        let old = content.classes[owner].rows[row][property]
+        let new = old.replacing(steps.dropFirst(declared.isCollection ? 0 : 1), by: value)
+        let isDeep = new.depth > Self.depthLimit + (declared.isCollection ? 1 : 0)
+        let done: Void? = try attempt(expecting: isDeep ? Self.tooLong : nil) {
+            if steps.isEmpty {
+                try session.set(owner, key, property, value)
+            } else {
+                try session.edit(owner, key, property, steps, edit)
+            }
+        }
+        guard done != nil else { return }
+        content.classes[owner].rows[row][property] = new
+        touched.insert(ModelObject(owner: owner, key: key))
+    }
+
+    /// The way to one of the lists and dictionaries in a value; nil where there is none.
+    /// - Parameter isElement: the value is a mixed one, not a property that is a collection.
+    private func steps(_ value: Datum, isElement: Bool, _ path: Int) -> [ModelStep]? {
+        var steps: [ModelStep] = [], value = value, rest = path
+        if isElement {
+            guard value.isCollection else { return nil }
+            steps.append(ModelStep(value, at: 0, key: []))
+        }
+        while true {
+            if rest % 3 == 0, !steps.isEmpty { break }
+            rest /= 3
+            let inner = value.elements.indices.filter { value.elements[$0].value.isCollection }
+            guard !inner.isEmpty else { break }
+            let index = inner[rest % inner.count], element = value.elements[index]
+            steps.append(ModelStep(element.value, at: index, key: element.key))
+            value = element.value
+        }
+        return steps.isEmpty ? nil : steps
     }
 
     // MARK: Sessions

@@ -122,7 +122,7 @@ extension ModelRun {
         new.type = numbers.pick(types) ?? .int
         new.collection =
             numbers.chance(30) ? numbers.pick([.list, .set, .dictionary]) ?? .list : .none
-        new.isNullable = numbers.chance(40)
+        new.isNullable = numbers.chance(40) && new.type != .mixed
         new.isIndexed = !new.isCollection && new.type.canBeIndexed && numbers.chance(50)
         next.shape.dropInverses(of: owner, index)
         next.shape.classes[owner].properties[index] = new
@@ -145,7 +145,7 @@ extension ModelRun {
         _ owner: Int, _ property: Int, _ next: inout ModelContent, _ work: inout Work
     ) {
         let found = replaceable(owner, property, next.shape) {
-            $0.isNullable && $0.type != .link && !$0.isCollection
+            $0.isNullable && $0.type != .link && $0.type != .mixed && !$0.isCollection
         }
         guard let index = found else { return }
         next.shape.classes[owner].properties[index].isNullable = false

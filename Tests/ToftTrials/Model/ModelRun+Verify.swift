@@ -78,6 +78,7 @@ extension ModelRun {
                     }
                     continue
                 }
+                guard !value.isCollection else { continue }
                 let question = Question(
                     owner: owner,
                     predicate: .compare(path: [], property: property, .equal, value))
@@ -259,6 +260,7 @@ extension ModelRun {
         let type = declared.properties[property].type
         var wanted: [(key: Datum, values: [Datum])] = []
         for row in found.compactMap({ expected.row(question.owner, $0) }) {
+            if row[key].kind >= Datum.object(0, 0).kind { return }
             if let index = wanted.firstIndex(where: { Datum.sortOrder($0.key, row[key]) == 0 }) {
                 wanted[index].values.append(row[property])
             } else {

@@ -7,7 +7,7 @@ enum ModelShrinker {
     static func shrink(_ program: ModelProgram, seconds: Int64 = 60) -> ModelProgram {
         let end = MonotonicClock.nanoseconds + seconds * 1_000_000_000
         var best = program
-        func fails(_ commands: [Command]) -> Bool {
+        func fails(_ best: inout ModelProgram, _ commands: [Command]) -> Bool {
             guard MonotonicClock.nanoseconds < end else { return false }
             var candidate = best
             candidate.commands = commands
@@ -25,21 +25,25 @@ enum ModelShrinker {
         return best
     }
 
-    private static func drop(_ best: inout ModelProgram, _ fails: ([Command]) -> Bool) {
+    private static func drop(
+        _ best: inout ModelProgram, _ fails: (inout ModelProgram, [Command]) -> Bool
+    ) {
         var size = max(1, best.commands.count / 2)
         while true {
             var start = 0
             while start < best.commands.count {
                 var commands = best.commands
                 commands.removeSubrange(start..<min(start + size, commands.count))
-                if !fails(commands) { start += size }
+                if !fails(&best, commands) { start += size }
             }
             if size == 1 { return }
             size /= 2
         }
     }
 
-    private static func simplify(_ best: inout ModelProgram, _ fails: ([Command]) -> Bool) {
+    private static func simplify(
+        _ best: inout ModelProgram, _ fails: (inout ModelProgram, [Command]) -> Bool
+    ) {
         for index in best.commands.indices {
             var isSmaller = true
             while isSmaller {
@@ -48,7 +52,7 @@ enum ModelShrinker {
                 where candidate != best.commands[index] {
                     var commands = best.commands
                     commands[index] = candidate
-                    if fails(commands) {
+                    if fails(&best, commands) {
                         isSmaller = true
                         break
                     }
@@ -183,6 +187,17 @@ extension Command {
             }
                 + draw.smaller.map {
                     .assign(class: owner, object: object, list: list, count: count, $0)
+                }
+        case .nest(let owner, let object, let property, let path, let at, let action, let draw):
+            return numbers(path).map {
+                .nest(
+                    class: owner, object: object, property: property, path: $0, at: at,
+                    action: action, draw)
+            }
+                + draw.smaller.map {
+                    .nest(
+                        class: owner, object: object, property: property, path: path, at: at,
+                        action: action, $0)
                 }
         default: return []
         }

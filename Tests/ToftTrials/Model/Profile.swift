@@ -13,7 +13,7 @@ struct ModelProfile {
     static let kinds: [(name: String, weight: Int)] = [
         ("create", 140), ("upsert", 80), ("createEach", 25), ("set", 140), ("setRun", 20),
         ("setSame", 30), ("add", 40), ("setMany", 50), ("erase", 60), ("eraseAll", 5),
-        ("eraseFound", 10), ("own", 80),
+        ("eraseFound", 10), ("own", 80), ("nest", 120),
         ("insert", 120), ("replace", 50), ("remove", 50), ("move", 40), ("swap", 40),
         ("clear", 10), ("assign", 30), ("commit", 120), ("rollback", 15), ("flush", 10),
         ("checkpoint", 10), ("begin", 15), ("open", 10), ("close", 10), ("freeze", 10),

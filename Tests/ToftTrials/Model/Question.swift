@@ -17,6 +17,8 @@ struct Question {
         /// What a dictionary has under a key, or a property of the object there.
         case entry(dictionary: Int, key: [UInt8], property: Int?, Operator, Datum)
         case keys(Quantifier, dictionary: Int, Operator, Datum)
+        /// The number of links from mixed values of a property.
+        case mixedLinks(origin: Int, property: Int, Operator, Int)
         case not(Predicate)
         case and([Predicate])
         case or([Predicate])
@@ -117,6 +119,17 @@ extension Question {
                 numbers.below(declared.inverses.count), numbers.pick(Operator.allCases) ?? .equal,
                 numbers.below(3))
         }
+        if numbers.chance(10) {
+            let origin = numbers.below(content.classes.count)
+            let found = content.shape.classes[origin].properties.indices.filter {
+                content.shape.classes[origin].properties[$0].type == .mixed
+            }
+            if let property = numbers.pick(found) {
+                return .mixedLinks(
+                    origin: origin, property: property, numbers.pick(Operator.allCases) ?? .equal,
+                    numbers.below(3))
+            }
+        }
         if numbers.chance(20), let list = numbers.pick(declared.collections) {
             return listLeaf(&numbers, owner, list, content)
         }
@@ -128,7 +141,10 @@ extension Question {
         guard let place = numbers.pick(scalars) else { return nil }
         let property = content.shape.classes[last].properties[place]
         let value = value(&numbers, last, place, content)
-        if property.type == .text, numbers.chance(35), case .text(let bytes) = value {
+        guard !value.isCollection else { return nil }
+        if property.type == .text || property.type == .mixed, numbers.chance(35),
+            case .text(let bytes) = value
+        {
             let part = part(of: bytes, &numbers)
             // A longer text is no regular expression.
             let operators = TextOperator.allCases.filter { $0 != .matches || part.count < 1_900 }
@@ -142,7 +158,7 @@ extension Question {
             return .among(
                 property: place,
                 (0...numbers.below(3)).map { _ in self.value(&numbers, last, place, content) }
-                    .filter { !$0.isNull })
+                    .filter { !$0.isNull && $0.kind < Datum.object(0, 0).kind })
         }
         if path.isEmpty, isOrdered, numbers.chance(15) {
             let other = self.value(&numbers, last, place, content)
@@ -157,7 +173,9 @@ extension Question {
     private static func operation(
         _ numbers: inout Seed, _ property: ShapeProperty, _ value: Datum
     ) -> Operator {
-        let isOrdered = property.type != .bool && property.type != .data && property.type != .link
+        let isOrdered =
+            property.type != .bool && property.type != .data && property.type != .link
+            && (property.type != .mixed || [2, 3, 5].contains(value.kind))
         guard isOrdered, !value.isNull else { return numbers.chance(60) ? .equal : .notEqual }
         return numbers.chance(40) ? .equal : numbers.pick(Operator.allCases) ?? .equal
     }
@@ -176,7 +194,9 @@ extension Question {
         let quantifier = numbers.pick(Quantifier.allCases) ?? .any
         guard property.type == .link else {
             let values = content.classes[owner].rows.prefix(20).flatMap { $0[list].values }
-            guard let value = numbers.pick(values), !value.isNull else { return nil }
+            guard let value = numbers.pick(values), !value.isNull, !value.isCollection else {
+                return nil
+            }
             var single = property
             single.collection = .none
             return .elements(quantifier, list: list, operation(&numbers, single, value), value)
@@ -187,6 +207,7 @@ extension Question {
         }
         guard let place = numbers.pick(scalars) else { return nil }
         let value = value(&numbers, target, place, content)
+        guard !value.isCollection else { return nil }
         return .linked(
             quantifier, list: list, property: place,
             operation(&numbers, content.shape.classes[target].properties[place], value), value)
@@ -208,12 +229,14 @@ extension Question {
             let scalars = other.properties.indices.filter { !other.properties[$0].isCollection }
             if let place = numbers.pick(scalars) {
                 let value = value(&numbers, property.target, place, content)
+                guard !value.isCollection else { return .constant(true) }
                 return .entry(
                     dictionary: dictionary, key: key, property: place,
                     operation(&numbers, other.properties[place], value), value)
             }
         }
         let value = numbers.pick(entries)?.value ?? .null
+        guard !value.isCollection else { return .constant(true) }
         property.collection = .none
         return .entry(
             dictionary: dictionary, key: key, property: nil,
@@ -332,6 +355,10 @@ extension Question {
             return
                 "\(quantifier.rawValue) \(declared.properties[dictionary].name).@keys "
                 + "\(operation.rawValue) \(argument(key, &arguments))"
+        case .mixedLinks(let origin, let property, let operation, let count):
+            let from = shape.classes[origin]
+            return "@links.\(from.name).\(from.properties[property].name).@count "
+                + "\(operation.rawValue) \(count)"
         case .not(let part): return "NOT (\(text(part, shape, &arguments)))"
         case .and(let parts):
             return parts.map { "(\(text($0, shape, &arguments)))" }.joined(separator: " AND ")
@@ -352,7 +379,11 @@ private struct Combination: Hashable {
     }
 
     func hash(into hasher: inout Hasher) {
-        for value in values { value.hash(into: &hasher) }
+        for value in values {
+            // Numbers may equal others of another type; so may what is in a collection.
+            if case .decimal = value { continue }
+            if MixedNumbers.rank(value) == nil, !value.isCollection { value.hash(into: &hasher) }
+        }
     }
 }
 
@@ -448,6 +479,12 @@ extension Question {
             return quantifier.holds(row[dictionary].elements.map { .text($0.key) }) {
                 operation.holds($0, key)
             }
+        case .mixedLinks(let origin, let property, let operation, let count):
+            let name = -1 - origin * 100 - property
+            if counts[name] == nil {
+                counts[name] = content.mixedLinks(to: owner, from: origin, property)
+            }
+            return operation.holds(.int(Int64(counts[name]?[key] ?? 0)), .int(Int64(count)))
         case .not(let part): return !holds(part, key, row, content, &counts)
         case .and(let parts):
             for part in parts where !holds(part, key, row, content, &counts) { return false }

@@ -19,6 +19,12 @@ struct ShapeClass: Equatable {
     var collections: [Int] { properties.indices.filter { properties[$0].isCollection } }
     /// Those whose elements are given, not made in them.
     var editable: [Int] { collections.filter { !properties[$0].isOwning } }
+    /// Properties that may hold lists and dictionaries within mixed values.
+    var nesting: [Int] {
+        properties.indices.filter {
+            properties[$0].type == .mixed && properties[$0].collection != .set
+        }
+    }
     /// Properties that embedded objects live in.
     var owning: [Int] { properties.indices.filter { properties[$0].isOwning } }
     /// Properties that have aggregates.
@@ -41,7 +47,7 @@ struct ShapeClass: Equatable {
 }
 
 enum ShapeType: Int, CaseIterable {
-    case bool, int, float, double, text, data, date, link, uuid, objectId, decimal
+    case bool, int, float, double, text, data, date, link, uuid, objectId, decimal, mixed
 
     var stored: PropertyType {
         switch self {
@@ -56,12 +62,13 @@ enum ShapeType: Int, CaseIterable {
         case .uuid: .uuid
         case .objectId: .objectId
         case .decimal: .decimal128
+        case .mixed: .mixed
         }
     }
 
     var canBeIndexed: Bool {
         switch self {
-        case .bool, .int, .text, .date, .uuid, .objectId: true
+        case .bool, .int, .text, .date, .uuid, .objectId, .mixed: true
         case .float, .double, .data, .link, .decimal: false
         }
     }
@@ -75,7 +82,7 @@ enum ShapeType: Int, CaseIterable {
         case .text: .text([])
         case .data: .data([])
         case .date: .date(0, 0)
-        case .link: .null
+        case .link, .mixed: .null
         case .uuid: .uuid(Array(repeating: 0, count: 16))
         case .objectId: .objectId(Array(repeating: 0, count: 12))
         case .decimal: .decimal(0, 6176 << 49)
@@ -103,7 +110,8 @@ struct ShapeProperty: Equatable {
 
     /// Whether a value, or an element of the collection, may be null.
     var takesNull: Bool {
-        type == .link ? collection == .none || collection == .dictionary : isNullable
+        type == .link
+            ? collection == .none || collection == .dictionary : isNullable || type == .mixed
     }
 
     /// What a new object has.
