@@ -1,6 +1,6 @@
-package import ToftModel
+internal import ToftModel
 internal import ToftQuery
-package import ToftStorage
+internal import ToftStorage
 
 /// Runs calls of the storage and throws their error as the engine's.
 @inline(__always)
