@@ -1,6 +1,6 @@
-internal import ToftModel
+package import ToftModel
 internal import ToftQuery
-internal import ToftStorage
+package import ToftStorage
 
 /// Runs calls of the storage and throws their error as the engine's.
 @inline(__always)

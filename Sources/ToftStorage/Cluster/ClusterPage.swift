@@ -139,6 +139,23 @@ struct ClusterPage {
         return slice
     }
 
+    /// What an entry keeps of a column's values, nil where that says nothing: for scans, which ask
+    /// each cluster and look at the arrays of few.
+    @inline(__always)
+    func bounds(ofColumn column: Column) throws(StorageError) -> (low: UInt64, high: UInt64)? {
+        guard let index = index(ofColumn: column.id) else { return nil }
+        let entry = entry(index)
+        guard base.uint8(at: entry &+ ClusterLayout.entryType) == Int(column.type.rawValue) else {
+            throw .corrupt(page: page, reason: "a column has another type than its table says")
+        }
+        let flags = base.uint8(at: entry &+ ClusterLayout.entryFlags)
+        guard flags & ClusterLayout.unboundedFlag == 0 else { return nil }
+        return (
+            base.uint64(at: entry &+ ClusterLayout.entryLow),
+            base.uint64(at: entry &+ ClusterLayout.entryHigh)
+        )
+    }
+
     @inline(__always)
     func slice(_ index: Int) throws(StorageError) -> ColumnSlice {
         let entry = entry(index)

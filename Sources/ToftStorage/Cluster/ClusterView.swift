@@ -123,14 +123,10 @@ package struct ClusterView {
     /// known. `isEmpty`: no row has a value.
     package func zone(_ column: UInt32) throws(StorageError) -> Zone? {
         let column = try reading { table throws(StorageError) in try table.column(column) }
-        guard let slice = try leaf.cluster.slice(ofColumn: column), !slice.isUnbounded else {
-            return nil
-        }
+        guard let (low, high) = try leaf.cluster.bounds(ofColumn: column) else { return nil }
         switch column.type {
-        case .int64, .timestamp:
-            return .integers(Int64(bitPattern: slice.low), Int64(bitPattern: slice.high))
-        case .float32, .float64:
-            return .numbers(Double(bitPattern: slice.low), Double(bitPattern: slice.high))
+        case .int64, .timestamp: return .integers(Int64(bitPattern: low), Int64(bitPattern: high))
+        case .float32, .float64: return .numbers(Double(bitPattern: low), Double(bitPattern: high))
         case .bool, .bytes, .list, .fixed16, .fixed12: return nil
         }
     }
