@@ -137,6 +137,25 @@ struct CopiesTests {
     }
 
     @Test
+    func `A copy for another configuration has its file and its key`() throws {
+        try TestRealm.withFolder { folder in
+            let realm = try Realm(configuration: configuration(folder.appending(path: "a.realm")))
+            try fill(realm, 20)
+            var other = configuration(folder.appending(path: "b.realm"))
+            other.encryptionKey = Data((0..<64).map { UInt8($0) })
+            try realm.writeCopy(configuration: other)
+            expectError(.fileExists) { try realm.writeCopy(configuration: other) }
+            let copied = try Realm(configuration: other)
+            #expect(copied.objects(Person.self).count == 20)
+            try TestRealm.check(copied)
+            other.encryptionKey = nil
+            expectError(.keyRequired) { _ = try Realm(configuration: other) }
+            let memory = Realm.Configuration(inMemoryIdentifier: "no file")
+            expectError(.invalidArgument) { try realm.writeCopy(configuration: memory) }
+        }
+    }
+
+    @Test
     func `A file is compacted in steps while others read it, and observers hear nothing`() throws {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("a.realm")

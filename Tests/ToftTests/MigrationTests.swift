@@ -59,6 +59,50 @@ struct MigrationTests {
         try block()
     }
 
+    /// A file that a process and the one that it starts both know.
+    private static func sharedFile(_ process: pid_t) -> URL {
+        FileManager.default.temporaryDirectory.appendingPathComponent("killed-\(process).realm")
+    }
+
+    @Test
+    func `A process that is killed in a migration leaves the file as it was`() async throws {
+        let url = Self.sharedFile(getpid())
+        defer {
+            for name in [url.path, url.path + ".lock"] {
+                try? FileManager.default.removeItem(atPath: name)
+            }
+        }
+        try autoreleased {
+            let realm = try Realm(configuration: old(url))
+            try realm.write {
+                for number in 0..<500 {
+                    realm.add(Old.Person(value: ["name": "Person \(number)", "age": "\(number)"]))
+                }
+            }
+        }
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            let block: MigrationBlock = { migration, _ in
+                var left = 400
+                migration.enumerateObjects(ofType: "Person") { before, after in
+                    after?["id"] = left
+                    left -= 1
+                    if left == 0 { kill(getpid(), SIGKILL) }
+                }
+            }
+            let configuration = Realm.Configuration(
+                fileURL: MigrationTests.sharedFile(getppid()), schemaVersion: 2,
+                migrationBlock: block, objectTypes: [New.Person.self, New.Dog.self])
+            _ = try Realm(configuration: configuration)
+        }
+        try autoreleased {
+            let realm = try Realm(configuration: old(url))
+            let people = realm.objects(Old.Person.self)
+            #expect(people.count == 500)
+            #expect(people.allSatisfy { $0.name == "Person \($0.age)" })
+            try TestRealm.check(realm)
+        }
+    }
+
     private func old(_ url: URL) -> Realm.Configuration {
         Realm.Configuration(
             fileURL: url, schemaVersion: 1, objectTypes: [Old.Person.self, Old.Dog.self])

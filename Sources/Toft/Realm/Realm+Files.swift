@@ -38,6 +38,25 @@ extension Realm {
         }
     }
 
+    /// Writes the version that the realm shows to the file of another configuration, with its key;
+    /// see `writeCopy(toFile:encryptionKey:)`. Its classes and schema version do not matter.
+    ///
+    /// - Parameter configuration: of the copy, whose file must not exist.
+    /// - Throws: `Realm.Error`: `.invalidArgument` where the configuration has no file, and what
+    ///   the other one throws.
+    public func writeCopy(configuration: Configuration) throws {
+        do throws(EngineError) {
+            try session.verify()
+            guard case .file(let path)? = configuration.location else {
+                throw EngineError(
+                    .invalidArgument, "A copy needs a configuration that has a file.")
+            }
+            try session.engine.writeCopy(to: path, encryptionKey: try configuration.engineKey)
+        } catch {
+            throw Realm.Error(error)
+        }
+    }
+
     /// Gives the free space of a configuration's file back to the system, if nobody has the file
     /// open, in this process or another. A crash loses nothing; the file may grow by what it holds
     /// meanwhile. Returns its sizes in bytes, nil where somebody has it open and nothing was done.

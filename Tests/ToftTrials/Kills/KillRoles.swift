@@ -229,8 +229,7 @@ struct KillChild {
         }
     }
 
-    /// Makes the third database with its first content, migrates it, and makes it anew now and
-    /// then.
+    /// Makes the third database with its first content, migrates it, makes it anew now and then.
     mutating func migrate() throws {
         while true {
             if getppid() != parent { exit(0) }
