@@ -122,7 +122,7 @@ struct RealmHabitsTests {
 
     @Test
     func `What is read only is not deleted for its classes`() throws {
-        try TestRealm.withFile([Dog.self]) { _, url in
+        try TestRealm.withFile([Dog.self, Person.self]) { _, url in
             expectError(.invalidArgument) {
                 try Realm(
                     configuration: Realm.Configuration(
