@@ -116,14 +116,15 @@ final class LineFile {
         defer { progress.finish() }
         while let line = nextLine(isQuoting: columns != nil) {
             try naming(number) { () throws(EngineError) in
-                try body(number, try columns?.json(line) ?? Self.json(line))
+                try body(number, try json(line))
             }
             progress.advance(to: rest.startIndex - data.startIndex)
         }
     }
 
-    private static func json(_ line: Data) throws(EngineError) -> JSONValue {
-        try line.withUnsafeBytes { bytes -> Result<JSONValue, EngineError> in
+    private func json(_ line: Data) throws(EngineError) -> JSONValue {
+        if let columns { return try columns.json(line) }
+        return try line.withUnsafeBytes { bytes -> Result<JSONValue, EngineError> in
             Result { () throws(EngineError) in try JSONParser.value(of: bytes) }
         }.get()
     }

@@ -112,6 +112,40 @@ struct RealmHabitsTests {
     }
 
     @Test
+    func `Queries compare elements of lists, and texts with other properties`() throws {
+        try TestRealm.with { realm in
+            try realm.write {
+                for (id, name, nickname) in [(1, "Ada", "ad"), (2, "Bob", "b*"), (3, "Eve", "ve")] {
+                    realm.create(
+                        Person.self,
+                        value: ["id": id, "name": name, "nickname": nickname] as [String: Any])
+                    let one = realm.create(Everything.self, value: ["int": id])
+                    one.ints.append(objectsIn: [id, 10 * id])
+                    one.bools.append(id == 2)
+                }
+            }
+            func people(_ condition: (Query<Person>) -> Query<Bool>) -> [Int] {
+                realm.objects(Person.self).where(condition).map(\.id)
+            }
+            func lists(_ condition: (Query<Everything>) -> Query<Bool>) -> [Int] {
+                realm.objects(Everything.self).where(condition).map(\.int)
+            }
+            #expect(people { $0.name.ends(with: $0.nickname) } == [3])
+            #expect(
+                people { $0.name.starts(with: $0.nickname, options: [.caseInsensitive]) } == [1])
+            #expect(people { $0.name.contains($0.nickname) } == [3])
+            #expect(people { $0.name.like($0.nickname, options: [.caseInsensitive]) } == [2])
+            #expect(people { $0.name.equals($0.name) && !$0.name.notEquals($0.name) } == [1, 2, 3])
+            #expect(people { $0.name.like("b*", caseInsensitive: true) } == [2])
+            #expect(people { $0.name.like("b*", caseInsensitive: false) } == [])
+            #expect(lists { $0.ints == 20 } == [2] && lists { $0.bools == true } == [2])
+            #expect(lists { $0.ints > 10 } == [2, 3] && lists { $0.ints >= 30 } == [3])
+            #expect(lists { $0.ints < 2 } == [1] && lists { $0.ints <= 2 } == [1, 2])
+            #expect(lists { $0.bools != false } == [2])
+        }
+    }
+
+    @Test
     func `Schemas and properties are compared`() throws {
         try TestRealm.with([Dog.self, Person.self]) { realm in
             #expect(realm.schema == realm.schema)
@@ -122,7 +156,7 @@ struct RealmHabitsTests {
 
     @Test
     func `What is read only is not deleted for its classes`() throws {
-        try TestRealm.withFile([Dog.self]) { _, url in
+        try TestRealm.withFile([Dog.self, Person.self]) { _, url in
             expectError(.invalidArgument) {
                 try Realm(
                     configuration: Realm.Configuration(

@@ -40,6 +40,8 @@ public struct Decimal128: Hashable, Sendable {
     public static var max: Decimal128 { Decimal128(.greatest) }
 
     public var isNaN: Bool { number.isNaN }
+    /// Always false: a NaN is a quiet one.
+    public var isSignaling: Bool { false }
     public var isInfinite: Bool { number.isInfinite }
     /// The number without its sign.
     public var magnitude: Decimal128 { Decimal128(number.magnitude) }

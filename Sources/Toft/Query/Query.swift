@@ -64,10 +64,10 @@ public struct Query<T> {
         return Query<Bool>(.comparison(node, comparator, options, Self.value(value)))
     }
 
-    fileprivate func compared<Other>(_ comparator: ToftQuery.Comparator, to other: Query<Other>)
-        -> Query<Bool>
-    {
-        Query<Bool>(.comparison(node, comparator, [], other.node))
+    fileprivate func compared<Other>(
+        _ comparator: ToftQuery.Comparator, _ options: StringOptions = [], to other: Query<Other>
+    ) -> Query<Bool> {
+        Query<Bool>(.comparison(node, comparator, options, other.node))
     }
 
     static func value(_ any: Any?) -> QueryNode {
@@ -123,6 +123,30 @@ extension Query where T: RealmCollection {
 
     /// How many elements there are.
     public var count: Query<Int> { operation(.count) }
+
+    /// Whether any element has this value.
+    public static func == (left: Query, right: T.Element) -> Query<Bool>
+    where T.Element: _QueryEquatable { left.compared(.equal, to: right) }
+
+    /// Whether any element has another value.
+    public static func != (left: Query, right: T.Element) -> Query<Bool>
+    where T.Element: _QueryEquatable { left.compared(.notEqual, to: right) }
+
+    /// Whether any element is less.
+    public static func < (left: Query, right: T.Element) -> Query<Bool>
+    where T.Element: _HasMinMax { left.compared(.less, to: right) }
+
+    /// Whether any element is less or equal.
+    public static func <= (left: Query, right: T.Element) -> Query<Bool>
+    where T.Element: _HasMinMax { left.compared(.lessOrEqual, to: right) }
+
+    /// Whether any element is greater.
+    public static func > (left: Query, right: T.Element) -> Query<Bool>
+    where T.Element: _HasMinMax { left.compared(.greater, to: right) }
+
+    /// Whether any element is greater or equal.
+    public static func >= (left: Query, right: T.Element) -> Query<Bool>
+    where T.Element: _HasMinMax { left.compared(.greaterOrEqual, to: right) }
 
     /// Whether a value or object is among the elements.
     public func contains(_ value: T.Element) -> Query<Bool> {
@@ -323,7 +347,41 @@ extension Query where T: _QueryBinary {
     }
 }
 
+/// The same with another property in place of a value.
+extension Query where T: _QueryBinary {
+    /// Whether the value has that of another property in it.
+    public func contains<U: _QueryBinary>(
+        _ column: Query<U>, options: Set<StringSearchOptions> = []
+    ) -> Query<Bool> { compared(.contains, options.engine, to: column) }
+    /// Whether the value begins with that of another property.
+    public func starts<U: _QueryBinary>(
+        with column: Query<U>, options: Set<StringSearchOptions> = []
+    ) -> Query<Bool> { compared(.beginsWith, options.engine, to: column) }
+    /// Whether the value ends with that of another property.
+    public func ends<U: _QueryBinary>(
+        with column: Query<U>, options: Set<StringSearchOptions> = []
+    ) -> Query<Bool> { compared(.endsWith, options.engine, to: column) }
+    /// Equality with options.
+    public func equals<U: _QueryBinary>(
+        _ column: Query<U>, options: Set<StringSearchOptions> = []
+    ) -> Query<Bool> { compared(.equal, options.engine, to: column) }
+    /// Inequality with options.
+    public func notEquals<U: _QueryBinary>(
+        _ column: Query<U>, options: Set<StringSearchOptions> = []
+    ) -> Query<Bool> { compared(.notEqual, options.engine, to: column) }
+}
+
 extension Query where T: _QueryString {
+    /// The same, as older programs say that letters are compared in either case.
+    public func like(_ value: T, caseInsensitive: Bool) -> Query<Bool> {
+        like(value, options: caseInsensitive ? [.caseInsensitive] : [])
+    }
+
+    /// Whether the text matches the pattern that another property has.
+    public func like<U: _QueryString>(
+        _ column: Query<U>, options: Set<StringSearchOptions> = []
+    ) -> Query<Bool> { compared(.like, options.engine, to: column) }
+
     /// Whether the text matches a pattern: `?` is one character, `*` any number.
     public func like(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> {
         compared(.like, options.engine, to: value)

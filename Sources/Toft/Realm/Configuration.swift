@@ -183,7 +183,10 @@ extension Realm.Configuration {
     var models: [ModelClass] {
         let types =
             objectTypes ?? ClassDiscovery.objectTypes().filter { $0.shouldIncludeInDefaultSchema() }
-        return types.map { ModelClass.of($0) }.sorted { $0.name < $1.name }
+        // A class that is named twice is one.
+        var known: Set<ObjectIdentifier> = []
+        return types.filter { known.insert(ObjectIdentifier($0)).inserted }
+            .map { ModelClass.of($0) }.sorted { $0.name < $1.name }
     }
 
     /// Whether the realm has the classes that the file has, known by their names.

@@ -65,6 +65,26 @@ extension Realm.Error {
     public static var schemaMismatch: Code { .schemaMismatch }
     /// No space left.
     public static var outOfDiskSpace: Code { .diskFull }
+    /// Anything else.
+    public static var fail: Code { .fail }
+}
+
+/// Codes as Realm calls them.
+extension Realm.Error.Code {
+    /// The file can't be used with the rights of this process.
+    public static var filePermissionDenied: Self { .permissionDenied }
+    /// The file is no database.
+    public static var invalidDatabase: Self { .notADatabase }
+    /// Another process uses the file in a way that can't be joined.
+    public static var incompatibleLockFile: Self { .incompatibleProcess }
+    /// The file has a format that this version does not have.
+    public static var unsupportedFileFormatVersion: Self { .unsupportedFormat }
+    /// No space left.
+    public static var outOfDiskSpace: Self { .diskFull }
+    /// A value that no call could accept.
+    public static var invalidInput: Self { .invalidArgument }
+    /// Anything else.
+    public static var fail: Self { .internalError }
 }
 
 /// Matches an error's code where errors are caught: `catch Realm.Error.Code.fileNotFound`.

@@ -10,7 +10,7 @@ package struct JSONParser {
 
     /// Arrays and objects in one another: as many as objects with their lists, and a value of a
     /// mixed property in the innermost one, may have.
-    static let greatestDepth = 4 * Limits.nestedCollections
+    private static let greatestDepth = 4 * Limits.nestedCollections
 
     private init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 

@@ -38,7 +38,7 @@ package enum GregorianDay {
 
 extension Int64 {
     /// The quotient rounded down.
-    func floorDivided(by divisor: Int64) -> Int64 {
+    fileprivate func floorDivided(by divisor: Int64) -> Int64 {
         let quotient = self / divisor
         return self % divisor < 0 ? quotient - 1 : quotient
     }

@@ -45,10 +45,11 @@ from .lists import List
 from .objects import Object, live, live_object
 from .observe import Callback, Changes, Observation
 from .query import Cursor, Results
-from .reading import read_json
+from .reading import read_json, read_rows
 from .rows import Binding, BoundProperty, Single
 from .schema import shape_of
 from .sets import Set
+from .tables import Progress, lines_of, rows_of_csv
 from .transactions import Durability, Write, durability_code, running_task, wait_in_moments
 
 if TYPE_CHECKING:
@@ -483,6 +484,35 @@ class Realm:
         text. `update`: as in `add`.
         """
         return read_json(self, self._binding(cls), text, _policy(update))
+
+    def read_json_lines(
+        self,
+        cls: type[T],
+        file: Iterable[str],
+        *,
+        update: Update | None = None,
+        progress: Progress | None = None,
+    ) -> list[T]:
+        """`from_json` for each line of a file, all or none: what `Results.write_json_lines` and
+        `toftdb export` write. `progress` is called with how many lines are done and how many there
+        are; what it raises ends the call, and nothing has been created.
+        """
+        return read_rows(self, self._binding(cls), lines_of(file), _policy(update), progress)
+
+    def read_csv(
+        self,
+        cls: type[T],
+        file: Iterable[str],
+        *,
+        update: Update | None = None,
+        progress: Progress | None = None,
+    ) -> list[T]:
+        """`read_json_lines` for comma-separated values, which `Results.write_csv` writes: open the
+        file with `newline=""`.
+        """
+        binding = self._binding(cls)
+        rows = rows_of_csv(binding, "".join(file))
+        return read_rows(self, binding, rows, _policy(update), progress)
 
     def delete(self, *things: Object | Results[Any] | Collection[Any] | Iterable[Object]) -> None:
         """Deletes objects, or all objects of results, of a list, a set or a dictionary, or of any

@@ -8,7 +8,7 @@ import weakref
 from _thread import get_ident
 from collections.abc import Collection, Iterable, Iterator
 from html import escape
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar, cast, overload
 
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX, toft_aggregate, toft_sort, toft_string
@@ -25,13 +25,15 @@ from .errors import (
     UnsupportedAggregateError,
     WrongRealmError,
 )
-from .expressions import Condition, Expression, Order, QueryText, bound_path
+from .expressions import Condition, Expression, Order, QueryText, bound_path, property_name
 from .grouping import Groups
 from .objects import Object, live_object
 from .observe import Callback, Observation, Options
 from .plain import dictionary, html_of_objects, json_text
 from .prepared import Query
 from .rows import Binding, Block, BoundProperty, Single
+from .schema import no_property
+from .tables import Progress, write_csv, write_lines
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -222,6 +224,30 @@ class Results(Collection[T], Generic[T]):
         self._objects_only()
         plain = [dictionary(cast("Object", each), depth, is_stored=True) for each in self]
         return json_text(plain, indent)
+
+    def write_json_lines(
+        self, file: TextIO, depth: int = 0, *, progress: Progress | None = None
+    ) -> int:
+        """Writes `Object.to_json` of each, one a line, and returns how many there were. `progress`
+        is called with how many are done and how many there are; what it raises ends the call.
+        """
+        self._objects_only()
+        return write_lines(self, file, depth, progress)
+
+    def write_csv(
+        self, file: TextIO, *names: str | Expression[Any], progress: Progress | None = None
+    ) -> int:
+        """Writes comma-separated values, the names of properties first (all, when none is named):
+        nothing for None, `""` for an empty text, JSON for collections, embedded objects and mixed
+        values. Open the file with `newline=""`. See `write_json_lines`.
+        """
+        binding = self._objects_only()
+        stored = [e.name for e in binding.properties.values() if e.type != values.LINKING_OBJECTS]
+        named = [property_name(binding.cls, name) for name in names]
+        for name in named:
+            if name not in stored:
+                raise no_property(binding.cls, name)
+        return write_csv(self, named or stored, file, progress)
 
     def to_pandas(self, *names: str | Expression[Any]) -> Any:
         """`columns` as a DataFrame of pandas, which must be there: optional integers and booleans

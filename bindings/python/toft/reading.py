@@ -17,6 +17,7 @@ from .errors import InvalidArgumentError, NoSuchObjectError, TypeMismatchError
 from .identifiers import ObjectId
 from .objects import Object, live_object
 from .rows import Binding, BoundProperty
+from .tables import Progress, watched
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -31,8 +32,14 @@ def read_json(realm: Realm, binding: Binding, text: str | bytes, policy: int) ->
         plain = json.loads(text)
     except ValueError as error:
         raise InvalidArgumentError(f"This is not JSON: {error}") from None
-    reader = _Reader(realm, policy)
-    return reader.read(binding, plain if isinstance(plain, list) else [plain])
+    return read_rows(realm, binding, plain if isinstance(plain, list) else [plain], policy)
+
+
+def read_rows(
+    realm: Realm, binding: Binding, rows: list[Any], policy: int, progress: Progress | None = None
+) -> list[Any]:
+    """Creates an object of each value that JSON has given, all or none."""
+    return _Reader(realm, policy).read(binding, rows, progress)
 
 
 class _Reader:
@@ -43,9 +50,11 @@ class _Reader:
         self._adding = Adding(realm, policy)
         self._links: list[tuple[Object, BoundProperty, Any]] = []
 
-    def read(self, binding: Binding, rows: list[Any]) -> list[Any]:
+    def read(self, binding: Binding, rows: list[Any], progress: Progress | None) -> list[Any]:
+        made = []
         try:
-            made = [self._object(binding, row) for row in rows]
+            for row in watched(rows, len(rows), progress):
+                made.append(self._object(binding, row))
             for instance, each, keys in self._links:
                 found = self._mapped(each, keys, lambda key: self._found(each, key))
                 setattr(instance, each.name, found)
