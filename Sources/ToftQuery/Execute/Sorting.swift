@@ -215,9 +215,9 @@ final class SortColumn {
         if let direct, let cluster = batch.cluster, last.rank == 1 {
             do throws(StorageError) {
                 if layout == .text {
-                    let texts = try textsNotBehind(
-                        last.head, try cluster.bytes(direct), selection, cluster.count)
-                    guard let nulls = try cluster.nulls(direct) else { return texts }
+                    let (nulls, values) = try cluster.nullableBytes(direct)
+                    let texts = try textsNotBehind(last.head, values, selection, cluster.count)
+                    guard let nulls else { return texts }
                     let empty = Selection(bitmap: nulls, count: cluster.count)
                     return isAscending ? texts | empty & selection : texts.subtracting(empty)
                 }
@@ -331,7 +331,9 @@ final class SortColumn {
     /// Asks for what `part` reads of a row, of a text where it lies.
     @inline(__always)
     func prefetch(_ part: Int, of row: Int) {
-        if part > 1 { UnsafeRawPointer(texts + row).prefetch() } else {
+        if part > 1 {
+            UnsafeRawPointer(texts + row).prefetch()
+        } else {
             UnsafeRawPointer(tails + row).prefetch()
         }
     }
