@@ -19,7 +19,11 @@ extension Results {
         guard !range.isEmpty else { return }
         let owner = try objectClass()
         let table = try model { () throws(ModelError) in try session.view.table(owner) }
-        if case .whole = try current() {
+        if let keys = try keysWithoutOrder(range.upperBound) {
+            try storage { () throws(StorageError) in
+                try Self.forEachRun(of: keys[range], table, body)
+            }
+        } else if case .whole = try current() {
             try storage { () throws(StorageError) in
                 try Self.forEachRows(of: table, range, columns, body)
             }

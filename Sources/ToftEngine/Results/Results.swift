@@ -22,7 +22,7 @@ package final class Results {
     /// The count and when it was taken, of a query that has only been counted.
     private var counted: (count: Int, lastChange: UInt64)?
     /// The first keys of sorted results that have not been worked out, and when they were found.
-    private var page: (keys: [Int64], lastChange: UInt64)?
+    private var page: (keys: [Int64], size: Int, lastChange: UInt64)?
     /// Of a frozen session's results alone.
     private let frozen: FrozenRows?
 
@@ -79,26 +79,28 @@ package final class Results {
         }
     }
 
-    /// Keys of sorted results that are found before the others are sorted.
-    private static let pageSize = 128
+    /// Keys of sorted results that are found before the others are sorted: first a page, and many
+    /// pages for who reads on.
+    private static let pageSizes = [128, 2_048]
 
-    /// A key among the first of sorted results that have not been worked out: the beginning of a
-    /// long list is there before all of it. Nil where the results have to be worked out.
-    func keyWithoutOrder(at index: Int) throws(EngineError) -> Int64? {
-        guard index >= 0, index < Self.pageSize, definition.query?.hasOrderings == true,
-            frozen == nil
+    /// At least the first `count` keys of sorted results that have not been worked out: the
+    /// beginning of a long list is there before all of it. Nil where the results have to be worked
+    /// out.
+    func keysWithoutOrder(_ count: Int) throws(EngineError) -> [Int64]? {
+        guard count > 0, let size = Self.pageSizes.first(where: { $0 >= count }),
+            definition.query?.hasOrderings == true, frozen == nil
         else { return nil }
         try session.check()
         let last = session.counters.last(of: definition.watched)
         if order != nil && lastChange == last { return nil }
-        if page?.lastChange != last {
+        if page?.lastChange != last || page?.size ?? 0 < size {
             let found = try session.interruption.watching { () throws(EngineError) in
-                try definition.firstKeys(Self.pageSize, in: session.view)
+                try definition.firstKeys(size, in: session.view)
             }
-            page = found.map { ($0, last) }
+            page = found.map { ($0, size, last) }
         }
-        guard let page, index < page.keys.count else { return nil }
-        return page.keys[index]
+        guard let page, count <= page.keys.count else { return nil }
+        return page.keys
     }
 
     /// The count of a query or of backlinks that have not been worked out; nil where an order is

@@ -4,7 +4,8 @@ internal import ToftStorage
 /// over it.
 ///
 /// A few nanoseconds for each value, where finding an object by its key takes some hundred. Memory:
-/// the width of the column for each key between the first and the last.
+/// the width of the column for each key between the first and the last; of integers the width that
+/// the longest one needs, so that a short copy stays near the processor.
 final class MaterializedColumn {
     /// Keys that belong to no object may take three quarters of the copy.
     private static let maximumSpread = 4
@@ -12,7 +13,9 @@ final class MaterializedColumn {
     private let layout: Vector.Layout
     private let firstKey: Int64
     private let count: Int
-    private let values: UnsafeMutableRawPointer
+    private var values: UnsafeMutableRawPointer
+    /// Bytes of an integer: 1, 2, 4 or 8.
+    private var intWidth = 1
     private let nanoseconds: UnsafeMutablePointer<Int32>?
     /// One bit a key: there is an object and its value is not null.
     private let present: UnsafeMutablePointer<UInt64>
@@ -29,11 +32,12 @@ final class MaterializedColumn {
         count = Int(spread) + 1
         let width =
             switch column.layout {
-            case .bool: 1
-            case .int, .double, .date: 8
+            case .bool, .int: 1
+            case .double, .date: 8
             case .fixed, .decimal, .text, .mixed: 16
             }
         values = .allocate(byteCount: count * width, alignment: 64)
+        values.initializeMemory(as: UInt8.self, repeating: 0, count: count * width)
         nanoseconds = column.layout == .date ? .allocate(capacity: count) : nil
         present = .allocate(capacity: count / 64 + 1)
         present.initialize(repeating: 0, count: count / 64 + 1)
@@ -52,6 +56,7 @@ final class MaterializedColumn {
     }
 
     private func take(_ vector: Vector, _ cluster: ClusterView) {
+        if layout == .int { widen(for: vector, cluster.count) }
         var rows = Selection.first(cluster.count).subtracting(vector.nulls).rows
         while let row = rows.next() {
             let offset = cluster.keys[row] &- firstKey
@@ -61,8 +66,7 @@ final class MaterializedColumn {
             switch layout {
             case .bool:
                 values.storeBytes(of: vector.bits[row] ? 1 : 0, toByteOffset: index, as: UInt8.self)
-            case .int:
-                values.storeBytes(of: vector.ints[row], toByteOffset: index &* 8, as: Int64.self)
+            case .int: store(vector.ints[row], at: index)
             case .double:
                 values.storeBytes(
                     of: vector.doubles[row], toByteOffset: index &* 8, as: Double.self)
@@ -98,12 +102,53 @@ final class MaterializedColumn {
         vector.nulls = nulls
     }
 
+    /// Makes the integers as wide as the first rows of a vector need.
+    private func widen(for vector: Vector, _ rowCount: Int) {
+        // What lies in null rows is no value, and costs width at most.
+        var bits: Int64 = 0
+        for row in 0..<rowCount { bits |= vector.ints[row] ^ (vector.ints[row] >> 63) }
+        let needed = bits < 1 << 7 ? 1 : bits < 1 << 15 ? 2 : bits < 1 << 31 ? 4 : 8
+        guard needed > intWidth else { return }
+        let narrow = values, old = intWidth
+        values = .allocate(byteCount: count * needed, alignment: 64)
+        intWidth = needed
+        for index in 0..<count { store(Self.int(narrow, at: index, old), at: index) }
+        narrow.deallocate()
+    }
+
+    @inline(__always)
+    private func store(_ value: Int64, at index: Int) {
+        switch intWidth {
+        case 1:
+            values.storeBytes(
+                of: Int8(truncatingIfNeeded: value), toByteOffset: index, as: Int8.self)
+        case 2:
+            values.storeBytes(
+                of: Int16(truncatingIfNeeded: value), toByteOffset: index &* 2, as: Int16.self)
+        case 4:
+            values.storeBytes(
+                of: Int32(truncatingIfNeeded: value), toByteOffset: index &* 4, as: Int32.self)
+        default: values.storeBytes(of: value, toByteOffset: index &* 8, as: Int64.self)
+        }
+    }
+
+    @inline(__always)
+    private static func int(_ values: UnsafeMutableRawPointer, at index: Int, _ width: Int) -> Int64
+    {
+        switch width {
+        case 1: Int64(values.load(fromByteOffset: index, as: Int8.self))
+        case 2: Int64(values.load(fromByteOffset: index &* 2, as: Int16.self))
+        case 4: Int64(values.load(fromByteOffset: index &* 4, as: Int32.self))
+        default: values.load(fromByteOffset: index &* 8, as: Int64.self)
+        }
+    }
+
     @inline(__always)
     private func copy(_ index: Int, to row: Int, of vector: Vector) {
         switch layout {
         case .bool:
             if values.load(fromByteOffset: index, as: UInt8.self) != 0 { vector.bits.insert(row) }
-        case .int: vector.ownInts[row] = values.load(fromByteOffset: index &* 8, as: Int64.self)
+        case .int: vector.ownInts[row] = Self.int(values, at: index, intWidth)
         case .double:
             vector.ownDoubles[row] = values.load(fromByteOffset: index &* 8, as: Double.self)
         case .date:

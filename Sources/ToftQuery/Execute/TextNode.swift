@@ -29,12 +29,10 @@ final class TextNode: PredicateNode {
             return try scattered.evaluate(batch, wanted: wanted)
         }
         do {
-            let nulls =
-                try cluster.column(column).nulls.map {
-                    Selection(bitmap: $0, count: cluster.count)
-                } ?? .empty
+            let (bitmap, texts) = try cluster.nullableBytes(column)
+            let nulls = bitmap.map { Selection(bitmap: $0, count: cluster.count) } ?? .empty
             let rows = wanted.subtracting(nulls)
-            let passing = try passingRows(try cluster.bytes(column), cluster.count, rows)
+            let passing = try passingRows(texts, cluster.count, rows)
             return matcher.operation == .notEqual
                 ? passing | nulls : passing.subtracting(nulls)
         } catch {

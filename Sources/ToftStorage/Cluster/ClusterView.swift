@@ -95,11 +95,21 @@ package struct ClusterView {
 
     /// The values of a column of bytes.
     package func bytes(_ column: UInt32) throws(StorageError) -> BytesColumn {
+        try nullableBytes(column).values
+    }
+
+    /// The same, and which rows are null (1), nil where none is: both are looked up once.
+    package func nullableBytes(_ column: UInt32) throws(StorageError) -> (
+        nulls: UnsafePointer<UInt64>?, values: BytesColumn
+    ) {
         try reading { table throws(StorageError) in
             let column = try table.column(column, .bytes)
             let slice = try leaf.cluster.slice(ofColumn: column)
             if let slice { try table.pages.verify(leaf.ref, leaf.cluster.base, slice.range) }
-            return try BytesColumn(leaf, slice, table.pages)
+            return (
+                ColumnView(column, slice, count: count).nulls,
+                try BytesColumn(leaf, slice, table.pages)
+            )
         }
     }
 
