@@ -93,7 +93,7 @@ struct Compact: ParsableCommand {
         try store.close()
         if target.json {
             print(
-                JSONLine.object([
+                JSONValue.object([
                     ("bytesBefore", .number(all.sizeBefore)),
                     ("bytesAfter", .number(all.sizeAfter)),
                     ("movedBytes", .number(all.movedSize)), ("heldBytes", .number(all.heldSize)),
