@@ -146,7 +146,6 @@ final class Execution {
         _ rows: QueryBase, _ filter: [BoundPredicate], _ keys: [BoundSortKey], limit: Int?
     ) throws(ModelError) -> [Int64] {
         let table = SortTable(try columns(keys), limit: limit ?? .max)
-        if filter.isEmpty, limit == nil { table.reserve(source.baseCount) }
         try forEachBatch(rows, filter) { batch, passing throws(ModelError) in
             try table.append(batch, passing)
             return true

@@ -1,5 +1,4 @@
 internal import ToftModel
-internal import ToftPlatform
 internal import ToftStorage
 
 /// The values of one sort key, taken out once for all objects, as numbers that sort and compare as
@@ -110,7 +109,7 @@ final class SortColumn {
         return kept
     }
 
-    func reserve(_ needed: Int) {
+    private func reserve(_ needed: Int) {
         guard needed > capacity else { return }
         capacity = max(needed, capacity * 2, Selection.capacity)
         nulls = Self.grown(nulls, count, capacity)
@@ -311,83 +310,11 @@ final class SortColumn {
     /// Sorts rows without nulls by one part; those with the same stay as they are.
     func radixSort(_ rows: UnsafeMutableBufferPointer<UInt32>, by part: Int) -> RadixSort {
         let flip: UInt64 = isAscending ? 0 : .max
-        let (far, near) = (Self.distance * 2, Self.distance)
         var sort = RadixSort(count: rows.count) { index in
-            // The rows are in order, those of a group apart from each other.
-            if part > 0, index + far < rows.count {
-                prefetch(part, of: Int(rows[index + far]))
-                if part > 1 { prefetchText(Int(rows[index + near])) }
-            }
-            return RadixSort.Item(
-                head: self.part(part, of: Int(rows[index])) ^ flip, index: rows[index])
+            RadixSort.Item(head: self.part(part, of: Int(rows[index])) ^ flip, index: rows[index])
         }
         sort.sort()
         return sort
-    }
-
-    /// How many rows before its use a row is asked for.
-    private static let distance = 12
-
-    /// Asks for what `part` reads of a row, of a text where it lies.
-    @inline(__always)
-    func prefetch(_ part: Int, of row: Int) {
-        if part > 1 {
-            UnsafeRawPointer(texts + row).prefetch()
-        } else {
-            UnsafeRawPointer(tails + row).prefetch()
-        }
-    }
-
-    /// Asks for the text of a row.
-    @inline(__always)
-    func prefetchText(_ row: Int) { texts[row].baseAddress?.prefetch() }
-
-    /// So many different parts are counted at most.
-    private static let mostCounted = 512
-
-    /// Sorts rows without nulls by one part, of which there are few different ones, in one pass;
-    /// those with the same stay as they are.
-    /// - Returns: the parts, as the order has them, each with the index after its last row; nil
-    ///   where there are too many, and nothing is sorted.
-    func countingSort(_ rows: UnsafeMutableBufferPointer<UInt32>, by part: Int)
-        -> [(head: UInt64, end: Int)]?
-    {
-        let flip: UInt64 = isAscending ? 0 : .max
-        // A table four times as large as what it holds, so that most heads are found at once.
-        let mask = Self.mostCounted * 4 - 1
-        var slots = ContiguousArray(repeating: (head: UInt64(0), code: -1), count: mask + 1)
-        var heads: [(head: UInt64, end: Int)] = []
-        let codes = UnsafeMutablePointer<UInt16>.allocate(capacity: rows.count)
-        defer { codes.deallocate() }
-        for index in rows.indices {
-            let head = self.part(part, of: Int(rows[index])) ^ flip
-            var slot = Int(truncatingIfNeeded: head &* 0x9E37_79B9_7F4A_7C15 >> 50) & mask
-            while slots[slot].code >= 0, slots[slot].head != head { slot = (slot &+ 1) & mask }
-            if slots[slot].code < 0 {
-                guard heads.count < Self.mostCounted else { return nil }
-                slots[slot] = (head, heads.count)
-                heads.append((head, 0))
-            }
-            let code = slots[slot].code
-            codes[index] = UInt16(truncatingIfNeeded: code)
-            heads[code].end &+= 1
-        }
-        let order = heads.indices.sorted { heads[$0].head < heads[$1].head }
-        var places = [Int](repeating: 0, count: heads.count), start = 0
-        for code in order {
-            places[code] = start
-            start += heads[code].end
-            heads[code].end = start
-        }
-        let sorted = UnsafeMutablePointer<UInt32>.allocate(capacity: rows.count)
-        defer { sorted.deallocate() }
-        for index in rows.indices {
-            let code = Int(codes[index])
-            sorted[places[code]] = rows[index]
-            places[code] &+= 1
-        }
-        rows.baseAddress?.update(from: sorted, count: rows.count)
-        return order.map { heads[$0] }
     }
 
     /// Whether rows whose part is this one have the same value, if they had the same parts before.
@@ -416,12 +343,9 @@ final class SortColumn {
     }
 
     /// Less than, equal to or greater than 0 as `left` comes before, with or after `right`.
-    /// - Parameter part: the parts before it are the same; 0 where nothing is known.
-    func order(_ left: Int, _ right: Int, from part: Int = 0) -> Int {
+    func order(_ left: Int, _ right: Int) -> Int {
         let order =
-            if part > 1 {
-                orderOfRest(left, right)
-            } else if nulls[left] || nulls[right] {
+            if nulls[left] || nulls[right] {
                 nulls[left] == nulls[right] ? 0 : nulls[left] ? -1 : 1
             } else if heads[left] != heads[right] {
                 heads[left] < heads[right] ? -1 : 1
@@ -506,12 +430,6 @@ final class SortTable {
         self.limit = limit
     }
 
-    /// Makes room for so many objects.
-    func reserve(_ count: Int) {
-        keys.reserveCapacity(count)
-        for column in columns { column.reserve(count) }
-    }
-
     /// Adds the objects of the rows of `passing`, but for those that come too late to be wanted.
     func append(_ batch: RowBatch, _ passing: Selection) throws(ModelError) {
         var passing = passing
@@ -579,16 +497,13 @@ final class SortTable {
     /// So few rows are compared, not sorted by numbers.
     private static let fewRows = 4
 
-    /// Of so many rows it is worth looking whether they have few different parts.
-    private static let manyRows = 2_048
-
     /// Sorts ascending rows that are equal in the columns before `column` and in its parts before
     /// `part`; equal ones stay ascending.
     private func sort(_ rows: UnsafeMutableBufferPointer<UInt32>, by column: Int, part: Int) {
         guard rows.count > 1, column < columns.count else { return }
         guard rows.count > Self.fewRows, part < columns[column].partCount else {
             var rows = rows
-            return rows.sort { isBefore(Int($0), Int($1), from: column, part) }
+            return rows.sort { isBefore(Int($0), Int($1), from: column) }
         }
         guard part > 0 else {
             let (nulls, values) = columns[column].partition(rows)
@@ -601,41 +516,28 @@ final class SortTable {
     private func sortByPart(
         _ rows: UnsafeMutableBufferPointer<UInt32>, _ column: Int, _ part: Int
     ) {
-        let values = columns[column]
+        let sorted = columns[column].radixSort(rows, by: part)
         var start = 0
-        func sortGroup(_ head: UInt64, _ end: Int) {
+        while start < rows.count {
+            let head = sorted.items[start].head
+            var end = start
+            while end < rows.count, sorted.items[end].head == head {
+                rows[end] = sorted.items[end].index
+                end &+= 1
+            }
             if end - start > 1 {
-                let isLast = values.isLast(part, head)
+                let isLast = columns[column].isLast(part, head)
                 sort(
                     UnsafeMutableBufferPointer(rebasing: rows[start..<end]),
                     by: isLast ? column + 1 : column, part: isLast ? 0 : part + 1)
             }
             start = end
         }
-        if rows.count >= Self.manyRows, let groups = values.countingSort(rows, by: part) {
-            for group in groups { sortGroup(group.head, group.end) }
-            return
-        }
-        let sorted = values.radixSort(rows, by: part), items = sorted.items
-        // The first of a group that is read on is asked for while others are sorted.
-        let isReadOn = part > 0 && part + 1 < values.partCount
-        for index in rows.indices {
-            rows[index] = items[index].index
-            guard isReadOn, index > 0, items[index].head == items[index &- 1].head else { continue }
-            values.prefetch(part + 1, of: Int(items[index &- 1].index))
-            values.prefetch(part + 1, of: Int(items[index].index))
-        }
-        while start < rows.count {
-            let head = items[start].head
-            var end = start &+ 1
-            while end < rows.count, items[end].head == head { end &+= 1 }
-            sortGroup(head, end)
-        }
     }
 
-    private func isBefore(_ left: Int, _ right: Int, from first: Int, _ part: Int) -> Bool {
+    private func isBefore(_ left: Int, _ right: Int, from first: Int) -> Bool {
         for index in first..<columns.count {
-            let order = columns[index].order(left, right, from: index == first ? part : 0)
+            let order = columns[index].order(left, right)
             if order != 0 { return order < 0 }
         }
         return left < right
