@@ -80,7 +80,7 @@ package final class Results {
     }
 
     /// Keys of sorted results that are found before the others are sorted: first a page, and many
-    /// pages for who reads on.
+    /// pages when more are read.
     private static let pageSizes = [128, 2_048]
 
     /// At least the first `count` keys of sorted results that have not been worked out: the
