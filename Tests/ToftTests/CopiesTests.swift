@@ -145,9 +145,11 @@ struct CopiesTests {
             other.encryptionKey = Data((0..<64).map { UInt8($0) })
             try realm.writeCopy(configuration: other)
             expectError(.fileExists) { try realm.writeCopy(configuration: other) }
-            let copied = try Realm(configuration: other)
-            #expect(copied.objects(Person.self).count == 20)
-            try TestRealm.check(copied)
+            try autoreleased {
+                let copied = try Realm(configuration: other)
+                #expect(copied.objects(Person.self).count == 20)
+                try TestRealm.check(copied)
+            }
             other.encryptionKey = nil
             expectError(.keyRequired) { _ = try Realm(configuration: other) }
             let memory = Realm.Configuration(inMemoryIdentifier: "no file")
@@ -157,33 +159,38 @@ struct CopiesTests {
 
     @Test
     func `A file is compacted in steps while others read it, and observers hear nothing`() throws {
-        try TestRealm.withFolder { folder in
-            let url = folder.appendingPathComponent("a.realm")
-            let realm = try Realm(configuration: configuration(url))
-            try fill(realm, 20_000)
-            var frozen: Realm? = realm.freeze()
-            try thin(realm)
-            let left = realm.objects(Person.self).count
-            var calls = 0
-            let token = realm.objects(Person.self).observe { change in
-                if case .update = change { calls += 1 }
+        try LoopThread.run { loop in
+            try TestRealm.withFolder { folder in
+                let url = folder.appendingPathComponent("a.realm")
+                let realm = try Realm(configuration: configuration(url))
+                try fill(realm, 20_000)
+                var frozen: Realm? = realm.freeze()
+                try thin(realm)
+                let left = realm.objects(Person.self).count
+                let calls = Box(0)
+                let token = try loop.inside {
+                    realm.objects(Person.self).observe { change in
+                        if case .update = change { calls.value += 1 }
+                    }
+                }
+                let before = try size(url)
+                while try realm.compactStep(movingAtMost: 1 << 18).hasMore {}
+                let held = try realm.compactStep()
+                #expect(held.held > 0 && held.moved == 0)
+                #expect(frozen?.objects(Person.self).count == 20_000)
+                frozen = nil
+                while try realm.compactStep(movingAtMost: 1 << 18).hasMore {}
+                let last = try realm.compactStep(movingAtMost: 0)
+                #expect(last.held == 0 && last.before == last.after)
+                #expect(try size(url) < before / 2)
+                realm.refresh()
+                loop.rest()
+                #expect(calls.value == 0)
+                #expect(realm.objects(Person.self).count == left)
+                token.invalidate()
+                try realm.write { expectError(.alreadyInTransaction) { try realm.compactStep() } }
+                try TestRealm.check(realm)
             }
-            let before = try size(url)
-            while try realm.compactStep(movingAtMost: 1 << 18).hasMore {}
-            let held = try realm.compactStep()
-            #expect(held.held > 0 && held.moved == 0)
-            #expect(frozen?.objects(Person.self).count == 20_000)
-            frozen = nil
-            while try realm.compactStep(movingAtMost: 1 << 18).hasMore {}
-            let last = try realm.compactStep(movingAtMost: 0)
-            #expect(last.held == 0 && last.before == last.after)
-            #expect(try size(url) < before / 2)
-            realm.refresh()
-            #expect(calls == 0)
-            #expect(realm.objects(Person.self).count == left)
-            token.invalidate()
-            try realm.write { expectError(.alreadyInTransaction) { try realm.compactStep() } }
-            try TestRealm.check(realm)
         }
     }
 }

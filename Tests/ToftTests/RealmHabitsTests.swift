@@ -156,11 +156,19 @@ struct RealmHabitsTests {
 
     @Test
     func `What is read only is not deleted for its classes`() throws {
-        try TestRealm.withFile([Dog.self, Person.self]) { _, url in
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("test.realm")
+            let types = [Dog.self, Person.self]
+            func make() throws {
+                _ = try Realm(
+                    configuration: Realm.Configuration(fileURL: url, objectTypes: types))
+            }
+            try make()
             expectError(.invalidArgument) {
                 try Realm(
                     configuration: Realm.Configuration(
-                        fileURL: url, readOnly: true, deleteRealmIfMigrationNeeded: true))
+                        fileURL: url, readOnly: true, deleteRealmIfMigrationNeeded: true,
+                        objectTypes: types))
             }
         }
     }

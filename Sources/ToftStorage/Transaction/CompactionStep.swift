@@ -39,6 +39,9 @@ extension Store {
             _ = try transaction.commit()
         }
         step.sizeAfter = try file.size()
+        // What the commit has replaced at the end is free from the next one on.
+        let end = transaction.fileEnd?.byteOffset ?? step.sizeAfter
+        if step.sizeAfter < step.sizeBefore && step.sizeAfter > end { step.hasMore = true }
         return step
     }
 }
