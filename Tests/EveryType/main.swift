@@ -165,8 +165,8 @@ extension Map: Printed where Key == String, Value: Printed {
 
 func properties(of object: ObjectBase, end: String) -> String {
     object.objectSchema.properties.filter { $0.name != "precise" }.map {
-        let value = object.value(forKey: $0.name) as? any Printed
-        return "\($0.name)=\(value?.printed ?? "?")\(end)"
+        guard let value = object.value(forKey: $0.name) else { return "\($0.name)=null\(end)" }
+        return "\($0.name)=\((value as? any Printed)?.printed ?? "?")\(end)"
     }.joined()
 }
 
