@@ -1131,7 +1131,11 @@ def on_a_terminal(*arguments: object, until: str = "") -> tuple[int, str]:
     """Runs toftdb with a terminal as its standard error; Control-C once a text has come."""
     terminal, its = pty.openpty()
     process = subprocess.Popen(
-        [TOFTDB, *map(str, arguments)], stderr=its, stdout=subprocess.DEVNULL
+        [TOFTDB, *map(str, arguments)],
+        stderr=its,
+        stdout=subprocess.DEVNULL,
+        # A shell makes what it runs in the background ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     os.close(its)
     shown = ""
