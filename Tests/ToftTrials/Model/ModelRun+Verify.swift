@@ -225,8 +225,9 @@ extension ModelRun {
         }
         guard let property = numbers.pick(declared.addable) else { return }
         let asked = declared.properties[property]
-        try compare(
-            seat, question, what, asked.name, rows.map { $0[property] }, asked.type, expected)
+        let values = rows.map { $0[property] }
+        guard what.value(of: values, asked.type) != nil else { return }
+        try compare(seat, question, what, asked.name, values, asked.type, expected)
         let plain = declared.properties.indices.filter {
             !declared.properties[$0].isCollection && declared.properties[$0].type != .link
         }
