@@ -180,6 +180,23 @@ import ToftTestKit
         #expect(try read(5) == 5)
     }
 
+    @Test func `A file that is cut while its size is asked for is mapped up to where it ends`()
+        throws
+    {
+        for (count, isThere) in [(57, true), (58, true), (59, false)] {
+            let disk = MemoryFile(name: "cut")
+            try disk.grow(to: UInt64(100 * Page.size))
+            let file = MappedFile(CutFile(disk, pages: 60))
+            if isThere {
+                try file.admit(2, count: count, birth: 1) {}
+            } else {
+                #expect(throws: StorageError.self) { try file.admit(2, count: count, birth: 1) {} }
+            }
+            // What follows is not there, and is not touched.
+            #expect(throws: StorageError.self) { try file.admit(60, count: 1, birth: 1) {} }
+        }
+    }
+
     @Test func `Snapshots that follow each other do not keep all in memory that was ever read`()
         throws
     {

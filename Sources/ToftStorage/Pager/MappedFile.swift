@@ -277,18 +277,28 @@ package final class MappedFile: @unchecked Sendable {
             guard known < pages else { return }
             let start = Page.first(ofRegion: region).byteOffset
             let size = try self.size()
-            let present =
+            var present =
                 size > start
                 ? Int(min((size - start) / UInt64(Page.size), UInt64(Page.perRegion))) : 0
             guard present >= pages else {
                 throw .corrupt(page: page, reason: "the file ends before this page")
             }
             let base = try memory(of: region)
+            func map() throws(SystemError) {
+                try file.map(
+                    start + UInt64(known * Page.size)..<start + UInt64(present * Page.size),
+                    at: base + known * Page.size)
+            }
             if !isBuffered {
-                try system(
-                    file.map(
-                        start + UInt64(known * Page.size)..<start + UInt64(present * Page.size),
-                        at: base + known * Page.size))
+                do throws(SystemError) {
+                    try map()
+                } catch .fileEnds {
+                    // A compaction has cut the file since, behind what any version needs.
+                    present = pages
+                    try system(map())
+                } catch {
+                    throw StorageError(error)
+                }
             }
             if regions[region].verified == nil {
                 let words = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: Page.perRegion)
@@ -380,7 +390,7 @@ extension MappedFile {
     }
     func sync() throws(StorageError) { try system(file.sync()) }
     func grow(to size: UInt64) throws(StorageError) { try system(file.grow(to: size)) }
-    /// For the last process that has the file open, which reads nothing behind `size` any more.
+    /// No version may need what lies behind `size`.
     func truncate(to size: UInt64) throws(StorageError) { try system(file.truncate(to: size)) }
     func close() throws(StorageError) { try system(file.close()) }
 

@@ -172,13 +172,9 @@ struct Commit {
     /// 7. of a step of a compaction: the file ends with the version, which counts every page that
     /// it or an earlier version that is read needs. Its meta is durable, and no checkpoint is under
     /// way. Readers that find the file shorter than their version look for a newer one.
-    ///
-    /// Not while another process reads an earlier version: a later step, or the last close, cuts.
     private func cutFile(to version: PublishedVersion) {
-        let own = ProcessIdentity.current().pid
         guard transaction.fileEnd != nil, let size = try? store.file.size(),
-            size > version.fileSize, let pins = try? store.coordinator.pins(),
-            pins.allSatisfy({ $0.processID == own || $0.version >= version.version })
+            size > version.fileSize
         else { return }
         do throws(StorageError) {
             try store.file.truncate(to: version.fileSize)

@@ -128,10 +128,17 @@ struct KillChild {
         witness.raise(slot, .acknowledged, to: UInt64(number))
         witness.add(slot, .progress)
         if numbers.chance(5) { _ = try store.checkpoint() }
+        if numbers.chance(8) { try compact(store) }
     }
 
-    // Steps of a compaction are not among the roles yet: beside kills a checker of an encrypted
-    // file once found the pages of a log that had moved to be lost.
+    /// Steps of a compaction beside the others.
+    private mutating func compact(_ store: Store) throws {
+        for _ in 0..<(1 + numbers.below(4)) {
+            let step = try store.compactStep(
+                movingAtMost: 1 << 18, timeoutMilliseconds: 60_000)
+            if !step.hasMore { return }
+        }
+    }
 
     /// Looks at one version after the other.
     mutating func read() throws {
@@ -217,6 +224,7 @@ struct KillChild {
                 _ = try transaction.commit(numbers.pick(durabilities) ?? .immediate)
                 witness.raise(slot, .acknowledged, to: number)
                 witness.add(slot, .progress)
+                if numbers.chance(10) { try compact(store) }
             }
         }
     }

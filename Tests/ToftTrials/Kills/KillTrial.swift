@@ -39,7 +39,7 @@ final class KillTrial {
         .joined, .writerTaken, .transactionBegun, .spilled, .recordKept, .pagesWritten, .logWritten,
         .pagesSynced, .metaWritten, .durableStored,
         .markerWritten, .published, .writerLeaving, .checkpointAdopted, .checkpointPinned,
-        .checkpointSynced, .checkpointMetaWritten,
+        .checkpointSynced, .checkpointMetaWritten, .fileTruncated,
     ]
     private static let reading: [Failpoint] = [.joined, .versionRead, .pinStored]
     private static let attaching: [Failpoint] = [
@@ -49,7 +49,7 @@ final class KillTrial {
         .checkpointTaken, .takeoverBegun, .takeoverSynced, .takeoverPublished, .checkpointLeaving,
     ]
     private static let leaving: [Failpoint] = [
-        .leavingLast, .cleanWritten, .compactionWritten, .compactionDurable, .fileTruncated,
+        .leavingLast, .cleanWritten, .compactionWritten, .compactionDurable,
     ]
     private static let creating: [Failpoint] = [
         .creationWritten, .creationSynced, .creationNamed, .creationDurable,
