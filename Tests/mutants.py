@@ -40,7 +40,7 @@ TRIALS: dict[str, list[str]] = {
         "derivedNotReplayed",
         "versionOfBirthNotPinned",
         "fileCutTooEarly",
-        "logMovedTooEarly",
+        "movedLogForgotten",
     ],
     "faults": [
         "syncErrorIgnored",
@@ -93,6 +93,7 @@ TRIALS: dict[str, list[str]] = {
         "publishedBeforeLog",
         "pinStoredWithoutLookingAgain",
         "durableVersionReadFirst",
+        "deadWritersLogOverlooked",
     ],
     "kills": [
         "deadWriterNotTakenOver",
@@ -724,16 +725,25 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Transaction/Commit.swift",
+        "Sources/ToftStorage/Transaction/Store+Log.swift",
         """\
-        for segment in map.segments where !moved.segments.contains(segment) {
+        guard snapshot.version < meta.version else { return (segments, meta.version) }
 """,
         """\
-        for segment in map.segments where !moved.segments.contains(segment) {
-            if Mutant.isOn(.logMovedTooEarly) {
-                try freeSpace.release(segment.page, count: Int(segment.pageCount), in: pages)
-                continue
-            }
+        if snapshot.version >= meta.version || Mutant.isOn(.deadWritersLogOverlooked) {
+            return (segments, meta.version)
+        }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Commit.swift",
+        """\
+        store.coordinator.setLog(log, tail: version.log.position)
+""",
+        """\
+        store.coordinator.setLog(
+            Mutant.isOn(.movedLogForgotten) ? store.coordinator.log : log,
+            tail: version.log.position)
 """,
     ),
     Edit(

@@ -13,7 +13,7 @@ enum InterleavingTrials {
         var count = 0
         for (moments, trial) in [
             (reading, whileReading), (writing, whileWriting),
-            (writingWithoutLog, whileWritingWithoutLog),
+            (writingWithoutLog, whileWritingWithoutLog), (moving, whenACompactionDies),
         ] as [([Failpoint], (Failpoint, Int) throws -> Void)] {
             for moment in moments {
                 for nth in 0..<3 {
@@ -45,6 +45,10 @@ enum InterleavingTrials {
     ]
     private static let writingWithoutLog: [Failpoint] = [
         .pagesWritten, .pagesSynced, .metaWritten, .durableStored, .markerWritten, .published,
+    ]
+
+    private static let moving: [Failpoint] = [
+        .pagesWritten, .pagesSynced, .metaWritten, .durableStored, .markerWritten,
     ]
 
     /// A database whose versions are known.
@@ -182,6 +186,63 @@ enum InterleavingTrials {
         // What a power failure would leave of the file, but for the log: the checkpoint alone.
         let report = try Store.checkOfDurableVersion(of: file)
         guard report.isSound else { throw Failure("unsound: \(report.problems.prefix(2))") }
+    }
+
+    /// A step of a compaction dies while it moves the log: what others check is sound, the versions
+    /// from before and the one that they find when they have taken over.
+    private static func whenACompactionDies(_ moment: Failpoint, _ nth: Int) throws {
+        let file = MemoryFile(name: "compaction")
+        try Store.format(file)
+        let store = try Store.open(on: file, coordinator: try Coordinator.inMemory())
+        func edit(_ body: (WriteTransaction) throws -> Void) throws {
+            let transaction = try store.beginWrite()
+            try body(transaction)
+            _ = try transaction.commit()
+        }
+        // The log lies behind what the first commit brings.
+        var tree = TreeID(0)
+        let count: UInt64 = 4_000
+        let value = [UInt8](repeating: 7, count: 1_000)
+        try edit { transaction in
+            tree = try transaction.createOrderedTree()
+            for key in 0..<count {
+                try withUnsafeBytes(of: key.bigEndian) { key throws in
+                    try value.withUnsafeBytes { value throws in
+                        try transaction.treePut(tree, key, value, derived: false)
+                    }
+                }
+            }
+        }
+        try edit { transaction in
+            for key in 0..<count where key % 20 != 0 {
+                _ = try withUnsafeBytes(of: key.bigEndian) { key throws in
+                    try transaction.treeDelete(tree, key, derived: false)
+                }
+            }
+        }
+        try store.checkpoint()
+        let reader = try store.beginRead()
+        defer { reader.release() }
+        let log = store.coordinator.log.segments
+        for _ in 0..<nth { _ = try store.compactStep(movingAtMost: 1 << 18) }
+        Failpoint.script.death = moment
+        do {
+            _ = try store.compactStep(movingAtMost: 1 << 18)
+            throw Failure("the moment did not come")
+        } catch StorageError.closed {}
+        let other = store.twin()
+        for isTakenOver in [false, true] {
+            if isTakenOver { try other.beginWrite().rollback() }
+            for report in [StoreCheck.run(reader), try other.check()] where !report.isSound {
+                throw Failure(
+                    "unsound, taken over: \(isTakenOver): \(report.problems.prefix(2))")
+            }
+        }
+        while try other.compactStep(movingAtMost: 1 << 18).hasMore {}
+        guard store.coordinator.log.segments != log else { throw Failure("the log was not moved") }
+        guard try other.check().isSound, StoreCheck.run(reader).isSound else {
+            throw Failure("unsound at the end")
+        }
     }
 
     private final class Flag: Sendable {

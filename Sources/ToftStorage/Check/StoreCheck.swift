@@ -156,13 +156,14 @@ package struct StoreCheck {
     /// The segments of the log. A version from before the log grew, or moved, knows nothing of the
     /// new ones.
     private mutating func visitLog(_ bitmaps: [Ref]) throws(StorageError) {
-        for segment in try snapshot.store.logSegments(of: snapshot) {
+        let (segments, newest) = try snapshot.store.logSegments(of: snapshot)
+        for segment in segments {
             let region = Page.region(of: segment.page)
             guard region < bitmaps.count else { continue }
             let bitmap = Bitmap(page: try snapshot.pages.view(bitmaps[region], as: .bitmap))
             let isFree =
                 !bitmap.isUsed(Page.indexInRegion(segment.page)) || freed.contains(segment.page)
-            if isFree && snapshot.version < snapshot.store.coordinator.durableVersion { continue }
+            if isFree && snapshot.version < newest { continue }
             visit(
                 Ref(
                     page: segment.page, birth: 0, checksum: 0,
@@ -232,7 +233,7 @@ extension Store {
     ) throws(StorageError) -> CheckReport {
         let file = MappedFile(file, cipher: try cipher(of: file, encryptionKey))
         guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
-            throw .corrupt(page: 0, reason: "neither meta page is valid")
+            throw .noMeta
         }
         return try aside(meta, file).check()
     }

@@ -80,3 +80,7 @@ enum MetaPage {
         try newest(fromDevice: false, of: file).map { other(than: $0.slot) } ?? 0
     }
 }
+
+extension StorageError {
+    static let noMeta = StorageError.corrupt(page: 0, reason: "neither meta page is valid")
+}

@@ -11,7 +11,7 @@ internal import Synchronization
 
 extension Coordinator {
     /// Where the log lies.
-    var log: LogRing {
+    package var log: LogRing {
         let count = Int(
             min(load(LockFileLayout.logSegmentCount), UInt64(LockFileLayout.logSegmentLimit)))
         let segments = (0..<count).map { index in

@@ -68,7 +68,7 @@ struct Checkpoint {
     /// takes over from its writer adopts it. The caller has the checkpoint lock.
     func adoptInDoubt() throws(StorageError) -> Bool {
         guard let newest = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
-            throw .corrupt(page: 0, reason: "neither meta page is valid")
+            throw .noMeta
         }
         if newest.version > coordinator.published.version { return false }
         if newest.version > coordinator.durableVersion {

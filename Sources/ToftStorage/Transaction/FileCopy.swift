@@ -43,7 +43,7 @@ struct FileCopy {
         let used = try FreeSpaceReader.unusedPages(
             of: snapshot.rootRef, pins: [], in: snapshot.pages)
         // A segment that the log got later is none of this version's.
-        let segments = try snapshot.store.logSegments(of: snapshot).filter { segment in
+        let segments = try snapshot.store.logSegments(of: snapshot).segments.filter { segment in
             let region = Page.region(of: segment.page)
             return region < used.count && used[region].isUsed(Page.indexInRegion(segment.page))
         }

@@ -62,7 +62,7 @@ enum Recovery {
         guard
             let (meta, slot) = try MetaPage.newest(
                 fromDevice: true, of: file)
-        else { throw noMeta }
+        else { throw .noMeta }
         let cached = try MetaPage.newest(fromDevice: false, of: file)?.meta
         var found = try checked(meta, file)
         try checkNewest(meta, slot, fromDevice: true, file)
@@ -121,7 +121,7 @@ enum Recovery {
     static func look(_ file: MappedFile) throws(StorageError) -> Meta {
         while true {
             guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file) else {
-                throw noMeta
+                throw .noMeta
             }
             do throws(StorageError) {
                 try checkNewest(meta, slot, fromDevice: false, file)
@@ -163,8 +163,6 @@ enum Recovery {
     private static func isNewest(_ meta: Meta, _ file: MappedFile) throws(StorageError) -> Bool {
         try MetaPage.newest(fromDevice: false, of: file)?.meta == meta
     }
-
-    private static let noMeta = StorageError.corrupt(page: 0, reason: "neither meta page is valid")
 
     /// The meta as one of this file, whose root is there; all of an unclean copy is.
     private static func checked(_ meta: Meta, _ file: MappedFile) throws(StorageError) -> Meta {
@@ -288,7 +286,7 @@ enum Recovery {
         guard !store.isReadOnly else { return }
         if store.coordinator.isPoisoned { throw .poisoned }
         guard let newest = try MetaPage.newest(fromDevice: false, of: store.file)?.meta else {
-            throw noMeta
+            throw .noMeta
         }
         let published = store.coordinator.published
         if newest.isClosedCleanly && newest.version == published.version { return }
@@ -315,7 +313,7 @@ enum Recovery {
         do throws(StorageError) {
             store.coordinator.ring.publish(clean)
             guard let meta = try MetaPage.newest(fromDevice: false, of: store.file)?.meta else {
-                throw noMeta
+                throw .noMeta
             }
             try Compaction.run(
                 .little, store.file, store.coordinator, meta, dirtyLimit: store.dirtyLimit)

@@ -15,17 +15,29 @@ extension Store {
         return coordinator.log.segments
     }
 
-    /// The pages that the log has, and those that it had in a version and has given up since: an
-    /// online compaction moves it.
-    func logSegments(of snapshot: Snapshot) throws(StorageError) -> [LogSegment] {
-        let segments = try logSegments()
-        guard snapshot.version < latestVersion else { return segments }
-        let newest = try beginRead()
+    /// The pages that the log has with the newest meta, and those that it had in a version and has
+    /// given up since: an online compaction moves it. `newest` is the version of that meta, which a
+    /// writer that died may have written and not published.
+    func logSegments(of snapshot: Snapshot) throws(StorageError) -> (
+        segments: [LogSegment], newest: Version
+    ) {
+        // The map changes with a meta only, under the checkpoint lock.
+        if !isReadOnly { try coordinator.lockCheckpoint() }
+        defer { if !isReadOnly { coordinator.unlockCheckpoint() } }
+        guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
+            throw .noMeta
+        }
+        let segments = meta.logMap.segments
+        guard snapshot.version < meta.version else { return (segments, meta.version) }
+        let newest = try isReadOnly ? beginRead() : Store.aside(meta, file).beginRead()
         defer { newest.release() }
-        return segments
-            + (try freedRuns(of: newest)).filter {
-                $0.birth == Self.birthOfLog && $0.death > snapshot.version
-            }.map { LogSegment(page: $0.page, pageCount: UInt64($0.count)) }
+        let givenUp = try freedRuns(of: newest).filter {
+            $0.birth == Self.birthOfLog && $0.death > snapshot.version
+        }
+        return (
+            segments + givenUp.map { LogSegment(page: $0.page, pageCount: UInt64($0.count)) },
+            meta.version
+        )
     }
 
     /// What free space lists as the birth of pages that the log has given up. No extent is so old.

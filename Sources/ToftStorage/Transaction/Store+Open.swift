@@ -266,7 +266,7 @@ extension Store {
                 compacts: configuration.compacts)
         }
         guard var meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
-            throw .corrupt(page: 0, reason: "neither meta page is valid")
+            throw .noMeta
         }
         meta.identity = try file.identity()
         return Store(
@@ -284,7 +284,7 @@ extension Store {
         let file = MappedFile(file, isBuffered: !configuration.usesMapping, cipher: cipher)
         let coordinator = try Coordinator.readOnly(locked) { () throws(StorageError) in
             guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
-                throw .corrupt(page: 0, reason: "neither meta page is valid")
+                throw .noMeta
             }
             return PublishedVersion(meta)
         }
