@@ -1,9 +1,10 @@
 internal import ToftModel
 internal import ToftTestKit
 
-/// Sequences that have failed once, as short as they could be made: they always run first.
+/// Sequences that have failed once, with a mistake in the engine or a planted one, as short as they
+/// could be made: they always run first.
 enum ModelRegressions {
-    static let programs: [ModelProgram] = [dataInLists, tooManyRows]
+    static let programs: [ModelProgram] = [dataInLists, tooManyRows, oneRowTooMany, grownBySwap]
 
     /// The check wrote to memory that it had given back (a release build only).
     private static let dataInLists = ModelProgram(
@@ -18,6 +19,48 @@ enum ModelRegressions {
             .commit(durability: 0),
             .insert(class: 0, object: 0, list: 0, at: 3, count: 20, .init(40, 7)),
             .commit(durability: 0),
+        ])
+
+    /// A cluster that is nearly full, with room in its heap for more rows than there may be.
+    private static let oneRowTooMany = ModelProgram(
+        seed: 1_666, interface: .engine, dirtyLimit: 131_072, logPages: 8, sizes: .boundary,
+        shape: [
+            ShapeClass(
+                name: "C0",
+                properties: [
+                    ShapeProperty(name: "p0", type: .uuid, isIndexed: true),
+                    ShapeProperty(name: "p1", type: .text, collection: .list, isNullable: true),
+                    ShapeProperty(name: "p2", type: .link),
+                    ShapeProperty(name: "p3", type: .link),
+                    ShapeProperty(name: "p4", type: .mixed),
+                    ShapeProperty(name: "p5", type: .mixed, collection: .dictionary),
+                ])
+        ],
+        [
+            .create(
+                class: 0, count: 240,
+                values: [nil, nil, nil, nil, .init(134, 0), .init(62, 108_083_712)]),
+            .commit(durability: 1),
+            .create(class: 0, count: 1, values: [nil, nil, nil, nil, nil, nil]),
+            .reopen,
+            .create(class: 0, count: 17, values: [nil, nil, nil, nil, .init(908, 0), nil]),
+        ])
+
+    /// A list that leaves its cluster while two of its elements change places.
+    private static let grownBySwap = ModelProgram(
+        seed: 3_878, interface: .engine, logPages: 2, sizes: .boundary,
+        shape: [
+            ShapeClass(
+                name: "C0",
+                properties: [
+                    ShapeProperty(name: "p0", type: .link),
+                    ShapeProperty(name: "p1", type: .text, collection: .list, isNullable: true),
+                ])
+        ],
+        [
+            .create(class: 0, count: 1, values: [nil, nil]),
+            .assign(class: 0, object: 2, list: 0, count: 72, .init(10, 7)),
+            .swap(class: 0, object: 2, list: 0, 15_101, 0),
         ])
 
     /// A cluster grew to 257 rows, which nothing reads.

@@ -9,6 +9,8 @@ extension ModelRun {
     /// What a migration does in the file besides what the schema says.
     private struct Work {
         var renamedClasses: [(old: String, new: String)] = []
+        /// A class whose objects are deleted, and which is not declared any more.
+        var deletedClass: String?
         /// With the names that classes have afterwards.
         var renamedProperties: [(owner: String, old: String, new: String)] = []
         /// Properties that become required, whose values are copied.
@@ -23,12 +25,13 @@ extension ModelRun {
         try closeAll()
         var numbers = Seed(bits), next = committed, work = Work()
         if numbers.chance(30) { renameClass(owner, &next, &work) }
-        switch numbers.below(6) {
+        switch numbers.below(7) {
         case 0: renameProperty(owner, property, &next, &work)
         case 1: changeType(owner, property, &next, &numbers)
         case 2: removeProperty(owner, property, &next)
         case 3: makeRequired(owner, property, &next, &work)
         case 4: changePrimaryKey(owner, property, &next, &work)
+        case 5: removeClass(&next, &work)
         default: addDefault(owner, &next, &numbers, &work)
         }
         next.shape.addInverses(&numbers)
@@ -39,6 +42,7 @@ extension ModelRun {
         }
         try attempt(expecting: work.expected) { try Session.open(configuration).close() }
         if work.expected == nil { committed = next } else { schemaVersion -= 1 }
+        highestKeys.removeLast(highestKeys.count - committed.classes.count)
         try openChanged()
         try verify(seats[0], percent: 100)
     }
@@ -58,6 +62,9 @@ extension ModelRun {
         configuration.migration = { migration throws(EngineError) in
             for each in work.renamedClasses {
                 try migration.renameClass(each.old, to: each.new)
+            }
+            if let name = work.deletedClass, try !migration.deleteData(name) {
+                throw EngineError(ModelError.noSuchClass(name))
             }
             for each in work.renamedProperties {
                 try migration.renameProperty(each.owner, each.old, to: each.new)
@@ -87,6 +94,23 @@ extension ModelRun {
         let old = next.shape.classes[owner].name
         next.shape.classes[owner].name = "C\(owner)_\(schemaVersion)"
         work.renamedClasses.append((old, next.shape.classes[owner].name))
+    }
+
+    /// The last class goes, unless a property leads to it: the others keep their places.
+    private func removeClass(_ next: inout ModelContent, _ work: inout Work) {
+        let last = next.shape.classes.count - 1, keys = next.classes[last].keys
+        let isWanted = next.shape.classes[..<last].contains { declared in
+            declared.properties.contains { $0.type == .link && $0.target == last }
+        }
+        guard last > 0, !isWanted, !next.isDenied(last, keys) else { return }
+        work.deletedClass = committed.shape.classes[last].name
+        work.renamedClasses.removeAll { $0.new == next.shape.classes[last].name }
+        _ = next.erase(last, keys: Set(keys))
+        for index in next.shape.classes.indices {
+            next.shape.classes[index].inverses.removeAll { $0.origin == last }
+        }
+        next.shape.classes.removeLast()
+        next.classes.removeLast()
     }
 
     private func renameProperty(

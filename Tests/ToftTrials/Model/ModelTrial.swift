@@ -44,7 +44,7 @@ enum ModelTrial {
         ModelAlarm.install()
         if let seed = options.seed { return runOne(ModelProgram(seed: seed), options) }
         var report = ModelReport()
-        for program in ModelRegressions.programs where !MutantTrials.isOneOn {
+        for program in ModelRegressions.programs {
             if let violation = attempt(program, &report) {
                 report.violations += 1
                 print("VIOLATION a bug that was mended is back: \(violation)\n\(program)")
