@@ -34,6 +34,14 @@ import ToftTestKit
         @Persisted var value: AnyRealmValue
     }
 
+    final class LanguageStreet: Object {
+        @Persisted var größe = 0
+        @Persisted var nächste: LanguageStreet?
+        @Persisted var fullName = ""
+
+        override class func propertiesMapping() -> [String: String] { ["fullName": "voller-Name"] }
+    }
+
     private struct Example {
         var query: String
         var answer: String
@@ -122,6 +130,25 @@ import ToftTestKit
             let found = people.filter(example.query, all: example.arguments).map(\.id)
             let expected = example.answer.split { !$0.isNumber }.compactMap { Int($0) }
             #expect(Array(found) == expected, "\(example.query)")
+        }
+    }
+
+    @Test func `Names hold letters beyond ASCII`() throws {
+        try TestRealm.with([LanguageStreet.self]) { realm in
+            try realm.write {
+                let last = LanguageStreet()
+                (last.größe, last.fullName) = (3, "Lange Straße")
+                let first = LanguageStreet()
+                (first.größe, first.nächste) = (5, last)
+                realm.add(first)
+            }
+            let streets = realm.objects(LanguageStreet.self)
+            #expect(streets.filter("größe > 4 AND nächste.größe == 3").count == 1)
+            #expect(streets.filter("nächste.voller-Name CONTAINS %@", "Straße").count == 1)
+            let found = streets.where { $0.größe > 4 && $0.nächste.fullName == "Lange Straße" }
+            #expect(found.count == 1)
+            let sorted = streets.sorted(byKeyPath: "größe", ascending: false)
+            #expect(Array(sorted.map(\.größe)) == [5, 3])
         }
     }
 
