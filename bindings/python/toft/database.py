@@ -729,12 +729,12 @@ class Realm:
         readers and observers it leaves alone, and a crash loses nothing. The realm goes to the
         latest version before and after it.
         """
+        if not 0 <= byte_count < 2**64:
+            raise InvalidArgumentError(f"A step moves 0 to 2**64 - 1 bytes, not {byte_count}.")
         step = toft_compaction_step()
         step.size = ctypes.sizeof(step)
         wait_in_moments(
-            lambda _: library().toft_realm_compact_step(
-                self._address, byte_count, ctypes.byref(step)
-            ),
+            lambda _: self._move("toft_realm_compact_step", byte_count, ctypes.byref(step)),
             self._timeout(None),
             lambda: self._interruptions,
         )
