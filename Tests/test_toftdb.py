@@ -1101,6 +1101,28 @@ def test_a_class_goes_out_as_csv_and_comes_back(tmp_path: Path) -> None:
         run("check", file)
 
 
+def test_empty_lines_are_none_but_in_a_file_of_one_column(tmp_path: Path) -> None:
+    schema, table, lines = (tmp_path / name for name in ("s.json", "d.csv", "d.jsonl"))
+    name = {"name": "name", "type": "string", "optional": True}
+    note = {"name": "note", "type": "string", "optional": True}
+    schema.write_text(json.dumps({"classes": [{"name": "Dog", "properties": [name, note]}]}))
+    lines.write_bytes(b'\r\n{"name": "a"}\r\n\r\n\n{"name": "b"}\r\n\r\n')
+    for number, (given, names) in enumerate(
+        (
+            (b"\r\nname,note\r\n\r\na,\r\n\n\r\nb,\r\n\r\n", ["a", "b"]),
+            (b'name\r\na\r\n\r\nb\n\n""\r\n', ["a", None, "b", None, ""]),
+            (None, ["a", "b"]),
+        )
+    ):
+        database = tmp_path / f"{number}.toft"
+        table.write_bytes(given or b"")
+        source = table if given else lines
+        run("import", database, source, "--schema", schema, "--class", "Dog")
+        rows = map(json.loads, run("export", database, "Dog").stdout.splitlines())
+        assert [row["name"] for row in rows] == names
+        run("check", database)
+
+
 def test_wrong_csv_loads_nothing_and_is_told_by_its_line(tmp_path: Path) -> None:
     database, _ = guests(tmp_path)
     before = run("dump", database).stdout
@@ -1110,6 +1132,7 @@ def test_wrong_csv_loads_nothing_and_is_told_by_its_line(tmp_path: Path) -> None
         ("id,name\n3", "There are 1 fields"),
         ('id,name\n3,"a', "no last quote"),
         ('id,name\n3,"a"b', "behind its last quote"),
+        ('id,name\n3,5" disk\n4,6" disk\n', "Field 2 has a quote"),
         ('id,name\n3,"\n\n"\n4,"x"y\n', "Line 5"),
         ("id,nope\n3,4\n", "--ignore-unknown"),
         ("id,name\nthree,a\n", "Guest.id"),

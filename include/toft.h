@@ -1455,7 +1455,7 @@ TOFT_API toft_status toft_object_set_embedded(toft_object *object, toft_property
    `capacity` bytes (`out_text` may be NULL when it is 0), always ended by NUL, which counts as one
    of them, and the size of the whole text without NUL, which may be more. Errors:
    TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_INVALID_ARGUMENT (a greater depth),
-   TOFT_ERROR_VALUE_TOO_LONG (more than 100 objects in one another). Cost: the length of the text.
+   TOFT_ERROR_VALUE_TOO_LONG (more than 101 objects in one another). Cost: the length of the text.
  */
 TOFT_API toft_status toft_object_to_json(
     toft_object *object, uint32_t depth, char *out_text, size_t capacity, size_t *out_size);

@@ -38,6 +38,10 @@ enum CSV {
             } else if isEscape {
                 throw EngineError(
                     .invalidArgument, "Field \(fields.count + 1) goes on behind its last quote.")
+            } else if byte == UInt8(ascii: "\"") {
+                throw EngineError(
+                    .invalidArgument,
+                    "Field \(fields.count + 1) has a quote and does not begin with one.")
             } else {
                 bytes.append(byte)
             }
@@ -96,6 +100,9 @@ struct CSVColumns {
         self.owner = owner
         self.session = session
     }
+
+    /// Whether an empty line is a record, the one field of which is null.
+    var isOne: Bool { names.count == 1 }
 
     func json(_ record: some Sequence<UInt8>) throws(EngineError) -> JSONValue {
         let fields = try CSV.fields(of: record)

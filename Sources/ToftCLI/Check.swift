@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import ToftModel
 import ToftEngine
+import ToftModel
 import ToftStorage
 
 struct Check: ParsableCommand {

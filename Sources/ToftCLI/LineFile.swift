@@ -80,20 +80,18 @@ final class LineFile {
         } ?? rest.endIndex
     }
 
-    /// The bytes of the next line that is not empty; nil at the end.
+    /// The bytes of the next line that is not empty, or of any line of one column; nil at the end.
     private func nextLine(isQuoting: Bool = false) -> Data? {
         number += further
         further = 0
-        while let first = rest.first {
+        while !rest.isEmpty {
             number += 1
             let end = endOfLine(isQuoting)
             var line = rest[..<end]
-            if isQuoting {
-                further = line.count(where: { $0 == UInt8(ascii: "\n") })
-                if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
-            }
+            if isQuoting { further = line.count(where: { $0 == UInt8(ascii: "\n") }) }
+            if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
             rest = end < rest.endIndex ? rest[rest.index(after: end)...] : rest[end...]
-            if first != UInt8(ascii: "\n") { return line }
+            if !line.isEmpty || columns?.isOne == true { return line }
         }
         return nil
     }

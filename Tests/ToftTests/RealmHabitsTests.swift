@@ -28,6 +28,8 @@ struct RealmHabitsTests {
                 person.setValue("Rob", forKeyPath: "boss.nickname")
                 person.setValue("Lady", forKeyPath: "nickname")
                 person.setValue("nobody", forKeyPath: "boss.boss.name")
+                expectError(.typeMismatch) { person.setValue(1, forKeyPath: "name.length") }
+                expectError(.noSuchProperty) { person.setValue(1, forKeyPath: "boss.wings") }
             }
             #expect(person.boss?.nickname == "Rob" && person.nickname == "Lady")
             #expect(person["nickname"] as? String == "Lady")
@@ -108,7 +110,8 @@ struct RealmHabitsTests {
         }
         let error: any Error = Realm.Error(.diskFull, "No space is left.")
         #expect(error.localizedDescription == "No space is left.")
-        #expect(Realm.Error(.fileExists).message == "")
+        let plain: any Error = Realm.Error(.fileExists)
+        #expect(plain.localizedDescription == "fileExists" && "\(plain)" == "fileExists")
     }
 
     @Test

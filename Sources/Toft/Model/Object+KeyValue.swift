@@ -37,10 +37,16 @@ extension ObjectBase {
     }
 
     /// Sets the property at the end of a path over to-one links; where a link is nil, nothing.
+    /// A path over what is no link is misuse.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
-        guard let dot = keyPath.lastIndex(of: ".") else { return setValue(value, forKey: keyPath) }
-        let owner = self.value(forKeyPath: String(keyPath[..<dot])) as? ObjectBase
-        owner?.setValue(value, forKey: String(keyPath[keyPath.index(after: dot)...]))
+        guard let dot = keyPath.firstIndex(of: ".") else { return setValue(value, forKey: keyPath) }
+        let name = String(keyPath[..<dot])
+        guard let next = self.value(forKey: name) else { return }
+        guard let target = next as? ObjectBase else {
+            return Misuse.report(
+                Realm.Error(.typeMismatch, "'\(name)' is no link, and so '\(keyPath)' no path."))
+        }
+        target.setValue(value, forKeyPath: String(keyPath[keyPath.index(after: dot)...]))
     }
 
     private final func property(named name: String) throws -> ModelProperty {

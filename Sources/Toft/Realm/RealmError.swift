@@ -36,13 +36,14 @@ extension Realm {
 extension Realm.Error: CustomStringConvertible {
     /// The code, the message, and the details on lines of their own.
     public var description: String {
-        detail.isEmpty ? "\(code): \(message)" : "\(code): \(message)\n\(detail)"
+        let line = message.isEmpty ? "\(code)" : "\(code): \(message)"
+        return detail.isEmpty ? line : "\(line)\n\(detail)"
     }
 }
 
 extension Realm.Error: LocalizedError {
-    /// The message, which `localizedDescription` is.
-    public var errorDescription: String? { message }
+    /// The message, which `localizedDescription` is; without one, the code.
+    public var errorDescription: String? { message.isEmpty ? "\(code)" : message }
 }
 
 /// Codes as Realm calls them, to be caught: `catch Realm.Error.fileNotFound`.

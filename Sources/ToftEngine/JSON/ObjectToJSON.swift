@@ -42,8 +42,8 @@ package struct ObjectToJSON {
         guard level <= Limits.nestedCollections else {
             throw EngineError(
                 .valueTooLong,
-                "More than \(Limits.nestedCollections) objects of '\(owner.name)' and others are "
-                    + "in one another.")
+                "More than \(Limits.nestedCollections + 1) objects of '\(owner.name)' and others "
+                    + "are in one another.")
         }
         level += 1
         defer { level -= 1 }

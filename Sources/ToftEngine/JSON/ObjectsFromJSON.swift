@@ -108,6 +108,8 @@ package struct ObjectsFromJSON {
         var later: [(PropertyHandle, [Element])] = []
         for (name, json) in members {
             guard let property = try property(name, of: owner, sayingClass) else { continue }
+            // Of members with the same name the last one counts.
+            later.removeAll { $0.0.id == property.id }
             let elements = try elements(json, property)
             if property.type == .link || property.type == .mixed && json.hasLink {
                 later.append((property, elements))

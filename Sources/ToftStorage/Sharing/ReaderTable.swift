@@ -57,7 +57,7 @@ final class ReaderTable: Sendable {
                 if let spare = local.spare.popLast() { slot = spare } else { slot = try claim() }
                 noteTime(slot)
                 let version = words.pin(slot, LockFileLayout.ReaderSlot.version)
-                version.pointee.store(published.version.rawValue, ordering: .relaxed)
+                version.pointee.store(published.version.rawValue, ordering: .releasing)
                 Failpoint.reach(.pinStored)
                 atomicMemoryFence(ordering: .sequentiallyConsistent)
                 if ring.token == token {

@@ -184,6 +184,31 @@ class JSONTests(unittest.TestCase):
             self.text(made, 101)
         self.assertIn("101", caught.exception.message)
 
+    def test_of_members_with_the_same_name_the_last_one_counts(self):
+        link = {"$class": "Thing", "$link": 7}
+        self.create({"id": 7})
+        self.create({"id": 8})
+        for number, (name, first, last) in enumerate(
+            (
+                ("title", "a", "b"),
+                ("numbers", [1, 2], [3]),
+                ("next", 7, 8),
+                ("next", 7, None),
+                ("next", {"id": 50}, 8),
+                ("any", link, 3),
+                ("any", 3, link),
+                ("any", link, None),
+                ("home", FULL["home"], None),
+            ),
+            start=100,
+        ):
+            with self.subTest(name=name, first=first, last=last):
+                pair = f'"{name}": {json.dumps(first)}, "{name}": {json.dumps(last)}'
+                made, _ = self.create(f'{{"id": {number}, {pair}}}')
+                self.assertEqual(self.read(made)[name], last)
+                check("toft_object_release", made)
+        self.assertEqual(self.count(), 2 + 9)  # no object of a member that does not count
+
     def test_objects_without_primary_key_are_named_within_their_text(self):
         made, _ = self.create(
             {"id": 1, "note": {"_key": 70, "text": "a", "more": {"text": "b", "more": 70}}}
@@ -302,12 +327,13 @@ class JSONTests(unittest.TestCase):
         self.assertEqual(self.count("Home"), 99)
         self.assertEqual(self.text(made).count("street"), 99)
         self.create({"id": 1, "home": {"street": "top", "annex": home}}, policy=E.TOFT_UPDATE_ALL)
-        self.text(made)
+        self.assertEqual(self.text(made).count("street"), 100)
         home = {"street": "top", "annex": {"street": "second", "annex": home}}
         self.create({"id": 1, "home": home}, policy=E.TOFT_UPDATE_ALL)
         with self.assertRaises(ToftError) as caught:
             self.text(made)
         self.assertEqual(caught.exception.status, E.TOFT_ERROR_VALUE_TOO_LONG)
+        self.assertIn("101", caught.exception.message)
 
         def lists(count):
             return '{"id": 2, "nope": ' + "[" * count + "]" * count + "}"

@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import os
 import random
+import tempfile
 import unittest
 
 from calls import (
@@ -613,6 +614,11 @@ class MisuseTests(unittest.TestCase):
         seed = int(os.environ.get("TOFT_SEED", random.randrange(2**32)))
         generator = random.Random(seed)
         print(f"seed {seed}", end=" ", flush=True)
+        # A text that becomes a path names a file of the working directory.
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
         functions = ANYWHERE
         for _ in range(60):
             self.world.close()

@@ -269,3 +269,36 @@ def test_a_file_is_compacted_in_steps_while_it_is_read(tmp_path: Path) -> None:
     with toft.open(path, mode="read_only") as reader:
         with pytest.raises(toft.errors.ReadOnlyError):
             reader.compact_step()
+
+
+def test_a_step_of_a_compaction_shows_what_others_have_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.toft"
+    with (
+        toft.open(path, [Note]) as realm,
+        toft.open(path, [Note], autorefresh=False) as other,
+    ):
+        _fill(realm, 300)
+        other.refresh()
+        notes = list(other.objects(Note))
+        assert notes[7].text == "note 7"
+        with realm.write():
+            realm.objects(Note).update(text="new")
+        assert {note.text for note in notes} != {"new"}
+        other.compact_step()
+        assert {note.text for note in notes} == {"new"}
+        for wrong in (-1, 2**64):
+            with pytest.raises(toft.InvalidArgumentError, match=str(wrong)):
+                other.compact_step(wrong)
+
+        def fail(changes: toft.Changes) -> None:
+            raise KeyError(len(changes.modifications))
+
+        watched = other.objects(Note).observe(fail)
+        with pytest.raises(KeyError):
+            other.dispatch()
+        with realm.write():
+            realm.objects(Note).update(text="newest")
+        with pytest.raises(KeyError, match="300"):
+            other.compact_step(2**64 - 1)
+        watched.stop()
+        assert not other.check().problems

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
-from datetime import datetime, timezone
+import json
+import math
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
@@ -42,9 +44,19 @@ class Basket(toft.EmbeddedObject):
     size: int = 0
 
 
+class Ball(toft.Object):
+    """Nothing tells it from others but its key in the file."""
+
+    color: str = "red"
+    maker: str | None
+    day: date = date(2024, 2, 29)
+    ratios: list[float]
+    pair: Ball | None
+
+
 @pytest.fixture
 def cats(path: Path) -> Any:
-    with toft.open(path, [Cat, Basket]) as realm:
+    with toft.open(path, [Cat, Basket, Ball]) as realm:
         with realm.write():
             tom = realm.create(
                 Cat,
@@ -79,15 +91,15 @@ def written(realm: toft.Realm, how: str, *names: str) -> str:
 def test_what_is_written_is_read_back(cats: toft.Realm, tmp_path: Path, how: str) -> None:
     text = written(cats, how)
     told: list[tuple[int, int]] = []
-    with toft.open(tmp_path / "copy.toft", [Cat, Basket]) as copied:
-        with copied.write():
+    with toft.open(tmp_path / "copy.toft", [Cat, Basket]) as copy:
+        with copy.write():
             file = io.StringIO(text, newline="")
-            read = getattr(copied, f"read_{how}")
+            read = getattr(copy, f"read_{how}")
             made = read(Cat, file, progress=lambda done, count: told.append((done, count)))
         assert [cat.id for cat in made] == ["7", "8"] and told == [(1, 2), (2, 2)]
-        assert written(copied, how) == text
-        assert copied.objects(Cat).to_dicts(2) == cats.objects(Cat).to_dicts(2)
-        assert not copied.check().problems
+        assert written(copy, how) == text
+        assert copy.objects(Cat).to_dicts(2) == cats.objects(Cat).to_dicts(2)
+        assert not copy.check().problems
 
 
 def test_some_columns_are_chosen(cats: toft.Realm) -> None:
@@ -96,6 +108,78 @@ def test_some_columns_are_chosen(cats: toft.Realm) -> None:
     )
     with pytest.raises(toft.NoSuchPropertyError):
         written(cats, "csv", "nope")
+
+
+def copied(cats: toft.Realm, how: str, folder: Path) -> toft.Realm:
+    """Another database, with what all balls and cats are written as."""
+    realm = toft.open(folder / "other.toft", [Cat, Basket, Ball])
+    with realm.write():
+        for cls in (Cat, Ball):
+            file = io.StringIO(newline="")
+            count = getattr(cats.objects(cls), f"write_{how}")(file)
+            file.seek(0)
+            assert len(getattr(realm, f"read_{how}")(cls, file)) == count == len(cats.objects(cls))
+    return realm
+
+
+@pytest.mark.parametrize("how", ["json_lines", "csv"])
+@pytest.mark.parametrize("any_value", ["text", "12", "null", "", 12, 1.5, None, ["a"], {"b": "c"}])
+def test_mixed_values_are_read_back_as_what_they_are(
+    cats: toft.Realm, tmp_path: Path, how: str, any_value: Any
+) -> None:
+    with cats.write():
+        cats.object(Cat, "8").any = any_value
+    with copied(cats, how, tmp_path) as other:
+        assert other.object(Cat, "8").to_dict() == cats.object(Cat, "8").to_dict()
+
+
+@pytest.mark.parametrize("how", ["json_lines", "csv"])
+def test_numbers_that_json_has_not_are_texts(cats: toft.Realm, tmp_path: Path, how: str) -> None:
+    with cats.write():
+        cats.object(Cat, "8").weight = -math.inf
+        cats.create(Ball, ratios=[math.nan, 1.0, math.inf])
+    assert json.loads(cats.objects(Ball)[0].to_json())["ratios"] == ["nan", 1.0, "inf"]
+    with copied(cats, how, tmp_path) as other:
+        assert other.object(Cat, "8").weight == -math.inf
+        [first, *rest] = other.objects(Ball)[0].ratios
+        assert math.isnan(first) and rest == [1.0, math.inf]
+
+
+@pytest.mark.parametrize("how", ["json_lines", "csv"])
+def test_objects_without_primary_key_link_by_their_names(
+    cats: toft.Realm, tmp_path: Path, how: str
+) -> None:
+    with cats.write():
+        first = cats.create(Ball, color="green")
+        first.pair = cats.create(Ball, color="blue", pair=first)
+    with copied(cats, how, tmp_path) as other:
+        for ball in other.objects(Ball):
+            assert ball.pair is not None and ball.pair != ball and ball.pair.pair == ball
+        with other.write(), pytest.raises(toft.InvalidArgumentError, match="4711 as its '_key'"):
+            other.from_json(Ball, '{"pair": 4711}')
+        with other.write():
+            lines = ['{"_key": 1, "day": "2023-01-31T00:00:00Z"}', '{"pair": 1}']
+            day, pair = other.read_json_lines(Ball, lines)
+        assert day.day == date(2023, 1, 31) and pair.pair == day and len(other.objects(Ball)) == 4
+
+
+def test_what_is_empty_is_null_or_an_empty_text(cats: toft.Realm) -> None:
+    def read(text: str) -> list[Any]:
+        return cats.read_csv(Ball, io.StringIO(text, newline=""))
+
+    with cats.write():
+        [ball, other] = read('\ufeffcolor,maker\r\n\r\n,\n\nblue,""\r\n\r\n')
+        assert (ball.color, ball.maker, other.color, other.maker) == ("", None, "blue", "")
+        makers = [each.maker for each in read('maker\r\n\r\nx\r\n""\r\n')]
+        assert makers == [None, "x", ""]
+        file = io.StringIO(newline="")
+        assert cats.objects(Ball).write_csv(file, "maker") == 5
+        assert [each.maker for each in read(file.getvalue())] == [None, "", *makers]
+        truths = ["1", "0", "TRUE", "False"]
+        text = "id,tame\n" + "".join(f"{place},{word}\n" for place, word in enumerate(truths))
+        assert [cat.tame for cat in cats.read_csv(Cat, io.StringIO(text))] == [
+            *(True, False, True, False)
+        ]
 
 
 @pytest.mark.parametrize("how", ["json_lines", "csv"])

@@ -494,7 +494,8 @@ class Realm:
         progress: Progress | None = None,
     ) -> list[T]:
         """`from_json` for each line of a file, all or none: what `Results.write_json_lines` and
-        `toftdb export` write. `progress` is called with how many lines are done and how many there
+        `toftdb export` write. Objects without primary key have numbers as `_key`, by which the
+        lines link to them. `progress` is called with how many lines are done and how many there
         are; what it raises ends the call, and nothing has been created.
         """
         return read_rows(self, self._binding(cls), lines_of(file), _policy(update), progress)
@@ -508,7 +509,7 @@ class Realm:
         progress: Progress | None = None,
     ) -> list[T]:
         """`read_json_lines` for comma-separated values, which `Results.write_csv` writes: open the
-        file with `newline=""`.
+        file with `newline=""`. Empty lines are left out, but where there is one column.
         """
         binding = self._binding(cls)
         rows = rows_of_csv(binding, "".join(file))
@@ -729,12 +730,12 @@ class Realm:
         readers and observers it leaves alone, and a crash loses nothing. The realm goes to the
         latest version before and after it.
         """
+        if not 0 <= byte_count < 2**64:
+            raise InvalidArgumentError(f"A step moves 0 to 2**64 - 1 bytes, not {byte_count}.")
         step = toft_compaction_step()
         step.size = ctypes.sizeof(step)
         wait_in_moments(
-            lambda _: library().toft_realm_compact_step(
-                self._address, byte_count, ctypes.byref(step)
-            ),
+            lambda _: self._move("toft_realm_compact_step", byte_count, ctypes.byref(step)),
             self._timeout(None),
             lambda: self._interruptions,
         )

@@ -10,6 +10,7 @@ from decimal import Decimal
 from enum import Enum
 from html import escape
 from itertools import islice
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -23,10 +24,13 @@ if TYPE_CHECKING:
 
 _ROWS_SHOWN = 10
 _LENGTH_SHOWN = 80
+_FLOATS = (values.FLOAT, values.DOUBLE)
 
 
 def dictionary(instance: Object, depth: int, *, is_stored: bool = False) -> dict[str, Any]:
-    """See `Object.to_dict`. `is_stored`: values of types of one's own are as they are stored."""
+    """See `Object.to_dict`. `is_stored`: values of types of one's own are as they are stored, and
+    numbers that JSON has not are texts.
+    """
     return {
         each.name: _linked(_plain(instance, each, is_stored), each, depth, is_stored)
         for each in properties_of(type(instance)).values()
@@ -36,12 +40,17 @@ def dictionary(instance: Object, depth: int, *, is_stored: bool = False) -> dict
 
 def _plain(instance: Object, each: PropertySchema, is_stored: bool) -> Any:
     value = getattr(instance, each.name)
-    conversion = each.conversion
-    if not is_stored or not isinstance(conversion, OwnConversion):
+    own = each.conversion if isinstance(each.conversion, OwnConversion) else None
+    if not is_stored or own is None and each.type not in _FLOATS:
         return value
+
+    def stored(item: Any) -> Any:
+        plain = item if own is None else own.stored(item)
+        return str(plain) if isinstance(plain, float) and not isfinite(plain) else plain
+
     if each.container is dict:
-        return {key: conversion.stored(item) for key, item in value.items()}
-    return [*map(conversion.stored, value)] if each.container else conversion.stored(value)
+        return {key: stored(item) for key, item in value.items()}
+    return [*map(stored, value)] if each.container else stored(value)
 
 
 def _linked(value: Any, each: PropertySchema, depth: int, is_stored: bool) -> Any:
@@ -103,7 +112,8 @@ def name_of(instance: Object, *, is_stored: bool = False) -> Any:
 
 def json_text(plain: Any, indent: int | None) -> str:
     """Dictionaries of objects as JSON: dates as in ISO 8601, bytes in base 64, identifiers and
-    decimals as text, the values of enumerations.
+    decimals as text, the values of enumerations. NaN and infinities of mixed values are written as
+    Python does.
     """
     return json.dumps(plain, indent=indent, ensure_ascii=False, default=_json_value)
 

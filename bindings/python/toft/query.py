@@ -228,8 +228,9 @@ class Results(Collection[T], Generic[T]):
     def write_json_lines(
         self, file: TextIO, depth: int = 0, *, progress: Progress | None = None
     ) -> int:
-        """Writes `Object.to_json` of each, one a line, and returns how many there were. `progress`
-        is called with how many are done and how many there are; what it raises ends the call.
+        """Writes `Object.to_json` of each, one a line, and returns how many there were; objects
+        without primary key have their keys as `_key`. `progress` is called with how many are done
+        and how many there are; what it raises ends the call.
         """
         self._objects_only()
         return write_lines(self, file, depth, progress)
@@ -242,12 +243,11 @@ class Results(Collection[T], Generic[T]):
         values. Open the file with `newline=""`. See `write_json_lines`.
         """
         binding = self._objects_only()
-        stored = [e.name for e in binding.properties.values() if e.type != values.LINKING_OBJECTS]
         named = [property_name(binding.cls, name) for name in names]
         for name in named:
-            if name not in stored:
+            if binding.property(name).type == values.LINKING_OBJECTS:
                 raise no_property(binding.cls, name)
-        return write_csv(self, named or stored, file, progress)
+        return write_csv(self, binding, named, file, progress)
 
     def to_pandas(self, *names: str | Expression[Any]) -> Any:
         """`columns` as a DataFrame of pandas, which must be there: optional integers and booleans

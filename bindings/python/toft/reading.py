@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
@@ -17,13 +18,15 @@ from .errors import InvalidArgumentError, NoSuchObjectError, TypeMismatchError
 from .identifiers import ObjectId
 from .objects import Object, live_object
 from .rows import Binding, BoundProperty
-from .tables import Progress, watched
+from .tables import KEY, Progress, is_name, watched
 
 if TYPE_CHECKING:
     from .database import Realm
 
 
-_TEXTS = (values.DATE, values.DATA, values.UUID, values.OBJECT_ID, values.DECIMAL)
+_FLOATS = (values.FLOAT, values.DOUBLE)
+_TEXTS = (values.DATE, values.DATA, values.UUID, values.OBJECT_ID, values.DECIMAL, *_FLOATS)
+_NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def read_json(realm: Realm, binding: Binding, text: str | bytes, policy: int) -> list[Any]:
@@ -49,6 +52,8 @@ class _Reader:
         self._realm = realm
         self._adding = Adding(realm, policy)
         self._links: list[tuple[Object, BoundProperty, Any]] = []
+        # Of classes without primary key, by the keys of the classes and those in the text.
+        self._named: dict[tuple[int, Any], Object] = {}
 
     def read(self, binding: Binding, rows: list[Any], progress: Progress | None) -> list[Any]:
         made = []
@@ -69,6 +74,8 @@ class _Reader:
         given: dict[str, Any] = {}
         links: list[tuple[BoundProperty, Any]] = []
         for name, value in row.items():
+            if is_name(binding, name):
+                continue
             each = binding.property(name)
             if value is not None and self._realm._owns(each):
                 given[name] = self._embedded(each, value)
@@ -77,6 +84,8 @@ class _Reader:
             else:
                 given[name] = self._value(each, value)
         instance = live_object(binding.cls, self._adding.create(binding, given))
+        if binding.primary_key is None and isinstance(key := row.get(KEY), int):
+            self._named[binding.key, key] = instance
         for each, value in links:
             target = self._realm._binding_of_key(each.target)
             read = self._mapped(
@@ -130,9 +139,11 @@ class _Reader:
             return key
         target = self._realm._binding_of_key(each.target)
         if target.primary_key is None:
+            if isinstance(key, int) and (target.key, key) in self._named:
+                return self._named[target.key, key]
             raise InvalidArgumentError(
                 f"{each.name}: a {target.cls.__name__} has no primary key to be found by: write it "
-                f"inside, as to_json(depth=1) does."
+                f"inside, as to_json(depth=1) does, or have {key!r:.80} as its '{KEY}'."
             )
         named = self._scalar(target.property(target.primary_key), key)
         if (found := self._realm.object(target.cls, named)) is None:
@@ -160,9 +171,11 @@ class _Reader:
                 return Decimal(value)
             if each.type == values.DATA:
                 return b64decode(value, validate=True)
-            if each.conversion is not None and each.conversion.python_type is date:
-                return date.fromisoformat(value)
-            return datetime.fromisoformat(value.replace("Z", "+00:00"))
+            if each.type in _FLOATS:
+                return _NOT_FINITE.get(value, value)
+            moment = datetime.fromisoformat(value.replace("Z", "+00:00"))
+            is_day = each.conversion is not None and each.conversion.python_type is date
+            return moment.date() if is_day else moment
         except InvalidOperation:
             raise TypeMismatchError(f"{each.name}: {value!r:.80} is not a number.") from None
         except ValueError as error:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from . import _values as values
 from .errors import InvalidArgumentError
-from .plain import dictionary, json_text
+from .plain import dictionary, json_text, name_of
+from .schema import primary_key_of, properties_of
 
 if TYPE_CHECKING:
     from .query import Results
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], object]
 """Called with how many objects are done and how many there are. What it raises ends the call."""
 
-_JSON = (values.BOOL, values.INT, values.FLOAT, values.DOUBLE, values.MIXED)
+KEY = "_key"
+"""What a file calls an object without primary key by."""
+
+_FLOATS = (values.FLOAT, values.DOUBLE)
+_JSON = (values.BOOL, values.INT, *_FLOATS, values.MIXED)
+_BLANK = [("", False)]
+_TRUTHS = {"1": True, "0": False, "true": True, "false": False}
 _QUOTED = re.compile(r'[",\r\n]|^ | $|^$')
 _FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\Z)')
 
@@ -28,20 +35,42 @@ _FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\Z)')
 
 def write_lines(objects: Results[Any], file: TextIO, depth: int, progress: Progress | None) -> int:
     """See `Results.write_json_lines`."""
-    for instance in watched(objects, len(objects), progress):
-        file.write(json_text(dictionary(instance, depth, is_stored=True), None) + "\n")
-    return len(objects)
+    count = 0
+    for count, instance in enumerate(watched(objects, len(objects), progress), 1):
+        file.write(json_text(_named(instance, depth), None) + "\n")
+    return count
 
 
 def write_csv(
-    objects: Results[Any], names: list[str], file: TextIO, progress: Progress | None
+    objects: Results[Any],
+    binding: Binding,
+    names: list[str],
+    file: TextIO,
+    progress: Progress | None,
 ) -> int:
-    """See `Results.write_csv`."""
+    """See `Results.write_csv`. `names`: of properties; all if there is none."""
+    stored = [e.name for e in binding.properties.values() if e.type != values.LINKING_OBJECTS]
+    names = names or [KEY] * (binding.primary_key is None) + stored
+    mixed = {e.name for e in binding.properties.values() if e.type == values.MIXED}
     file.write(",".join(map(_quoted, names)) + "\r\n")
-    for instance in watched(objects, len(objects), progress):
-        plain = dictionary(instance, 0, is_stored=True)
-        file.write(",".join(_cell(plain[name]) for name in names) + "\r\n")
-    return len(objects)
+    count = 0
+    for count, instance in enumerate(watched(objects, len(objects), progress), 1):
+        plain = _named(instance, 0)
+        file.write(",".join(_cell(plain[name], name in mixed) for name in names) + "\r\n")
+    return count
+
+
+def _named(instance: Any, depth: int) -> dict[str, Any]:
+    """The object as it is stored; without primary key it has a name, by which others link to it."""
+    plain = dictionary(instance, depth, is_stored=True)
+    if primary_key_of(properties_of(type(instance))) is None:
+        return {KEY: name_of(instance), **plain}
+    return plain
+
+
+def is_name(binding: Binding, name: str) -> bool:
+    """Whether this is what an object is called by, and no property."""
+    return name == KEY and KEY not in binding.properties
 
 
 def watched(things: Iterable[Any], count: int, progress: Progress | None) -> Iterator[Any]:
@@ -52,13 +81,13 @@ def watched(things: Iterable[Any], count: int, progress: Progress | None) -> Ite
             progress(done, count)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, is_mixed: bool) -> str:
     if value is None:
         return ""
-    if isinstance(value, str) and type(value) is str:
+    if type(value) is str and not is_mixed:
         return _quoted(value)
     text = json_text(value, None)
-    return _quoted(json.loads(text) if text.startswith('"') else text)
+    return _quoted(json.loads(text) if text.startswith('"') and not is_mixed else text)
 
 
 def _quoted(text: str) -> str:
@@ -84,12 +113,14 @@ def lines_of(file: Iterable[str]) -> list[Any]:
 def rows_of_csv(binding: Binding, text: str) -> list[dict[str, Any]]:
     """The objects of comma-separated values, as JSON would have them."""
     records = _records(text.removeprefix("\ufeff"))
-    _, header = next(records, (1, []))
-    if not header:
+    header = next((record for _, record in records if record != _BLANK), None)
+    if header is None:
         raise InvalidArgumentError("The file is empty: it names no properties.")
-    properties = [binding.property(name) for name, _ in header]
+    properties = [None if is_name(binding, name) else binding.property(name) for name, _ in header]
     rows = []
     for line, record in records:
+        if record == _BLANK and len(properties) > 1:
+            continue
         if len(record) != len(properties):
             raise InvalidArgumentError(
                 f"Line {line}: there are {len(record)} fields, and the first line names "
@@ -97,15 +128,12 @@ def rows_of_csv(binding: Binding, text: str) -> list[dict[str, Any]]:
             )
         row = {}
         for each, (field, is_quoted) in zip(properties, record):
-            if field or is_quoted or not (each.container or _is_zero(each)):
+            if each is None:
+                row[KEY] = _json(line, KEY, field)
+            elif field or is_quoted or not each.container:
                 row[each.name] = _value(binding, each, field, is_quoted, line)
         rows.append(row)
     return rows
-
-
-def _is_zero(each: BoundProperty) -> bool:
-    """Whether nothing between two commas is the empty text."""
-    return each.type == values.STRING and not each.is_nullable
 
 
 def _records(text: str) -> Iterator[tuple[int, list[tuple[str, bool]]]]:
@@ -124,23 +152,29 @@ def _records(text: str) -> Iterator[tuple[int, list[tuple[str, bool]]]]:
         line += found[0].count("\n")
         position = found.end()
         if end != ",":
-            if record != [("", False)]:
-                yield first, record
+            yield first, record
             record, first = [], line
 
 
 def _value(binding: Binding, each: BoundProperty, field: str, is_quoted: bool, line: int) -> Any:
-    if not field and not is_quoted:
-        return None
     kind = each.type
+    if not field and not is_quoted:
+        return "" if kind == values.STRING and not each.is_nullable else None
     if kind == values.LINK:
         target = binding.realm._binding_of_key(each.target)
         kind = target.property(target.primary_key).type if target.primary_key else values.MIXED
-    if each.container is None and kind not in _JSON:
-        return field
+    if each.container is None:
+        if kind not in _JSON or kind in _FLOATS and field in ("nan", "inf", "-inf"):
+            return field
+        if kind == values.BOOL and field.lower() in _TRUTHS:
+            return _TRUTHS[field.lower()]
+    return _json(line, each.name, field)
+
+
+def _json(line: int, name: str, field: str) -> Any:
     try:
-        return json.loads(field.lower() if kind == values.BOOL else field)
+        return json.loads(field)
     except ValueError as error:
         raise InvalidArgumentError(
-            f"Line {line}, {each.name}: {field!r:.80} is no value: {error}"
+            f"Line {line}, {name}: {field!r:.80} is no value: {error}"
         ) from None
