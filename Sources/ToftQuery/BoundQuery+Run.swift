@@ -53,7 +53,7 @@ extension BoundQuery {
         let node = PropertyNode(
             ColumnRead(PropertyRef(classID: property.classID, propertyID: property.id), type))
         var aggregation = Aggregation(operation, of: type)
-        try execution(in: view, of: base, for: .unordered).forEachResult {
+        try execution(in: view, of: base, for: .unordered).forEachResult(reading: property.column) {
             frame, passing throws(ModelError) in
             aggregation.add(try node.evaluate(frame, wanted: passing), passing)
         }

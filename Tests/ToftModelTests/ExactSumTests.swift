@@ -36,6 +36,31 @@ import Testing
         #expect(sum.value == .infinity && sum.average(of: 3) == 0x1p1023)
     }
 
+    @Test func `Blocks of numbers of other sizes add up as single ones do`() {
+        var state: UInt64 = 5
+        var (blocks, singles) = (ExactSum(), ExactSum())
+        for exponent in [0, 0, 40, -300, 0, 900, -1000, 900, 1000] {
+            // Multiples of 2^(exponent - 53), some negative, some 0.
+            let values = (0..<64).map { row -> Double in
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                let value =
+                    Double(state >> 11)
+                    * Double(sign: .plus, exponent: exponent - 53, significand: 1)
+                return row % 7 == 0 ? 0 : row % 3 == 0 ? -value : value
+            }
+            for _ in 0..<3 {
+                values.withUnsafeBufferPointer { buffer in
+                    guard let start = buffer.baseAddress else { return }
+                    #expect(blocks.add(start, .max) == 64)
+                }
+                for value in values { _ = singles.add(value) }
+                #expect(blocks.value == singles.value)
+                #expect(blocks.average(of: 7) == singles.average(of: 7))
+            }
+        }
+        #expect(blocks.value != 0)
+    }
+
     @Test func `Numbers and their opposites are zero whatever their size and order`() {
         let seed = UInt64.random(in: 0...UInt64(UInt32.max))
         print("exact sums, seed \(seed)")

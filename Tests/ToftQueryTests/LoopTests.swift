@@ -114,6 +114,50 @@ import ToftTestKit
         }
     }
 
+    @Test(arguments: [TextTest.Operation.equal, .notEqual, .beginsWith])
+    func `What the first bytes of a text say is what a look at all of it says`(
+        operation: TextTest.Operation
+    ) {
+        let seed = Seed.random()
+        print("first bytes of texts, seed \(seed)")
+        var random = seed
+        // Pairs that differ in the bit that tells A from a, and letters that fold to ASCII.
+        let parts = [
+            "a", "A", "z", "Z", "1", "\u{11}", "@", "`", "[", "{", "\0", "é", "\u{301}",
+            "\u{212A}", "ß",
+        ]
+        func bytes(_ most: Int) -> [UInt8] {
+            let letters = Int.random(in: 0..<3, using: &random) == 0 ? parts.count : 4
+            return (0..<Int.random(in: 0...most, using: &random)).flatMap { _ in
+                Array(parts[Int.random(in: 0..<letters, using: &random)].utf8)
+            }
+        }
+        let choices: [StringOptions] = [
+            [], [.caseInsensitive], [.diacriticInsensitive],
+            [.caseInsensitive, .diacriticInsensitive],
+        ]
+        for round in 0..<20_000 {
+            let options = choices[round % 4]
+            let needle = bytes(10)
+            let text = Bool.random(using: &random) ? needle + bytes(3) : bytes(12)
+            let matcher = TextMatcher(
+                TextTest(
+                    operation: operation,
+                    needle: options.isEmpty ? needle : CaseFolding.folded(needle, options),
+                    options: options))
+            let around = (0..<8).map { _ in UInt8.random(in: 0...255, using: &random) }
+            (around + text + around).withUnsafeBytes { memory in
+                let place = UnsafeRawBufferPointer(rebasing: memory[8..<8 + text.count])
+                let passes = matcher.matches(place) != matcher.isInverted
+                let quick = matcher.quick
+                let first = memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+                #expect(quick.verdict(place) ?? passes == passes, "\(needle), \(text)")
+                #expect(quick.mayPass(first) || !passes || !quick.isOfUse, "\(needle), \(text)")
+                #expect(quick.mayPass(length: text.count) || !passes, "\(needle), \(text)")
+            }
+        }
+    }
+
     private func result(_ operation: AggregateOperation, _ vector: Vector, _ wanted: Selection)
         -> ToftModel.Value?
     {

@@ -11,6 +11,10 @@ package struct ExactSum {
     private var base: UInt64 = 4096
     /// See `addBlock`.
     private var scale: Int64 = 0
+    /// The sums of blocks: of what is left of numbers after rounding, times 2^(52 - scale), and of
+    /// what rounding took off, times 2^(97 - scale).
+    private var rounded: Int128 = 0
+    private var remainders: Int128 = 0
     /// What `near` does not take: 32 bits in each, least first, times 2^-1075. Signed, so that
     /// carries can wait.
     private var wide: [Int64]?
@@ -75,11 +79,16 @@ package struct ExactSum {
             fitScale(to: values)
             return false
         }
-        _ = add(highSums[0])
-        _ = add(highSums[1])
-        _ = add(lowSums[0])
-        _ = add(lowSums[1])
+        rounded &+= Self.units(highSums[0], high) &+ Self.units(highSums[1], high)
+        remainders &+= Self.units(lowSums[0], low) &+ Self.units(lowSums[1], low)
         return true
+    }
+
+    /// How often a sum has the unit that numbers added to `shift` are rounded to. The sum is less
+    /// than a third of `shift` and has no bits below the unit.
+    @inline(__always)
+    private static func units(_ sum: Double, _ shift: Double) -> Int128 {
+        Int128(Int64(bitPattern: (sum + shift).bitPattern &- shift.bitPattern))
     }
 
     @inline(never)
@@ -88,7 +97,10 @@ package struct ExactSum {
         for row in 0..<64 where values[row].isFinite {
             greatest = max(greatest, Int64(values[row].bitPattern >> 52 & 0x7FF))
         }
-        scale = min(max(greatest - 1023 + 10, -900), 1000)
+        let fitting = min(max(greatest - 1023 + 10, -900), 1000)
+        if fitting == scale { return }
+        spillBlocks()
+        scale = fitting
     }
 
     /// The integer of a normal number, with its sign, shifted left.
@@ -148,10 +160,21 @@ package struct ExactSum {
 
     /// Moves the sum of the near ones to `wide`.
     private mutating func spill() {
-        let (magnitude, isNegative) = (near.magnitude, near < 0)
+        addWide(near, at: Int(base))
         near = 0
-        addWide(UInt64(truncatingIfNeeded: magnitude), isNegative, at: Int(base))
-        addWide(UInt64(truncatingIfNeeded: magnitude >> 64), isNegative, at: Int(base) + 64)
+    }
+
+    /// Moves the sums of blocks to `wide`.
+    private mutating func spillBlocks() {
+        addWide(rounded, at: Int(scale) + 1023)
+        addWide(remainders, at: Int(scale) + 978)
+        (rounded, remainders) = (0, 0)
+    }
+
+    private mutating func addWide(_ sum: Int128, at position: Int) {
+        let (magnitude, isNegative) = (sum.magnitude, sum < 0)
+        addWide(UInt64(truncatingIfNeeded: magnitude), isNegative, at: position)
+        addWide(UInt64(truncatingIfNeeded: magnitude >> 64), isNegative, at: position + 64)
     }
 
     /// Leaves 0..<2^32 in each digit but the last, which has the sign.
@@ -181,6 +204,7 @@ package struct ExactSum {
         }
         var all = self
         if base != 4096 { all.spill() }
+        all.spillBlocks()
         guard var digits = all.wide else { return change(0) }
         Self.carry(&digits)
         let isNegative = digits[digits.count - 1] < 0

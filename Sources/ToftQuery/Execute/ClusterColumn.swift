@@ -9,7 +9,7 @@ extension Vector {
         case .double where column.type == .double: break
         case .double, .date, .fixed, .decimal, .text, .mixed: return false
         }
-        let view = try cluster.column(column.column)
+        let view = try cluster.column(column.column, &known)
         switch layout {
         case .bool: bits = Selection(bitmap: try view.bools(), count: cluster.count)
         case .int: use(try view.integers())

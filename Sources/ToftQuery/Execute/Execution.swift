@@ -17,7 +17,8 @@ final class Execution {
     private let source: DataSource
     private let compiler: Compiler
     private let reader: ClassReader
-    private let probe = InterruptProbe.current
+    /// Where nobody can ask for the end, one that nobody knows.
+    private let probe = InterruptProbe.current ?? InterruptProbe(InterruptCounter())
     /// What has been read so far.
     private(set) var tally = Tally()
 
@@ -65,11 +66,12 @@ final class Execution {
 
     /// Calls `body` with each batch of results, in no particular order of the whole unless the
     /// query has none.
-    func forEachResult(_ body: (RowBatch, Selection) throws(ModelError) -> Void)
-        throws(ModelError)
-    {
+    /// - Parameter column: what `body` reads of all objects.
+    func forEachResult(
+        reading column: UInt32? = nil, _ body: (RowBatch, Selection) throws(ModelError) -> Void
+    ) throws(ModelError) {
         let (rows, filter) = try lastRows()
-        try forEachBatch(rows, filter) { batch, passing throws(ModelError) in
+        try forEachBatch(rows, filter, reading: column) { batch, passing throws(ModelError) in
             try body(batch, passing)
             return true
         }
@@ -181,12 +183,12 @@ final class Execution {
     // MARK: Batches
 
     /// Whether somebody asked for the end; asked for each batch.
-    private var isInterrupted: Bool { probe?.isInterrupted ?? false }
+    private var isInterrupted: Bool { probe.isInterrupted }
 
     /// Calls `body` with batches of the base and the rows of them that pass all of `filter`, until
     /// it returns false.
     private func forEachBatch(
-        _ rows: QueryBase, _ filter: [BoundPredicate],
+        _ rows: QueryBase, _ filter: [BoundPredicate], reading column: UInt32? = nil,
         _ body: (RowBatch, Selection) throws(ModelError) -> Bool
     ) throws(ModelError) {
         let predicate =
@@ -196,14 +198,16 @@ final class Execution {
         switch rows {
         case .all:
             var failure: ModelError?
+            let zones = plan.zones
+            let columns = plan.columns + (column.map { [$0] } ?? [])
             do {
-                try reader.table.forEachCluster(reading: plan.zones.map(\.column)) {
+                try reader.table.forEachCluster(reading: columns) {
                     cluster throws(StorageError) in
                     if isInterrupted {
                         failure = .storage(.interrupted)
                         return false
                     }
-                    for zone in plan.zones where try zone.excludes(cluster) {
+                    for zone in zones where try zone.excludes(cluster) {
                         tally.skippedClusters &+= 1
                         return true
                     }
@@ -211,9 +215,9 @@ final class Execution {
                     tally.clusters &+= 1
                     tally.rows &+= batch.count
                     do throws(ModelError) {
-                        let passing =
-                            try predicate?.evaluate(batch, wanted: batch.rows) ?? batch.rows
-                        return try body(batch, passing & batch.rows)
+                        let rows = batch.rows
+                        let passing = try predicate?.evaluate(batch, wanted: rows) ?? rows
+                        return try body(batch, passing & rows)
                     } catch {
                         failure = error
                         return false

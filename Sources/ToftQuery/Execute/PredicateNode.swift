@@ -94,6 +94,7 @@ final class IntRangeNode: PredicateNode {
     private let column: UInt32
     private let low: Int64
     private let high: Int64
+    @exclusivity(unchecked) private var known: KnownColumn?
     /// The same for objects of all over.
     private let scattered: PredicateNode
 
@@ -108,15 +109,14 @@ final class IntRangeNode: PredicateNode {
         guard let cluster = batch.cluster else {
             return try scattered.evaluate(batch, wanted: wanted)
         }
-        do { return try rows(of: try cluster.column(column), cluster.count) } catch {
+        do {
+            let (values, nulls) = try cluster.nullableIntegers(column, &known)
+            let within = IntLoops.range(values, count: cluster.count, low, high)
+            guard let nulls else { return within }
+            return within.subtracting(Selection(bitmap: nulls, count: cluster.count))
+        } catch {
             throw .storage(error)
         }
-    }
-
-    private func rows(of values: ColumnView, _ count: Int) throws(StorageError) -> Selection {
-        let within = IntLoops.range(try values.integers(), count: count, low, high)
-        guard let nulls = values.nulls else { return within }
-        return within.subtracting(Selection(bitmap: nulls, count: count))
     }
 }
 

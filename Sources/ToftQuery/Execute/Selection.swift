@@ -73,8 +73,11 @@ struct Selection: Equatable, Sendable {
     /// up to 64 rows, and how many they are. Bits beyond those are 0.
     @inline(__always)
     init(_ count: Int, word: (_ start: Int, _ rows: Int) -> UInt64) {
+        if count >= Self.capacity {
+            self.init(SIMD4(word(0, 64), word(64, 64), word(128, 64), word(192, 64)))
+            return
+        }
         self = .empty
-        let count = min(count, Self.capacity)
         var start = 0
         while start < count {
             words[start >> 6] = word(start, min(count &- start, 64))

@@ -29,10 +29,14 @@ final class TextMatcher {
         operation == .contains && options.isEmpty && needleCount > 0 ? needleBytes : nil
     }
 
-    /// Whether one text passes and no other.
-    var isExact: Bool { operation == .equal && options.isEmpty }
+    /// Whether one text passes and no other; of `!=` whether one alone does not.
+    var isExact: Bool { (operation == .equal || isInverted) && options.isEmpty }
 
-    /// What the length and the first eight bytes of a text say, for `==`, `!=` and BEGINSWITH.
+    /// Whether all pass but those that are equal.
+    var isInverted: Bool { operation == .notEqual }
+
+    /// What the length and the first eight bytes of a text that lies in a cluster say about `==`
+    /// and BEGINSWITH; of `!=` it is what they say about `==`.
     struct Quick {
         /// The first bytes of the needle, up to eight, and ones where they are; no ones where they
         /// say nothing.
@@ -42,42 +46,71 @@ final class TextMatcher {
         private var ascii: UInt64 = 0
         /// Ones where capital letters count as small ones.
         private var folded: UInt64 = 0
+        /// `mask` without the bit that tells a capital letter from a small one, where that does not
+        /// count.
+        private var rough: UInt64 = 0
         /// The length of all that may be equal; -1: any.
         private var length = -1
-        private let isHead: Bool
-        private let isInverted: Bool
+        /// Bytes of `head`.
+        private var headLength = 0
+        /// Whether a text that begins with `head` passes, and needs no further look.
+        private var isWhole = false
 
         init(_ test: TextTest) {
             let count = test.needle.count
-            isInverted = test.operation == .notEqual
-            isHead = test.operation == .beginsWith && count <= 8
             switch test.operation {
             case .equal, .notEqual, .beginsWith: break
             default: return
             }
             let isPlain = test.options.isEmpty
-            if isPlain && test.operation != .beginsWith { length = count }
+            let isHead = test.operation == .beginsWith
+            if isPlain && !isHead { length = count }
             guard count > 0, isPlain || test.needle.allSatisfy({ $0 < 0x80 }) else { return }
             for byte in test.needle.prefix(8).reversed() {
                 head = head << 8 | UInt64(byte)
                 mask = mask << 8 | 0xFF
             }
+            headLength = min(count, 8)
+            isWhole = count <= 8 && (isPlain || isHead)
             if !isPlain { ascii = mask & 0x8080_8080_8080_8080 }
-            if test.options.contains(.caseInsensitive) { folded = 0x8080_8080_8080_8080 }
+            rough = mask
+            if test.options.contains(.caseInsensitive) {
+                folded = 0x8080_8080_8080_8080
+                rough &= ~0x2020_2020_2020_2020
+            }
         }
 
+        /// Whether `mayPass` says something.
+        var isOfUse: Bool { mask != 0 }
+
+        /// Whether a text may pass that begins with these bytes, or is these and shorter.
+        @inline(__always)
+        func mayPass(_ first: UInt64) -> Bool {
+            (first ^ head) & rough == 0 || first & ascii != 0
+        }
+
+        /// Whether a text of this length may pass.
+        @inline(__always)
+        func mayPass(length: Int) -> Bool { self.length < 0 || length == self.length }
+
         /// Nil where they say nothing.
+        /// - Parameter text: a near value of a column, of which the eight bytes before it can be
+        ///   read, too.
         @inline(__always)
         func verdict(_ text: UnsafeRawBufferPointer) -> Bool? {
-            if length >= 0 && text.count != length { return isInverted }
-            guard mask != 0, text.count >= 8, let base = text.baseAddress else { return nil }
-            var word = UInt64(littleEndian: base.loadUnaligned(as: UInt64.self)) & mask
+            if length >= 0 && text.count != length { return false }
+            guard mask != 0, let base = text.baseAddress else { return nil }
+            // The first eight bytes; of a shorter text all, and zeros behind them.
+            let count = min(text.count, 8)
+            let last = (base + (count &- 8)).loadUnaligned(as: UInt64.self)
+            var word =
+                (UInt64(littleEndian: last) >> UInt64(truncatingIfNeeded: 64 &- count &* 8)) & mask
             if word & ascii != 0 { return nil }
             let fromA = word &+ 0x3F3F_3F3F_3F3F_3F3F
             let beyondZ = word &+ 0x2525_2525_2525_2525
             word |= (fromA & ~beyondZ & folded) &>> 2
-            if word != head { return isInverted }
-            return isHead ? true : nil
+            if word != head || count < headLength { return false }
+            return isWhole ? true : nil
         }
     }
 

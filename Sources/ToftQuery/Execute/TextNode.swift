@@ -9,9 +9,9 @@ final class TextNode: PredicateNode {
     private let matcher: TextMatcher
     /// The same for objects of all over.
     private let scattered: PredicateNode
-    /// For each code 1 where its text passes, else 0.
+    /// For each code 1 where its text is found, else 0.
     private let verdicts: UnsafeMutablePointer<UInt8>
-    /// The code that passed in the last cluster where one alone can: in the next it is near.
+    /// The code found in the last cluster where there can be but one: in the next it is near.
     private var lastCode = 0
 
     init(_ column: UInt32, _ matcher: TextMatcher, scattered: PredicateNode) {
@@ -31,58 +31,76 @@ final class TextNode: PredicateNode {
         do {
             let (bitmap, texts) = try cluster.nullableBytes(column)
             let nulls = bitmap.map { Selection(bitmap: $0, count: cluster.count) } ?? .empty
-            let rows = wanted.subtracting(nulls)
-            let passing = try passingRows(texts, cluster.count, rows)
-            return matcher.operation == .notEqual
-                ? passing | nulls : passing.subtracting(nulls)
+            let found = try foundRows(texts, cluster.count, wanted.subtracting(nulls))
+                .subtracting(nulls)
+            return matcher.isInverted ? ~found : found
         } catch {
             throw .storage(error)
         }
     }
 
-    private func passingRows(_ texts: BytesColumn, _ count: Int, _ wanted: Selection)
+    /// The rows that pass; of `!=` those that do not.
+    private func foundRows(_ texts: BytesColumn, _ count: Int, _ wanted: Selection)
         throws(StorageError) -> Selection
     {
         if let coding = texts.coding {
-            return try passingRows(texts, coding.codes, coding.count, count)
+            return try foundRows(texts, coding.codes, coding.count, count)
         }
         if let found = try rowsWithNeedle(texts, count) { return found }
         let quick = matcher.quick
-        return try wanted.filter { row throws(StorageError) in try passes(texts, row, quick) }
+        let open = quick.isOfUse ? wanted & openRows(texts, count, quick) : wanted
+        return try open.filter { row throws(StorageError) in try isFound(texts, row, quick) }
     }
 
-    /// Whether the text of a row, or of a code, passes.
+    /// The rows that may pass, in a loop that calls nothing: most are out after it.
+    private func openRows(_ texts: BytesColumn, _ count: Int, _ quick: TextMatcher.Quick)
+        -> Selection
+    {
+        Selection(count) { start, rows in
+            var bits: UInt64 = 0
+            for row in 0..<rows {
+                let isOpen = texts.head(start &+ row).map { quick.mayPass($0) } ?? true
+                bits |= (isOpen ? 1 : 0) &<< UInt64(truncatingIfNeeded: row)
+            }
+            return bits
+        }
+    }
+
+    /// Whether the text of a row, or of a code, passes; of `!=` whether it does not.
     @inline(__always)
-    private func passes(_ texts: BytesColumn, _ index: Int, _ quick: TextMatcher.Quick)
+    private func isFound(_ texts: BytesColumn, _ index: Int, _ quick: TextMatcher.Quick)
         throws(StorageError) -> Bool
     {
-        guard let text = texts.near(index) else {
-            return matcher.matches(
-                texts.coding == nil ? try texts[index] : try texts.text(index))
+        let text: UnsafeRawBufferPointer
+        if let near = texts.near(index) {
+            if let verdict = quick.verdict(near) { return verdict }
+            text = near
+        } else {
+            text = texts.coding == nil ? try texts[index] : try texts.text(index)
         }
-        return quick.verdict(text) ?? matcher.matches(text)
+        return matcher.matches(text) != matcher.isInverted
     }
 
     /// Tests each text of a coded column once.
-    private func passingRows(
+    private func foundRows(
         _ texts: BytesColumn, _ codes: UnsafePointer<UInt8>, _ codeCount: Int, _ count: Int
     ) throws(StorageError) -> Selection {
         if matcher.isExact {
-            guard let code = try passingCode(texts, codeCount) else { return .empty }
+            guard let code = try foundCode(texts, codeCount) else { return .empty }
             return IntLoops.equal(codes, count: count, UInt8(code))
         }
-        var passed = 0
+        var found = 0
         var last = 0
         let quick = matcher.quick
         for code in 0..<codeCount {
-            let passes = try passes(texts, code, quick)
-            verdicts[code] = passes ? 1 : 0
-            if passes {
-                passed += 1
+            let isFound = try isFound(texts, code, quick)
+            verdicts[code] = isFound ? 1 : 0
+            if isFound {
+                found += 1
                 last = code
             }
         }
-        switch passed {
+        switch found {
         case 0: return .empty
         case 1: return IntLoops.equal(codes, count: count, UInt8(last))
         default: return IntLoops.verdicts(codes, count: count, verdicts, codeCount)
@@ -90,16 +108,23 @@ final class TextNode: PredicateNode {
     }
 
     /// The code of the one text that passes, looked for on both sides of the last one.
-    private func passingCode(_ texts: BytesColumn, _ codeCount: Int) throws(StorageError) -> Int? {
+    private func foundCode(_ texts: BytesColumn, _ codeCount: Int) throws(StorageError) -> Int? {
         let quick = matcher.quick
+        @inline(__always)
+        func isFound(_ code: Int) throws(StorageError) -> Bool {
+            guard quick.mayPass(length: texts.length(code)),
+                texts.head(code).map({ quick.mayPass($0) }) ?? true
+            else { return false }
+            return try self.isFound(texts, code, quick)
+        }
         var below = min(lastCode, codeCount &- 1)
         var above = below &+ 1
         while below >= 0 || above < codeCount {
-            if below >= 0, try passes(texts, below, quick) {
+            if below >= 0, try isFound(below) {
                 lastCode = below
                 return below
             }
-            if above < codeCount, try passes(texts, above, quick) {
+            if above < codeCount, try isFound(above) {
                 lastCode = above
                 return above
             }

@@ -52,6 +52,8 @@ final class Vector {
     /// The bytes from the ninth on of uuids and object ids, big-endian.
     private let lows: UnsafePointer<UInt64>
     var texts: UnsafePointer<UnsafeRawBufferPointer>
+    /// The column of the last cluster that the vector was pointed at.
+    @exclusivity(unchecked) var known: KnownColumn?
     /// Storage of the vector's own.
     private let storage: UnsafeMutableRawPointer
 

@@ -37,14 +37,6 @@ enum ZoneMapFilter {
         }
     }
 
-    /// The column whose values are tested.
-    var column: UInt32 {
-        switch self {
-        case .integers(let column, _, _): column
-        case .numbers(let column, _, _): column
-        }
-    }
-
     /// Whether no row of a cluster can pass.
     func excludes(_ cluster: ClusterView) throws(StorageError) -> Bool {
         switch self {

@@ -1,10 +1,10 @@
 /// The values of a column of bytes in one cluster. Pages and bounds are verified when it is made; a
-/// value costs two compares.
+/// value costs two compares. Copying it counts no references: it is good as long as its cluster.
 ///
 /// Public because only what is public is inlined in other modules: see `near`.
 public struct BytesColumn {
-    private let pages: PageReader
-    private let cluster: ClusterPage
+    private let pages: Unmanaged<PageReader>
+    private let page: PageNumber
     @usableFromInline let base: UnsafeRawPointer
     /// A cell for each row, or for each code.
     @usableFromInline let cells: UnsafeRawPointer
@@ -18,14 +18,15 @@ public struct BytesColumn {
 
     init(_ leaf: TableReader.Leaf, _ slice: ColumnSlice?, _ pages: PageReader) throws(StorageError)
     {
-        self.pages = pages
-        cluster = leaf.cluster
+        self.pages = .passUnretained(pages)
+        page = leaf.ref.page
         base = leaf.cluster.base
         guard let slice, slice.low < slice.high else {
             let isPlain = slice?.geometry.isCoded == false
             cells = isPlain ? slice?.values ?? DefaultArrays.zeros : DefaultArrays.zeros
             codes = nil
-            (low, high, codeCount) = (0, 0, 0)
+            // So that no value is near.
+            (low, high, codeCount) = (8, 8, 0)
             return
         }
         cells =
@@ -33,12 +34,14 @@ public struct BytesColumn {
             ? slice.base + (slice.start + slice.geometry.texts) : slice.values
         codes = slice.geometry.isCoded ? slice.values : nil
         codeCount = slice.geometry.isCoded ? slice.textCount &+ 1 : 0
-        guard slice.low >= UInt64(cluster.heapStart), slice.high <= UInt64(cluster.heapEnd) else {
+        guard slice.low >= UInt64(leaf.cluster.heapStart),
+            slice.high <= UInt64(leaf.cluster.heapEnd)
+        else {
             throw .corrupt(
-                page: cluster.page, reason: "a column's bytes lie outside its cluster's heap")
+                page: page, reason: "a column's bytes lie outside its cluster's heap")
         }
         (low, high) = (Int(slice.low), Int(slice.high))
-        try pages.verify(leaf.ref, cluster.base, low..<high)
+        try pages.verify(leaf.ref, base, low..<high)
     }
 
     /// The bytes of a row below the cluster's count; none where it is null.
@@ -51,7 +54,8 @@ public struct BytesColumn {
     }
 
     /// The bytes of a row, or of a code where the column is coded, if they lie in the cluster; nil
-    /// of long values, and of damaged cells. For loops: asks nothing twice, and is inlined.
+    /// of long values, and of damaged cells. The eight bytes before can be read, too. For loops:
+    /// asks nothing twice, and is inlined.
     @inlinable
     @inline(__always)
     public func near(_ index: Int) -> UnsafeRawBufferPointer? {
@@ -63,6 +67,26 @@ public struct BytesColumn {
             return nil
         }
         return UnsafeRawBufferPointer(start: base + offset, count: length)
+    }
+
+    /// The eight bytes from where a near value begins, those beyond its end among them; nil of long
+    /// values, and of those near the end of the column's part of the heap.
+    @inlinable
+    @inline(__always)
+    public func head(_ index: Int) -> UInt64? {
+        let cell = UInt32(
+            littleEndian: cells.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self))
+        let offset = Int(cell & 0x7_FFFF)
+        guard offset >= low, offset &+ 8 <= high, Int32(bitPattern: cell) >= 0 else { return nil }
+        return UInt64(littleEndian: (base + offset).loadUnaligned(as: UInt64.self))
+    }
+
+    /// The length of a value; more than a value can have for one that lies elsewhere.
+    @inlinable
+    @inline(__always)
+    public func length(_ index: Int) -> Int {
+        let cell = cells.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self)
+        return Int(UInt32(littleEndian: cell) &>> 19)
     }
 
     /// The codes of a coded column: one byte for each row of the cluster, from which the rows with
@@ -82,15 +106,17 @@ public struct BytesColumn {
 
     /// The part of the cluster in which the texts lie; there may be others between them.
     package var heap: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: cluster.base + low, count: high - low)
+        UnsafeRawBufferPointer(start: base + low, count: high - low)
     }
 
     /// Whether a value of the first `count` rows lies elsewhere because it is long. Of a column
     /// that is not coded. O(count).
     package func hasLongValues(_ count: Int) -> Bool {
-        var flags = 0
-        for row in 0..<count { flags |= cells.uint32(at: row &* 4) }
-        return HeapCell(raw: flags).isExternal
+        var flags: UInt32 = 0
+        for row in 0..<count {
+            flags |= cells.loadUnaligned(fromByteOffset: row &* 4, as: UInt32.self)
+        }
+        return HeapCell(raw: Int(UInt32(littleEndian: flags))).isExternal
     }
 
     /// The row whose value holds the bytes at `offset` of the heap, looked for from row `start` on
@@ -111,17 +137,19 @@ public struct BytesColumn {
         let offset = cell.offset
         let end = offset &+ cell.length
         if cell.raw != 0 && (offset < low || end > high) { throw outside }
-        let bytes = UnsafeRawBufferPointer(start: cluster.base + offset, count: cell.length)
+        let bytes = UnsafeRawBufferPointer(start: base + offset, count: cell.length)
         return cell.isExternal ? try external(bytes) : bytes
     }
 
     private var outside: StorageError {
-        .corrupt(page: cluster.page, reason: "a cell lies outside its column's heap")
+        .corrupt(page: page, reason: "a cell lies outside its column's heap")
     }
 
     private func external(_ bytes: UnsafeRawBufferPointer) throws(StorageError)
         -> UnsafeRawBufferPointer
     {
-        try pages.blob(try Ref(blob: bytes, page: cluster.page))
+        try pages._withUnsafeGuaranteedRef { pages in
+            Result { () throws(StorageError) in try pages.blob(try Ref(blob: bytes, page: page)) }
+        }.get()
     }
 }

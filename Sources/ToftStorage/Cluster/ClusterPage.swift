@@ -4,39 +4,51 @@
 struct ClusterPage {
     let base: UnsafeRawPointer
     let page: PageNumber
-    let byteCount: Int
-    let rowCount: Int
-    let rowCapacity: Int
-    let columnCount: Int
+    // No wider than in the file: scans copy this.
+    private let heap: (start: UInt32, end: UInt32)
+    private let counts: (rows: UInt16, capacity: UInt16, columns: UInt16, pages: UInt8)
     /// Whether each row has the key after that of the row before, so that only the first is stored.
     let hasDenseKeys: Bool
-    let heapStart: Int
-    let heapEnd: Int
-    /// Where the cluster's own header begins.
-    let header: Int
 
     @inline(__always)
     init(_ base: UnsafeRawPointer, page: PageNumber, pageCount: UInt32) throws(StorageError) {
         guard pageCount > 0, pageCount <= ExtentLimit.pages else {
             throw .corrupt(page: page, reason: "a cluster of too many pages")
         }
-        let header = ExtentHeader.size &+ (Int(pageCount) &- 1) &* ExtentHeader.checksumSize
+        let header = Self.header(pages: Int(pageCount))
         self.base = base
         self.page = page
-        self.header = header
-        byteCount = Int(pageCount) &* Page.size
-        rowCount = base.uint16(at: header &+ ClusterLayout.rowCount)
-        rowCapacity = base.uint16(at: header &+ ClusterLayout.rowCapacity)
-        columnCount = base.uint16(at: header &+ ClusterLayout.columnCount)
+        counts = (
+            UInt16(truncatingIfNeeded: base.uint16(at: header &+ ClusterLayout.rowCount)),
+            UInt16(truncatingIfNeeded: base.uint16(at: header &+ ClusterLayout.rowCapacity)),
+            UInt16(truncatingIfNeeded: base.uint16(at: header &+ ClusterLayout.columnCount)),
+            UInt8(truncatingIfNeeded: pageCount)
+        )
         let flags = base.uint16(at: header &+ ClusterLayout.flags)
         hasDenseKeys = flags & ClusterLayout.denseKeysFlag != 0
-        heapStart = base.uint32(at: header &+ ClusterLayout.heapStart)
-        heapEnd = base.uint32(at: header &+ ClusterLayout.heapEnd)
+        heap = (
+            UInt32(truncatingIfNeeded: base.uint32(at: header &+ ClusterLayout.heapStart)),
+            UInt32(truncatingIfNeeded: base.uint32(at: header &+ ClusterLayout.heapEnd))
+        )
         guard ExtentHeader.isPlain(base), rowCount > 0, rowCount <= rowCapacity,
             rowCapacity <= ClusterLimits.rows,
             columnCount <= ClusterLimits.columns, columnsStart <= heapStart, heapStart <= heapEnd,
             heapEnd <= byteCount, flags & ~ClusterLayout.denseKeysFlag == 0
         else { throw .corrupt(page: page, reason: "a cluster contradicts itself") }
+    }
+
+    @inline(__always) var rowCount: Int { Int(counts.rows) }
+    @inline(__always) var rowCapacity: Int { Int(counts.capacity) }
+    @inline(__always) var columnCount: Int { Int(counts.columns) }
+    @inline(__always) var heapStart: Int { Int(heap.start) }
+    @inline(__always) var heapEnd: Int { Int(heap.end) }
+    @inline(__always) var byteCount: Int { Int(counts.pages) &* Page.size }
+    /// Where the cluster's own header begins.
+    @inline(__always) var header: Int { Self.header(pages: Int(counts.pages)) }
+
+    @inline(__always)
+    private static func header(pages: Int) -> Int {
+        ExtentHeader.size &+ (pages &- 1) &* ExtentHeader.checksumSize
     }
 
     @inline(__always)
@@ -142,10 +154,12 @@ struct ClusterPage {
     /// What an entry keeps of a column's values, nil where that says nothing: for scans, which ask
     /// each cluster and look at the arrays of few.
     @inline(__always)
-    func bounds(ofColumn column: Column) throws(StorageError) -> (low: UInt64, high: UInt64)? {
-        guard let index = index(ofColumn: column.id) else { return nil }
+    func bounds(ofColumn id: UInt32, _ type: ColumnType) throws(StorageError)
+        -> (low: UInt64, high: UInt64)?
+    {
+        guard let index = index(ofColumn: id) else { return nil }
         let entry = entry(index)
-        guard base.uint8(at: entry &+ ClusterLayout.entryType) == Int(column.type.rawValue) else {
+        guard base.uint8(at: entry &+ ClusterLayout.entryType) == Int(type.rawValue) else {
             throw .corrupt(page: page, reason: "a column has another type than its table says")
         }
         let flags = base.uint8(at: entry &+ ClusterLayout.entryFlags)
@@ -274,6 +288,13 @@ struct ColumnSlice {
 
     @inline(__always)
     var high: UInt64 { base.uint64(at: entry &+ ClusterLayout.entryHigh) }
+
+    /// Which rows are null (1); nil where none is.
+    @inline(__always)
+    var nulls: UnsafePointer<UInt64>? {
+        geometry.isNullable && nullCount > 0
+            ? (base + start).assumingMemoryBound(to: UInt64.self) : nil
+    }
 
     @inline(__always)
     func isNull(_ row: Int) -> Bool { geometry.isNullable && bit(row, at: start) }

@@ -56,6 +56,47 @@ package struct ClusterView {
         }
     }
 
+    /// The same, faster where the cluster holds the column as the last one did that was asked with
+    /// the same `known`.
+    package func column(_ id: UInt32, _ known: inout KnownColumn?) throws(StorageError)
+        -> ColumnView
+    {
+        if let column = known?.column, let slice = try slice(id, known) {
+            return ColumnView(column, slice, count: count)
+        }
+        let view = try column(id)
+        known = view.known(in: leaf.cluster)
+        return view
+    }
+
+    /// The values of a column of integers, and which rows are null (1), nil where none is.
+    package func nullableIntegers(_ id: UInt32, _ known: inout KnownColumn?) throws(StorageError)
+        -> (values: IntegerColumn, nulls: UnsafePointer<UInt64>?)
+    {
+        if let slice = try slice(id, known), slice.geometry.type == .int64 {
+            return (slice.integers(0..<count), slice.nulls)
+        }
+        let view = try column(id, &known)
+        return (try view.integers(), view.nulls)
+    }
+
+    @inline(__always)
+    private func slice(_ id: UInt32, _ known: KnownColumn?) throws(StorageError) -> ColumnSlice? {
+        guard let known, known.column.id == id, let slice = known.slice(in: leaf.cluster) else {
+            return nil
+        }
+        try verify(slice.range)
+        return slice
+    }
+
+    @inline(__always)
+    private func verify(_ range: Range<Int>) throws(StorageError) {
+        if range.upperBound <= Page.size { return }
+        try reading { table throws(StorageError) in
+            try table.pages.verify(leaf.ref, leaf.cluster.base, range)
+        }
+    }
+
     /// Which rows are null (1); nil where none is.
     package func nulls(_ column: UInt32) throws(StorageError) -> UnsafePointer<UInt64>? {
         try self.column(column).nulls
@@ -132,9 +173,11 @@ package struct ClusterView {
     /// Bounds that all values that are not null keep, not always the tightest; nil where none are
     /// known. `isEmpty`: no row has a value.
     package func zone(_ column: UInt32) throws(StorageError) -> Zone? {
-        let column = try reading { table throws(StorageError) in try table.column(column) }
-        guard let (low, high) = try leaf.cluster.bounds(ofColumn: column) else { return nil }
-        switch column.type {
+        guard let type = table._withUnsafeGuaranteedRef({ $0.type(ofColumn: column) }) else {
+            throw .noSuchColumn(column)
+        }
+        guard let (low, high) = try leaf.cluster.bounds(ofColumn: column, type) else { return nil }
+        switch type {
         case .int64, .timestamp: return .integers(Int64(bitPattern: low), Int64(bitPattern: high))
         case .float32, .float64: return .numbers(Double(bitPattern: low), Double(bitPattern: high))
         case .bool, .bytes, .list, .fixed16, .fixed12: return nil
@@ -143,6 +186,11 @@ package struct ClusterView {
 }
 
 extension TableReader {
+    @inline(__always)
+    fileprivate func type(ofColumn id: UInt32) -> ColumnType? {
+        columnIndex(id).map { columns[$0].type }
+    }
+
     fileprivate func column(_ id: UInt32, _ type: ColumnType) throws(StorageError) -> Column {
         let column = try column(id)
         guard column.type == type else {

@@ -11,14 +11,18 @@ package struct ColumnView {
         self.count = count
     }
 
+    /// What a cluster that holds the column told about it; nil where it does not.
+    func known(in cluster: ClusterPage) -> KnownColumn? {
+        slice.map { KnownColumn(column, $0, in: cluster) }
+    }
+
     /// The type of the values.
     package var type: ColumnType { column.type }
 
     /// Which rows are null (1); nil where none is.
     package var nulls: UnsafePointer<UInt64>? {
         guard let slice else { return column.isNullWhereAbsent ? DefaultArrays.ones : nil }
-        guard slice.geometry.isNullable, slice.nullCount > 0 else { return nil }
-        return (slice.base + slice.start).assumingMemoryBound(to: UInt64.self)
+        return slice.nulls
     }
 
     /// The bits of a column of bools.
@@ -75,6 +79,39 @@ package struct ColumnView {
     }
 
     private var zeros: IntegerColumn { IntegerColumn(DefaultArrays.zeros, .eight, count: count) }
+}
+
+/// What one cluster told about a column. Most others hold it with the same type, width and
+/// capacity: there it has only to be found, and its place to be verified.
+package struct KnownColumn {
+    let column: Column
+    private let index: Int
+    /// The bytes of its entry that its geometry follows from.
+    private let head: UInt64
+    private let geometry: ColumnGeometry
+    private let size: Int
+
+    init(_ column: Column, _ slice: ColumnSlice, in cluster: ClusterPage) {
+        self.column = column
+        index = (slice.entry &- cluster.entry(0)) / ClusterLayout.entrySize
+        head = slice.base.uint64(at: slice.entry)
+        geometry = slice.geometry
+        size = slice.geometry.size
+    }
+
+    /// The column's arrays, verified to lie between the keys and the heap; nil where the cluster
+    /// has to be asked.
+    @inline(__always)
+    func slice(in cluster: ClusterPage) -> ColumnSlice? {
+        let entry = cluster.entry(index)
+        guard index < cluster.columnCount, cluster.base.uint64(at: entry) == head,
+            cluster.rowCapacity == geometry.capacity
+        else { return nil }
+        let start = cluster.start(ofColumn: index)
+        guard start & 7 == 0, start >= cluster.columnsStart, start &+ size <= cluster.heapStart
+        else { return nil }
+        return ColumnSlice(base: cluster.base, entry: entry, start: start, geometry: geometry)
+    }
 }
 
 /// The values of a column of 16 or 12 bytes each.

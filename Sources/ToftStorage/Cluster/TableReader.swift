@@ -138,11 +138,15 @@ package final class TableReader: Sendable {
         _ body: (ClusterView) throws(StorageError) -> Bool
     ) throws(StorageError) {
         let cursor = LeafCursor(pages: pages, root: root, leafType: .cluster)
+        let file = pages.file
         var target = RowTarget(key)
         var isThere = try cursor.seek(&target)
         while isThere, let base = cursor.base {
             let leaf = try Leaf(cursor.ref, base, pages)
-            if let page = cursor.page(ahead: 2) { prefetch(page, columns, like: leaf.cluster) }
+            if let (base, verified) = cursor.page(ahead: 2).flatMap({ file.located($0) }) {
+                verified.prefetch()
+                Self.prefetch(base, columns, like: leaf.cluster)
+            }
             if leaf.cluster.keys[leaf.cluster.rowCount - 1] >= key {
                 guard try body(ClusterView(table: self, leaf: leaf)) else { return }
             }
@@ -152,10 +156,10 @@ package final class TableReader: Sendable {
 
     /// Fetches what a scan reads of a cluster: its headers and the beginning of some columns, which
     /// lie as in most others.
-    private func prefetch(_ page: PageNumber, _ columns: [UInt32], like cluster: ClusterPage) {
-        guard let (base, verified) = pages.file.located(page) else { return }
+    private static func prefetch(
+        _ base: UnsafeRawPointer, _ columns: [UInt32], like cluster: ClusterPage
+    ) {
         base.prefetch()
-        verified.prefetch()
         (base + cluster.header).prefetch()
         for id in columns {
             guard let index = cluster.index(ofColumn: id) else { continue }
