@@ -414,10 +414,12 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Tree/OrderedLeaf+Check.swift",
         """\
-                    || before.hint == suffix.hint && before.compareRest(suffix) < 0
+                    || before.hint == suffix.hint
+                        && before.compareRest(inOnePart(suffix, memory)) < 0
 """,
         """\
-                    || before.hint == suffix.hint && before.compareRest(suffix) < 0
+                    || before.hint == suffix.hint
+                        && before.compareRest(inOnePart(suffix, memory)) < 0
                     || Mutant.isOn(.keyOrderNotChecked)
 """,
     ),
