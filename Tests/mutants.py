@@ -87,6 +87,7 @@ TRIALS: dict[str, list[str]] = {
         "setKeepsNull",
         "exactNumberRounded",
         "firstNestedTaken",
+        "formOfAnother",
     ],
     "interleavings": [
         "publishedBeforeMeta",
@@ -409,6 +410,20 @@ EDITS = [
         """\
             done += try checked("pwrite", path, count)
             if Mutant.isOn(.shortWriteTakenAsWhole) { return }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Tree/OrderedLeafForms.swift",
+        """\
+        for index in 0..<count where Self.form(index, in: base) == form { return index }
+""",
+        """\
+        for index in 0..<count {
+            let known = Self.form(index, in: base)
+            if known == form || known.own == form.own && Mutant.isOn(.formOfAnother) {
+                return index
+            }
+        }
 """,
     ),
     Edit(

@@ -31,14 +31,14 @@ enum InnerLayout {
 }
 
 /// Leaf of an ordered tree: slots in key order grow up, the heap of keys and values grows down.
-/// What all keys begin with lies once at the page's end, before it what most of them have near their
-/// ends: the middle.
+/// What all keys begin with lies once at the page's end; before it, what most of them have near
+/// their ends: the middle.
 ///
 /// A key is the shared bytes, then its suffix: the key's own bytes, with the middle among them or
 /// not. The last hint is the last slot's first four bytes: with those of the first slot it tells a
-/// search where to begin, and nothing more depends on it. A slot is its hint, then its cell: how far
-/// before the page's end its heap bytes begin (12 bits), and which of the leaf's forms it has (4),
-/// where 15 says that its form lies before its heap bytes.
+/// search where to begin, and nothing more depends on it. A slot is its hint, then its cell: how
+/// far before the page's end its heap bytes begin (12 bits), and which of the leaf's forms it has
+/// (4), where 15 says that its form lies before its heap bytes.
 enum OrderedLeafLayout {
     static let count = ExtentHeader.size
     static let heapLow = count + 2

@@ -31,7 +31,7 @@ struct KeySuffix {
     /// What follows the middle.
     private(set) var end: UnsafeRawPointer
     private(set) var endLength = 0
-    /// The form of its entry, the value aside.
+    /// The form of its entry; that of a whole key has no value.
     private(set) var form: LeafForm
 
     /// The suffix of a whole key that is not shorter than the shared bytes, in one part.
@@ -71,8 +71,8 @@ struct KeySuffix {
         end = key + (count &- behind)
     }
 
-    /// The suffix of an entry of a leaf: what lies in its heap, around the leaf's middle if the form
-    /// says so.
+    /// The suffix of an entry of a leaf: what lies in its heap, around the leaf's middle if the
+    /// form says so.
     @inline(__always)
     init(
         hint: UInt32, form: LeafForm, heap: UnsafeRawPointer, around middle: UnsafeRawBufferPointer

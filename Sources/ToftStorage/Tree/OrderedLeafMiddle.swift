@@ -1,5 +1,5 @@
-// The middle of a leaf: bytes that most of its keys have near their ends, as the names of hosts that
-// e-mail addresses have before the key of their object.
+// The middle of a leaf: bytes that most of its keys have near their ends, as the names of hosts
+// that e-mail addresses have before the key of their object.
 
 /// How many bytes of a suffix lie behind the last place where the middle of a leaf is in it; nil
 /// where that is in none.

@@ -2,12 +2,11 @@
 /// new leaves. Whole keys are put together in memory of the writer; the leaves they come from are
 /// not those that are written.
 ///
-/// 1. What the new leaves have in common is found first: what all keys begin with, the middle. Where
-///    both leaves have the same middle, or the only one has one, it stays; else one is looked for in
-///    some of the keys.
-/// 2. `measure` says what each entry takes in a leaf with that, and notes the forms of the entries.
-///    The entries of one leaf, with the new one, never take more than they did: otherwise the middle
-///    and the forms stay as they are.
+/// 1. What the new leaves have in common is found first: what all keys begin with, and the middle.
+///    Where both leaves have the same middle, or the only one has one, it stays; else one is looked
+///    for in some of the keys.
+/// 2. `measure` finds what each entry takes in a leaf with that, and the forms of the entries. If
+///    those of one leaf would take more than they do, its middle and forms stay as they are.
 /// 3. Each part that is written shares more where its keys do. Its forms are the same with shorter
 ///    keys, so that an entry takes no more than was measured.
 struct OrderedLeafRewrite {
@@ -149,7 +148,8 @@ struct OrderedLeafRewrite {
             }
         }
         guard second == nil, let entry, shared >= first.shared.count else { return }
-        let most = OrderedLeafLayout.room - first.freeBytes
+        let most =
+            OrderedLeafLayout.room - first.freeBytes
             + OrderedLeafLayout.slotSize + OrderedLeafLayout.formSize
             + entry.key.count + entry.stored.count
         guard usedBytes > most else { return }
@@ -251,7 +251,8 @@ struct OrderedLeafRewrite {
     }
 
     private func write(
-        _ range: Range<Int>, to base: UnsafeMutableRawPointer, _ page: PageNumber, sharing count: Int
+        _ range: Range<Int>, to base: UnsafeMutableRawPointer, _ page: PageNumber,
+        sharing count: Int
     ) throws(StorageError) -> Bool {
         let low = try whole(range.lowerBound)
         guard low.key.count >= count else { return false }
