@@ -58,15 +58,36 @@ struct OrderedLeaf {
         UInt32(truncatingIfNeeded: base.uint32(at: slot(index)))
     }
 
+    /// An entry without a look at its key, its bytes verified to lie in the heap.
+    struct Stored {
+        let hint: UInt32
+        /// The place of its form among those of the leaf; `OrderedLeafLayout.formLimit`: in none.
+        let place: Int
+        let form: LeafForm
+        /// As many bytes as the form says.
+        let heap: UnsafeRawPointer
+    }
+
     /// Entry `index`, which is below `count`.
     @inline(__always)
     func entry(_ index: Int) throws(StorageError) -> Entry {
+        let stored = try stored(index)
+        let form = stored.form
+        let valueLength = form.valueLength
+        return Entry(
+            suffix: KeySuffix(hint: stored.hint, form: form, heap: stored.heap, around: middle),
+            stored: UnsafeRawBufferPointer(
+                start: stored.heap + (form.heapSize &- valueLength), count: valueLength),
+            isBlob: form.isBlob, isSpelledOut: stored.place == OrderedLeafLayout.formLimit)
+    }
+
+    @inline(__always)
+    func stored(_ index: Int) throws(StorageError) -> Stored {
         let cell = base.uint16(at: slot(index) &+ OrderedLeafLayout.slotCell)
         var offset = Page.size &- cell & OrderedLeafLayout.offsetMask
         let place = cell >> OrderedLeafLayout.formShift
-        let isSpelledOut = place == OrderedLeafLayout.formLimit
         let form: LeafForm
-        if isSpelledOut {
+        if place == OrderedLeafLayout.formLimit {
             guard offset >= heapLow, offset &+ OrderedLeafLayout.formSize <= Page.size else {
                 throw outside
             }
@@ -76,15 +97,10 @@ struct OrderedLeaf {
             form = LeafForms.form(place, in: base)
         }
         let length = form.hasMiddle ? form.own &+ middle.count : form.own
-        let end = offset &+ form.heapSize
-        guard offset >= heapLow, end <= Page.size, form.head >= 0,
+        guard offset >= heapLow, offset &+ form.heapSize <= Page.size, form.head >= 0,
             !form.hasMiddle || !middle.isEmpty, shared.count &+ length <= TreeLimits.key
         else { throw outside }
-        let valueLength = form.valueLength
-        return Entry(
-            suffix: KeySuffix(hint: hint(index), form: form, heap: base + offset, around: middle),
-            stored: UnsafeRawBufferPointer(start: base + (end &- valueLength), count: valueLength),
-            isBlob: form.isBlob, isSpelledOut: isSpelledOut)
+        return Stored(hint: hint(index), place: place, form: form, heap: base + offset)
     }
 
     private var outside: StorageError {

@@ -152,11 +152,35 @@ struct OrderedLeafEditor {
         return put(suffix(of: entry.key), entry.stored, entry.isBlob, at: count)
     }
 
-    /// The same for an entry of a leaf that shares the same bytes and has the same middle.
+    /// The same for an entry of a leaf that shares the same bytes and has the same middle, with the
+    /// place of its form.
     @inline(__always)
-    func append(_ entry: OrderedLeaf.Entry) -> Bool {
-        put(entry.suffix, entry.stored, entry.isBlob, at: count)
+    func append(_ entry: OrderedLeaf.Stored, place: Int) -> Bool {
+        let count = count
+        let low = base.reading.uint16(at: OrderedLeafLayout.heapLow)
+        guard low - slot(count) >= forms.size(of: entry.form, at: place) else { return false }
+        let size = entry.form.heapSize
+        var offset = low - size
+        base.store(entry.heap, count: size, at: offset)
+        if place == OrderedLeafLayout.formLimit {
+            offset -= OrderedLeafLayout.formSize
+            base.storeUInt32(Int(entry.form.bits), at: offset)
+        } else {
+            forms.add(entry.form, at: place)
+        }
+        let slot = slot(count)
+        base.storeUInt32(Int(entry.hint), at: slot)
+        base.storeUInt16(
+            (Page.size - offset) | place << OrderedLeafLayout.formShift,
+            at: slot + OrderedLeafLayout.slotCell)
+        base.storeUInt16(offset, at: OrderedLeafLayout.heapLow)
+        base.storeUInt16(count + 1, at: OrderedLeafLayout.count)
+        base.storeUInt32(Int(entry.hint), at: OrderedLeafLayout.lastHint)
+        return true
     }
+
+    /// Where a form is, or where it belongs.
+    func place(of form: LeafForm) -> Int { forms.place(of: form) }
 
     /// A damaged leaf can have more than fits.
     var outOfOrder: StorageError {
@@ -173,7 +197,11 @@ struct OrderedLeafEditor {
                 in: base, page: page, shared: old.shared, middle: old.middle,
                 forms: isKeepingForms ? scratch.reading : nil)
             var index = 0
-            while index < old.count, new.append(try old.entry(index)) { index += 1 }
+            while index < old.count {
+                let entry = try old.stored(index)
+                guard new.append(entry, place: new.place(of: entry.form)) else { break }
+                index += 1
+            }
             if index == old.count { return }
         }
         throw outOfOrder

@@ -15,7 +15,8 @@ struct OrderedLeafRewrite {
     private let entry: OrderedEntry?
     private let index: Int
     let count: Int
-    /// Memory for two whole keys, a middle, the forms, and what each entry takes.
+    /// Memory for two whole keys, a middle, the forms, what each entry takes, and what was found
+    /// for the forms of both leaves.
     private let memory: UnsafeMutableRawPointer
     /// Bytes that all keys begin with.
     private var shared = 0
@@ -50,10 +51,12 @@ struct OrderedLeafRewrite {
     static let keySize = TreeLimits.key + 8
     private static let middleOffset = 2 * keySize
     private static let formsOffset = middleOffset + OrderedLeafLayout.longestMiddle
-    private static let sizesOffset = (formsOffset + OrderedLeafLayout.slots).roundedUpToEight
+    private static let foundOffset = formsOffset + OrderedLeafLayout.slots
+    private static let sizesOffset = (foundOffset + foundSize).roundedUpToEight
     /// Bytes of memory for all.
-    static let memorySize =
-        sizesOffset + 2 * (2 * (OrderedLeafLayout.room / OrderedLeafLayout.slotSize) + 1)
+    static let memorySize = sizesOffset + 2 * (2 * mostEntries + 1)
+    private static let mostEntries = OrderedLeafLayout.room / OrderedLeafLayout.slotSize
+    private static let foundSize = 2 * 2 * (OrderedLeafLayout.formLimit + 1)
 
     private var forms: LeafForms { LeafForms(base: memory + Self.formsOffset) }
 
@@ -67,6 +70,19 @@ struct OrderedLeafRewrite {
         let memory = memory + buffer * Self.keySize
         let (leaf, slot, _) = location(position)
         return try leaf.whole(slot, in: memory)
+    }
+
+    /// A number for each form of the leaves that entries come from, 0 at first.
+    private func found(_ place: Int, isSecond: Bool) -> UnsafeMutableRawPointer {
+        memory + (Self.foundOffset + 2 * (place + (isSecond ? OrderedLeafLayout.formLimit + 1 : 0)))
+    }
+
+    private func forgetFound() { memory.clear(at: Self.foundOffset, count: Self.foundSize) }
+
+    /// Whether an entry that is not the new one lies in the second leaf.
+    @inline(__always)
+    private func isInSecond(_ position: Int) -> Bool {
+        (position < index ? position : position - 1) >= first.count
     }
 
     /// Where an entry that is not the new one lies, and whether its leaf has the middle of the new
@@ -164,30 +180,45 @@ struct OrderedLeafRewrite {
         matches = 0
         keepsMiddle.first = Self.isEqual(first.middle, middle)
         keepsMiddle.second = second.map { Self.isEqual($0.middle, middle) } ?? false
+        forgetFound()
         for position in 0..<count {
-            let form = try form(position)
-            let place = forms.place(of: form)
-            forms.add(form, at: place)
-            let size = forms.size(of: form, at: place)
+            let size = try size(measuring: position)
             (memory + Self.sizesOffset).storeUInt16(size, at: 2 &* position)
             usedBytes += size
-            if form.hasMiddle { matches += 1 }
         }
     }
 
-    /// The form of an entry in a leaf with what all have in common.
+    /// What an entry takes in a leaf with what all have in common. Entries of one leaf with the
+    /// same form take the same where that is enough to know their new one.
     @inline(__always)
-    private func form(_ position: Int) throws(StorageError) -> LeafForm {
-        if position != index {
-            let (leaf, slot, keepsMiddle) = location(position)
-            let old = try leaf.entry(slot).suffix.form
-            let fewer = leaf.shared.count - shared
-            if keepsMiddle, fewer == 0 || middle.isEmpty || old.hasMiddle,
-                let form = old.sharing(fewer: fewer)
-            {
-                return form
-            }
+    private mutating func size(measuring position: Int) throws(StorageError) -> Int {
+        guard position != index else { return try add(formOfWhole(position)) }
+        let (leaf, slot, keepsMiddle) = location(position)
+        let old = try leaf.stored(slot)
+        let found = found(old.place, isSecond: isInSecond(position))
+        let known = found.reading.uint16(at: 0)
+        if known > 0 {
+            if old.form.hasMiddle { matches += 1 }
+            return known
         }
+        let fewer = leaf.shared.count - shared
+        guard keepsMiddle, fewer == 0 || middle.isEmpty || old.form.hasMiddle,
+            let form = old.form.sharing(fewer: fewer)
+        else { return try add(formOfWhole(position)) }
+        let size = add(form)
+        if old.place < OrderedLeafLayout.formLimit { found.storeUInt16(size, at: 0) }
+        return size
+    }
+
+    /// Adds a form to the others, and says what its entry takes.
+    private mutating func add(_ form: LeafForm) -> Int {
+        if form.hasMiddle { matches += 1 }
+        let place = forms.place(of: form)
+        forms.add(form, at: place)
+        return forms.size(of: form, at: place)
+    }
+
+    private func formOfWhole(_ position: Int) throws(StorageError) -> LeafForm {
         let entry = try whole(position)
         // Only keys of a damaged leaf are shorter than that.
         let shared = min(shared, entry.key.count)
@@ -259,26 +290,32 @@ struct OrderedLeafRewrite {
         let editor = OrderedLeafEditor.create(
             in: base, page: page, shared: UnsafeRawBufferPointer(rebasing: low.key[..<count]),
             middle: middle, forms: forms.base, sharingFewer: shared - count)
+        forgetFound()
         for position in range {
-            let isWritten =
-                if let old = try unchanged(position, sharing: count) {
-                    editor.append(old)
-                } else {
-                    try editor.append(try whole(position))
-                }
-            guard isWritten else { return false }
+            guard try append(position, to: editor, sharing: count) else { return false }
         }
         return true
     }
 
-    /// An entry as it lies in its leaf, where nothing about its key changes.
+    /// Appends an entry, as it lies in its leaf where nothing about its key changes.
     @inline(__always)
-    private func unchanged(_ position: Int, sharing count: Int) throws(StorageError)
-        -> OrderedLeaf.Entry?
+    private func append(_ position: Int, to editor: OrderedLeafEditor, sharing count: Int)
+        throws(StorageError) -> Bool
     {
-        guard position != index else { return nil }
+        guard position != index else { return try editor.append(try whole(position)) }
         let (leaf, slot, keepsMiddle) = location(position)
-        return keepsMiddle && leaf.shared.count == count ? try leaf.entry(slot) : nil
+        guard keepsMiddle, leaf.shared.count == count else {
+            return try editor.append(try whole(position))
+        }
+        let old = try leaf.stored(slot)
+        guard old.place < OrderedLeafLayout.formLimit else {
+            return editor.append(old, place: editor.place(of: old.form))
+        }
+        let found = found(old.place, isSecond: isInSecond(position))
+        if found.reading.uint16(at: 0) == 0 {
+            found.storeUInt16(editor.place(of: old.form) + 1, at: 0)
+        }
+        return editor.append(old, place: found.reading.uint16(at: 0) - 1)
     }
 
     /// Writes old entries of the first leaf as they lie there: all fit that did. False for others.
@@ -289,7 +326,8 @@ struct OrderedLeafRewrite {
         let editor = OrderedLeafEditor.create(
             in: base, page: page, shared: first.shared, middle: first.middle, forms: first.base)
         for position in range {
-            guard editor.append(try first.entry(location(position).slot)) else { return false }
+            let entry = try first.stored(location(position).slot)
+            guard editor.append(entry, place: editor.place(of: entry.form)) else { return false }
         }
         return true
     }
