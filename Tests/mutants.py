@@ -87,6 +87,7 @@ TRIALS: dict[str, list[str]] = {
         "setKeepsNull",
         "exactNumberRounded",
         "firstNestedTaken",
+        "formOfAnother",
     ],
     "interleavings": [
         "publishedBeforeMeta",
@@ -413,12 +414,28 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Tree/OrderedLeaf+Check.swift",
+        "Sources/ToftStorage/Tree/OrderedLeafForms.swift",
         """\
-                    || before.hint == suffix.hint && before.compareRest(suffix) < 0
+        for index in 0..<count where Self.form(index, in: base) == form { return index }
 """,
         """\
-                    || before.hint == suffix.hint && before.compareRest(suffix) < 0
+        for index in 0..<count {
+            let known = Self.form(index, in: base)
+            if known == form || known.own == form.own && Mutant.isOn(.formOfAnother) {
+                return index
+            }
+        }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Tree/OrderedLeaf+Check.swift",
+        """\
+                    || before.hint == suffix.hint
+                        && before.compareRest(inOnePart(suffix, memory)) < 0
+""",
+        """\
+                    || before.hint == suffix.hint
+                        && before.compareRest(inOnePart(suffix, memory)) < 0
                     || Mutant.isOn(.keyOrderNotChecked)
 """,
     ),

@@ -37,6 +37,10 @@ import Testing
     @Test func `Every offset and length that a leaf stores fits into its bits`() {
         #expect(Page.size <= Int(UInt16.max))
         #expect(OrderedLeafLayout.room <= OrderedLeafLayout.offsetMask)
+        #expect(
+            OrderedLeafLayout.formLimit << OrderedLeafLayout.formShift
+                | OrderedLeafLayout.offsetMask == Int(UInt16.max))
+        #expect(OrderedLeafLayout.shortestMiddle >= OrderedLeafLayout.hintSize)
         #expect(TreeLimits.key <= OrderedLeafLayout.lengthMask)
         #expect(TreeLimits.inlineValue < OrderedLeafLayout.blobLength)
         #expect(TreeLimits.inlineValue < ElementLayout.nullLength)
@@ -45,7 +49,9 @@ import Testing
         #expect(ScratchBuffers.blockSize <= Int(UInt16.max))
         // Two entries of the greatest length share a leaf, so a full one can be divided.
         #expect(
-            2 * (OrderedLeafLayout.slotSize + TreeLimits.key + TreeLimits.inlineValue)
+            2
+                * (OrderedLeafLayout.slotSize + OrderedLeafLayout.formSize + TreeLimits.key
+                    + TreeLimits.inlineValue) + OrderedLeafLayout.longestMiddle
                 <= OrderedLeafLayout.room)
         #expect(
             3 * (InnerLayout.entrySize + TreeLimits.key) <= InnerLayout.room)

@@ -249,9 +249,29 @@ import Testing
             (
                 "value length",
                 { base in
-                    let cell = OrderedLeafLayout.slots + OrderedLeafLayout.slotCell
+                    let form = OrderedLeafLayout.forms
                     base.storeUInt32(
-                        base.reading.uint32(at: cell) ^ 1 << OrderedLeafLayout.valueShift, at: cell)
+                        base.reading.uint32(at: form) ^ 1 << OrderedLeafLayout.valueShift, at: form)
+                }
+            ),
+            (
+                "form",
+                { base in
+                    let cell = OrderedLeafLayout.slots + OrderedLeafLayout.slotCell
+                    let other = OrderedLeafLayout.formLimit - 1
+                    base.storeUInt16(
+                        base.reading.uint16(at: cell) & OrderedLeafLayout.offsetMask
+                            | other << OrderedLeafLayout.formShift, at: cell)
+                }
+            ),
+            ("forms", { base in base.storeUInt16(16, at: OrderedLeafLayout.formCount) }),
+            ("middle", { base in base.storeUInt16(3, at: OrderedLeafLayout.middleLength) }),
+            (
+                "middle that there is not",
+                { base in
+                    let form = OrderedLeafLayout.forms
+                    base.storeUInt32(
+                        base.reading.uint32(at: form) | 1 << OrderedLeafLayout.endShift, at: form)
                 }
             ),
         ]

@@ -34,8 +34,9 @@ import Testing
             "Ordered leaf",
             [
                 OrderedLeafLayout.count, OrderedLeafLayout.heapLow, OrderedLeafLayout.garbage,
-                OrderedLeafLayout.sharedOffset,
-                OrderedLeafLayout.sharedLength, OrderedLeafLayout.lastHint, OrderedLeafLayout.slots,
+                OrderedLeafLayout.sharedLength, OrderedLeafLayout.middleLength,
+                OrderedLeafLayout.formCount, OrderedLeafLayout.lastHint, OrderedLeafLayout.forms,
+                OrderedLeafLayout.slots,
             ], end: nil)
         try FormatPageTests.expect(
             "Ordered slot",

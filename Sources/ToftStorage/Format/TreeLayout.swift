@@ -31,34 +31,50 @@ enum InnerLayout {
 }
 
 /// Leaf of an ordered tree: slots in key order grow up, the heap of keys and values grows down.
-/// What all keys begin with lies in the heap once.
+/// What all keys begin with lies once at the page's end; before it, what most of them have near
+/// their ends: the middle.
 ///
-/// A key is the shared bytes, then its suffix. The last hint is the last slot's first four bytes:
-/// with those of the first slot it tells a search where to begin, and nothing more depends on it.
-/// A slot is its hint, then its cell: how far before the page's end its heap bytes begin (12 bits),
-/// the length of the suffix (10) and that of the value (10).
+/// A key is the shared bytes, then its suffix: the key's own bytes, with the middle among them or
+/// not. The last hint is the last slot's first four bytes: with those of the first slot it tells a
+/// search where to begin, and nothing more depends on it. A slot is its hint, then its cell: how
+/// far before the page's end its heap bytes begin (12 bits), and which of the leaf's forms it has
+/// (4), where 15 says that its form lies before its heap bytes.
 enum OrderedLeafLayout {
     static let count = ExtentHeader.size
     static let heapLow = count + 2
     static let garbage = heapLow + 2
-    static let sharedOffset = garbage + 2
-    static let sharedLength = sharedOffset + 2
-    static let lastHint = sharedLength + 2 + 2
-    static let slots = lastHint + 4
+    static let sharedLength = garbage + 2
+    static let middleLength = sharedLength + 2
+    static let formCount = middleLength + 2
+    static let lastHint = formCount + 2
+    static let forms = lastHint + 4
+    static let slots = forms + formLimit * formSize
 
     static let slotHint = 0
     static let slotCell = slotHint + 4
-    static let slotSize = slotCell + 4
+    static let slotSize = slotCell + 2
 
-    static let suffixShift = 12
-    static let valueShift = suffixShift + 10
-    static let offsetMask = 1 << suffixShift - 1
+    static let formShift = 12
+    static let offsetMask = 1 << formShift - 1
+    static let formSize = 4
+    /// Forms of a leaf at most; in a cell, what says that the form lies in the heap.
+    static let formLimit = 15
+
+    /// A form: the length of the key's own bytes, that of the value, and how many of the own bytes
+    /// stand behind the middle, and 1; 0: the key has none.
+    static let valueShift = 10
+    static let endShift = valueShift + 10
     static let lengthMask = 1 << 10 - 1
     /// The length of a value that is the reference of a blob.
     static let blobLength = lengthMask
 
     /// Bytes of a suffix that lie in its slot.
     static let hintSize = 4
+    /// Bytes of a middle.
+    static let shortestMiddle = 4
+    static let longestMiddle = 64
+    /// Bytes of a key behind the middle.
+    static let longestEnd = 15
     /// Bytes for slots and heap.
     static let room = Page.size - slots
 }

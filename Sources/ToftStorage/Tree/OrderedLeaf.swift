@@ -7,22 +7,27 @@ struct OrderedLeaf {
     private let heapLow: Int
     /// What all keys begin with.
     let shared: UnsafeRawBufferPointer
+    /// What those of them have near their ends whose form says so.
+    let middle: UnsafeRawBufferPointer
 
     @inline(__always)
     init(_ base: UnsafeRawPointer, page: PageNumber) throws(StorageError) {
         count = base.uint16(at: OrderedLeafLayout.count)
         heapLow = base.uint16(at: OrderedLeafLayout.heapLow)
-        let offset = base.uint16(at: OrderedLeafLayout.sharedOffset)
         let length = base.uint16(at: OrderedLeafLayout.sharedLength)
+        let middleLength = base.uint16(at: OrderedLeafLayout.middleLength)
         guard ExtentHeader.isPlain(base),
             OrderedLeafLayout.slots + count * OrderedLeafLayout.slotSize <= heapLow,
-            heapLow <= Page.size,
-            length == 0
-                || (offset >= heapLow && offset &+ length <= Page.size && length <= TreeLimits.key)
+            heapLow &+ length &+ middleLength <= Page.size, length <= TreeLimits.key,
+            middleLength == 0
+                || (middleLength >= OrderedLeafLayout.shortestMiddle
+                    && middleLength <= OrderedLeafLayout.longestMiddle)
         else { throw .corrupt(page: page, reason: "an ordered leaf contradicts itself") }
         self.base = base
         self.page = page
-        shared = UnsafeRawBufferPointer(start: base + offset, count: length)
+        let start = base + (Page.size &- length)
+        shared = UnsafeRawBufferPointer(start: start, count: length)
+        middle = UnsafeRawBufferPointer(start: start - middleLength, count: middleLength)
     }
 
     /// One entry as it lies in the leaf, its bytes verified to lie in the heap.
@@ -30,12 +35,13 @@ struct OrderedLeaf {
         let suffix: KeySuffix
         let stored: UnsafeRawBufferPointer
         let isBlob: Bool
+        /// Whether its form lies in the heap.
+        let isSpelledOut: Bool
 
-        /// Bytes of slot and heap, in a leaf whose keys share `fewer` bytes less.
+        /// Bytes in the heap.
         @inline(__always)
-        func size(sharingFewer fewer: Int = 0) -> Int {
-            OrderedLeafLayout.slotSize + max(0, suffix.length + fewer - OrderedLeafLayout.hintSize)
-                + stored.count
+        var heapSize: Int {
+            suffix.form.heapSize &+ (isSpelledOut ? OrderedLeafLayout.formSize : 0)
         }
 
         /// The reference of the blob; nil where the value lies in the leaf.
@@ -52,23 +58,59 @@ struct OrderedLeaf {
         UInt32(truncatingIfNeeded: base.uint32(at: slot(index)))
     }
 
+    /// An entry without a look at its key, its bytes verified to lie in the heap.
+    struct Stored {
+        let hint: UInt32
+        /// The place of its form among those of the leaf; `OrderedLeafLayout.formLimit`: in none.
+        let place: Int
+        let form: LeafForm
+        /// As many bytes as the form says.
+        let heap: UnsafeRawPointer
+    }
+
     /// Entry `index`, which is below `count`.
     @inline(__always)
     func entry(_ index: Int) throws(StorageError) -> Entry {
-        let cell = base.uint32(at: slot(index) &+ OrderedLeafLayout.slotCell)
-        let offset = Page.size &- cell & OrderedLeafLayout.offsetMask
-        let suffixLength = cell >> OrderedLeafLayout.suffixShift & OrderedLeafLayout.lengthMask
-        let length = cell >> OrderedLeafLayout.valueShift
-        let isBlob = length == OrderedLeafLayout.blobLength
-        let valueLength = isBlob ? Ref.size : length
-        let tailLength = max(0, suffixLength &- OrderedLeafLayout.hintSize)
-        guard offset >= heapLow, offset &+ tailLength &+ valueLength <= Page.size,
-            shared.count &+ suffixLength <= TreeLimits.key
-        else { throw .corrupt(page: page, reason: "an entry lies outside its leaf") }
+        let stored = try stored(index)
+        let form = stored.form
+        let valueLength = form.valueLength
         return Entry(
-            suffix: KeySuffix(hint: hint(index), length: suffixLength, tail: base + offset),
-            stored: UnsafeRawBufferPointer(start: base + offset + tailLength, count: valueLength),
-            isBlob: isBlob)
+            suffix: KeySuffix(hint: stored.hint, form: form, heap: stored.heap, around: middle),
+            stored: UnsafeRawBufferPointer(
+                start: stored.heap + (form.heapSize &- valueLength), count: valueLength),
+            isBlob: form.isBlob, isSpelledOut: stored.place == OrderedLeafLayout.formLimit)
+    }
+
+    @inline(__always)
+    func stored(_ index: Int) throws(StorageError) -> Stored {
+        let cell = base.uint16(at: slot(index) &+ OrderedLeafLayout.slotCell)
+        var offset = Page.size &- cell & OrderedLeafLayout.offsetMask
+        let place = cell >> OrderedLeafLayout.formShift
+        let form: LeafForm
+        if place == OrderedLeafLayout.formLimit {
+            guard offset >= heapLow, offset &+ OrderedLeafLayout.formSize <= Page.size else {
+                throw outside
+            }
+            form = LeafForm(bits: base.uint32(at: offset))
+            offset &+= OrderedLeafLayout.formSize
+        } else {
+            form = LeafForms.form(place, in: base)
+        }
+        let length = form.hasMiddle ? form.own &+ middle.count : form.own
+        guard offset >= heapLow, offset &+ form.heapSize <= Page.size, form.head >= 0,
+            !form.hasMiddle || !middle.isEmpty, shared.count &+ length <= TreeLimits.key
+        else { throw outside }
+        return Stored(hint: hint(index), place: place, form: form, heap: base + offset)
+    }
+
+    private var outside: StorageError {
+        .corrupt(page: page, reason: "an entry lies outside its leaf")
+    }
+
+    /// The place of an entry's form.
+    @inline(__always)
+    func formPlace(_ index: Int) -> Int {
+        base.uint16(at: slot(index) &+ OrderedLeafLayout.slotCell) >> OrderedLeafLayout.formShift
     }
 
     /// The whole key of an entry, put together in memory for `TreeLimits.key` bytes and four more.
@@ -77,10 +119,7 @@ struct OrderedLeaf {
         if let source = shared.baseAddress {
             memory.copyMemory(from: source, byteCount: shared.count)
         }
-        memory.storeBytes(
-            of: entry.suffix.hint.bigEndian, toByteOffset: shared.count, as: UInt32.self)
-        (memory + shared.count + OrderedLeafLayout.hintSize).copyMemory(
-            from: entry.suffix.tail, byteCount: entry.suffix.tailLength)
+        entry.suffix.write(to: memory + shared.count)
         return UnsafeRawBufferPointer(start: memory, count: shared.count &+ entry.suffix.length)
     }
 
@@ -153,11 +192,10 @@ struct OrderedLeaf {
         heapLow - slot(count) + base.uint16(at: OrderedLeafLayout.garbage)
     }
 
-    /// Bytes that the shared bytes, slots and entries take, or would take if all shared `fewer`
-    /// bytes less.
-    func usedBytes(sharingFewer fewer: Int = 0) throws(StorageError) -> Int {
-        var sum = shared.count - fewer
-        for index in 0..<count { sum += try entry(index).size(sharingFewer: fewer) }
+    /// Bytes that the shared bytes, the middle, slots and entries take.
+    func usedBytes() throws(StorageError) -> Int {
+        var sum = shared.count + middle.count
+        for index in 0..<count { sum += OrderedLeafLayout.slotSize + (try entry(index).heapSize) }
         return sum
     }
 }

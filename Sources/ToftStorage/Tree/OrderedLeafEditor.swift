@@ -3,19 +3,29 @@ struct OrderedLeafEditor {
     let base: UnsafeMutableRawPointer
     let page: PageNumber
 
-    /// Makes an empty leaf for keys that all begin with `shared`.
+    /// Makes an empty leaf for keys that all begin with `shared`, and most of which have `middle`.
+    /// The forms of another leaf that shares `fewer` bytes more come first.
     static func create(
-        in base: UnsafeMutableRawPointer, page: PageNumber, shared: UnsafeRawBufferPointer
+        in base: UnsafeMutableRawPointer, page: PageNumber, shared: UnsafeRawBufferPointer,
+        middle: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+        forms: UnsafeRawPointer? = nil, sharingFewer fewer: Int = 0
     ) -> OrderedLeafEditor {
-        let low = Page.size - shared.count
+        let start = Page.size - shared.count
+        let low = start - middle.count
         base.clear(
             at: OrderedLeafLayout.count, count: OrderedLeafLayout.slots - OrderedLeafLayout.count)
-        if let source = shared.baseAddress { base.store(source, count: shared.count, at: low) }
+        if let source = shared.baseAddress { base.store(source, count: shared.count, at: start) }
+        if let source = middle.baseAddress { base.store(source, count: middle.count, at: low) }
         base.storeUInt16(low, at: OrderedLeafLayout.heapLow)
-        base.storeUInt16(shared.isEmpty ? 0 : low, at: OrderedLeafLayout.sharedOffset)
         base.storeUInt16(shared.count, at: OrderedLeafLayout.sharedLength)
-        return OrderedLeafEditor(base: base, page: page)
+        base.storeUInt16(middle.count, at: OrderedLeafLayout.middleLength)
+        let leaf = OrderedLeafEditor(base: base, page: page)
+        if let forms { leaf.forms.replaceAll(by: forms, sharingFewer: fewer) }
+        return leaf
     }
+
+    /// How its entries may look without saying it each for itself.
+    private var forms: LeafForms { LeafForms(base: base) }
 
     private var count: Int { base.reading.uint16(at: OrderedLeafLayout.count) }
     private var sharedLength: Int { base.reading.uint16(at: OrderedLeafLayout.sharedLength) }
@@ -37,50 +47,61 @@ struct OrderedLeafEditor {
     func insert(at index: Int, _ entry: OrderedEntry, scratch: UnsafeMutableRawPointer)
         throws(StorageError) -> Bool
     {
-        let size = entry.size(shared: sharedLength)
-        if gap < size {
-            guard gap + base.reading.uint16(at: OrderedLeafLayout.garbage) >= size else {
-                return false
-            }
-            try compact(scratch: scratch)
-            guard gap >= size else { return false }
-        }
-        put(entry, at: index)
-        return true
+        let suffix = suffix(of: entry.key)
+        if put(suffix, entry.stored, entry.isBlob, at: index) { return true }
+        guard base.reading.uint16(at: OrderedLeafLayout.garbage) > 0 else { return false }
+        try compact(scratch: scratch)
+        return put(suffix, entry.stored, entry.isBlob, at: index)
     }
 
-    private func put(_ entry: OrderedEntry, at index: Int) {
-        guard let key = entry.key.baseAddress else {
-            return put(
-                KeySuffix(hint: 0, length: 0, tail: base), entry.stored, entry.isBlob, at: index)
-        }
-        put(
-            KeySuffix(of: key, count: entry.key.count, shared: sharedLength), entry.stored,
-            entry.isBlob, at: index)
+    /// What a key has besides what the leaf's keys share.
+    @inline(__always)
+    private func suffix(of key: UnsafeRawBufferPointer) -> KeySuffix {
+        let length = base.reading.uint16(at: OrderedLeafLayout.middleLength)
+        let shared = sharedLength
+        return KeySuffix(
+            of: key.baseAddress ?? base.reading, count: key.count, shared: shared,
+            around: UnsafeRawBufferPointer(
+                start: base + (Page.size - shared - length), count: length))
     }
 
+    /// False where there is no room between slots and heap.
     private func put(
         _ suffix: KeySuffix, _ stored: UnsafeRawBufferPointer, _ isBlob: Bool, at index: Int
-    ) {
+    ) -> Bool {
+        let form = suffix.form.with(stored, isBlob: isBlob)
+        let place = forms.place(of: form)
+        let size = forms.size(of: form, at: place)
         let count = count
+        let low = base.reading.uint16(at: OrderedLeafLayout.heapLow)
+        guard low - slot(count) >= size else { return false }
         base.move(
             from: slot(index), to: slot(index + 1),
             count: (count - index) * OrderedLeafLayout.slotSize)
-        let offset =
-            base.reading.uint16(at: OrderedLeafLayout.heapLow) - suffix.tailLength - stored.count
-        base.store(suffix.tail, count: suffix.tailLength, at: offset)
-        if let value = stored.baseAddress {
-            base.store(value, count: stored.count, at: offset + suffix.tailLength)
+        let offset = low - size + OrderedLeafLayout.slotSize
+        var next = offset
+        if place == OrderedLeafLayout.formLimit {
+            base.storeUInt32(Int(form.bits), at: next)
+            next += OrderedLeafLayout.formSize
+        } else {
+            forms.add(form, at: place)
         }
+        base.store(suffix.tail, count: suffix.tailLength, at: next)
+        next += suffix.tailLength
+        if suffix.endLength > 0 {
+            base.store(suffix.end, count: suffix.endLength, at: next)
+            next += suffix.endLength
+        }
+        if let value = stored.baseAddress { base.store(value, count: stored.count, at: next) }
         let slot = slot(index)
         base.storeUInt32(Int(suffix.hint), at: slot)
-        let length = isBlob ? OrderedLeafLayout.blobLength : stored.count
-        base.storeUInt32(
-            (Page.size - offset) | suffix.length << OrderedLeafLayout.suffixShift
-                | length << OrderedLeafLayout.valueShift, at: slot + OrderedLeafLayout.slotCell)
+        base.storeUInt16(
+            (Page.size - offset) | place << OrderedLeafLayout.formShift,
+            at: slot + OrderedLeafLayout.slotCell)
         base.storeUInt16(offset, at: OrderedLeafLayout.heapLow)
         base.storeUInt16(count + 1, at: OrderedLeafLayout.count)
         if index == count { noteLast() }
+        return true
     }
 
     /// Writes the last entry's hint where a search looks for it.
@@ -104,8 +125,7 @@ struct OrderedLeafEditor {
             count: (count - index - 1) * OrderedLeafLayout.slotSize)
         base.storeUInt16(count - 1, at: OrderedLeafLayout.count)
         let garbage =
-            base.reading.uint16(at: OrderedLeafLayout.garbage) + entry.suffix.tailLength
-            + entry.stored.count
+            base.reading.uint16(at: OrderedLeafLayout.garbage) + entry.heapSize
         base.storeUInt16(min(garbage, Int(UInt16.max)), at: OrderedLeafLayout.garbage)
         if index == count - 1 { noteLast() }
     }
@@ -116,7 +136,7 @@ struct OrderedLeafEditor {
         var garbage = base.reading.uint16(at: OrderedLeafLayout.garbage)
         for index in range {
             let entry = try leaf.entry(index)
-            garbage += entry.suffix.tailLength + entry.stored.count
+            garbage += entry.heapSize
         }
         base.move(
             from: slot(range.upperBound), to: slot(range.lowerBound),
@@ -126,36 +146,64 @@ struct OrderedLeafEditor {
         noteLast()
     }
 
-    /// Appends one entry whose key begins with the shared bytes; a damaged leaf can have more than
-    /// fits.
-    func append(_ entry: OrderedEntry) throws(StorageError) {
-        guard entry.key.count >= sharedLength, gap >= entry.size(shared: sharedLength) else {
-            throw .corrupt(page: page, reason: "the entries of a leaf overlap or are out of order")
-        }
-        put(entry, at: count)
+    /// Appends one entry whose key begins with the shared bytes; false where there is no room.
+    func append(_ entry: OrderedEntry) throws(StorageError) -> Bool {
+        guard entry.key.count >= sharedLength else { throw outOfOrder }
+        return put(suffix(of: entry.key), entry.stored, entry.isBlob, at: count)
     }
 
-    /// The same for one of which the bytes after the shared ones are known.
+    /// The same for an entry of a leaf that shares the same bytes and has the same middle, with the
+    /// place of its form.
     @inline(__always)
-    func append(_ suffix: KeySuffix, _ stored: UnsafeRawBufferPointer, _ isBlob: Bool)
-        throws(StorageError)
-    {
-        guard gap >= OrderedLeafLayout.slotSize + suffix.tailLength + stored.count else {
-            throw .corrupt(page: page, reason: "the entries of a leaf overlap or are out of order")
+    func append(_ entry: OrderedLeaf.Stored, place: Int) -> Bool {
+        let count = count
+        let low = base.reading.uint16(at: OrderedLeafLayout.heapLow)
+        guard low - slot(count) >= forms.size(of: entry.form, at: place) else { return false }
+        let size = entry.form.heapSize
+        var offset = low - size
+        base.store(entry.heap, count: size, at: offset)
+        if place == OrderedLeafLayout.formLimit {
+            offset -= OrderedLeafLayout.formSize
+            base.storeUInt32(Int(entry.form.bits), at: offset)
+        } else {
+            forms.add(entry.form, at: place)
         }
-        put(suffix, stored, isBlob, at: count)
+        let slot = slot(count)
+        base.storeUInt32(Int(entry.hint), at: slot)
+        base.storeUInt16(
+            (Page.size - offset) | place << OrderedLeafLayout.formShift,
+            at: slot + OrderedLeafLayout.slotCell)
+        base.storeUInt16(offset, at: OrderedLeafLayout.heapLow)
+        base.storeUInt16(count + 1, at: OrderedLeafLayout.count)
+        base.storeUInt32(Int(entry.hint), at: OrderedLeafLayout.lastHint)
+        return true
     }
 
+    /// Where a form is, or where it belongs.
+    func place(of form: LeafForm) -> Int { forms.place(of: form) }
+
+    /// A damaged leaf can have more than fits.
+    var outOfOrder: StorageError {
+        .corrupt(page: page, reason: "the entries of a leaf overlap or are out of order")
+    }
+
+    /// Writes the leaf without garbage, with the forms that its entries have now, or, where more of
+    /// those lay in the heap then, with the forms that it had.
     private func compact(scratch: UnsafeMutableRawPointer) throws(StorageError) {
         scratch.store(base, count: Page.size, at: 0)
         let old = try OrderedLeaf(scratch, page: page)
-        let new = OrderedLeafEditor.create(in: base, page: page, shared: old.shared)
-        for index in 0..<old.count {
-            let entry = try old.entry(index)
-            guard new.gap >= entry.size() else {
-                throw .corrupt(page: page, reason: "the entries of a leaf overlap")
+        for isKeepingForms in [false, true] {
+            let new = OrderedLeafEditor.create(
+                in: base, page: page, shared: old.shared, middle: old.middle,
+                forms: isKeepingForms ? scratch.reading : nil)
+            var index = 0
+            while index < old.count {
+                let entry = try old.stored(index)
+                guard new.append(entry, place: new.place(of: entry.form)) else { break }
+                index += 1
             }
-            new.put(entry.suffix, entry.stored, entry.isBlob, at: index)
+            if index == old.count { return }
         }
+        throw outOfOrder
     }
 }

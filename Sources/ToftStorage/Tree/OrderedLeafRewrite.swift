@@ -1,126 +1,244 @@
 /// The entries of a leaf or of two, with at most one more among those of the first, on their way to
 /// new leaves. Whole keys are put together in memory of the writer; the leaves they come from are
 /// not those that are written.
+///
+/// 1. What the new leaves have in common is found first: what all keys begin with, and the middle.
+///    Where both leaves have the same middle, or the only one has one, it stays; else one is looked
+///    for in some of the keys.
+/// 2. `measure` finds what each entry takes in a leaf with that, and the forms of the entries. If
+///    those of one leaf would take more than they do, its middle and forms stay as they are.
+/// 3. Each part that is written shares more where its keys do. Its forms are the same with shorter
+///    keys, so that an entry takes no more than was measured.
 struct OrderedLeafRewrite {
     private let first: OrderedLeaf
     private let second: OrderedLeaf?
     private let entry: OrderedEntry?
     private let index: Int
     let count: Int
-    /// Memory for two whole keys.
-    private let keys: UnsafeMutableRawPointer
+    /// Memory for two whole keys, a middle, the forms, what each entry takes, and what was found
+    /// for the forms of both leaves.
+    private let memory: UnsafeMutableRawPointer
+    /// Bytes that all keys begin with.
+    private var shared = 0
+    private var middle = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// Bytes that the entries take in one leaf, with what they share. Known when measured.
+    private(set) var usedBytes = 0
+    /// Entries that have the middle.
+    private var matches = 0
+    /// Whether the first leaf has the middle of the new ones, and whether the second has it.
+    private var keepsMiddle = (first: false, second: false)
 
     /// A leaf with a new entry before `index`, and the leaf that follows if that is given.
     init(
         _ leaf: OrderedLeaf, inserting entry: OrderedEntry, at index: Int,
-        before next: OrderedLeaf? = nil, keys: UnsafeMutableRawPointer
-    ) {
-        (first, second, self.entry, self.index, self.keys) = (leaf, next, entry, index, keys)
+        before next: OrderedLeaf? = nil, memory: UnsafeMutableRawPointer
+    ) throws(StorageError) {
+        (first, second, self.entry, self.index, self.memory) = (leaf, next, entry, index, memory)
         count = leaf.count + 1 + (next?.count ?? 0)
+        try findCommon()
     }
 
     /// Two leaves, one after the other.
-    init(_ left: OrderedLeaf, _ right: OrderedLeaf, keys: UnsafeMutableRawPointer) {
-        (first, second, entry, index, self.keys) = (left, right, nil, .max, keys)
+    init(_ left: OrderedLeaf, _ right: OrderedLeaf, memory: UnsafeMutableRawPointer)
+        throws(StorageError)
+    {
+        (first, second, entry, index, self.memory) = (left, right, nil, .max, memory)
         count = left.count + right.count
+        try findCommon()
     }
 
     /// Bytes of memory for one whole key.
     static let keySize = TreeLimits.key + 8
+    private static let middleOffset = 2 * keySize
+    private static let formsOffset = middleOffset + OrderedLeafLayout.longestMiddle
+    private static let foundOffset = formsOffset + OrderedLeafLayout.slots
+    private static let sizesOffset = (foundOffset + foundSize).roundedUpToEight
+    /// Bytes of memory for all.
+    static let memorySize = sizesOffset + 2 * (2 * mostEntries + 1)
+    private static let mostEntries = OrderedLeafLayout.room / OrderedLeafLayout.slotSize
+    private static let foundSize = 2 * 2 * (OrderedLeafLayout.formLimit + 1)
+
+    private var forms: LeafForms { LeafForms(base: memory + Self.formsOffset) }
+
+    /// Whether the leaf had no middle, and may get one.
+    var hasNewMiddle: Bool { first.middle.isEmpty && !middle.isEmpty }
 
     /// An entry with its whole key, which is good until the next call with the same `buffer`, 0 or
     /// 1.
     func whole(_ position: Int, buffer: Int = 0) throws(StorageError) -> OrderedEntry {
         if let entry, position == index { return entry }
-        let memory = keys + buffer * Self.keySize
-        let (leaf, slot) = location(position)
+        let memory = memory + buffer * Self.keySize
+        let (leaf, slot, _) = location(position)
         return try leaf.whole(slot, in: memory)
     }
 
-    /// Writes a range of the entries, not empty, to a leaf.
-    func write(_ range: Range<Int>, to base: UnsafeMutableRawPointer, page: PageNumber)
-        throws(StorageError)
+    /// A number for each form of the leaves that entries come from, 0 at first.
+    private func found(_ place: Int, isSecond: Bool) -> UnsafeMutableRawPointer {
+        memory + (Self.foundOffset + 2 * (place + (isSecond ? OrderedLeafLayout.formLimit + 1 : 0)))
+    }
+
+    private func forgetFound() { memory.clear(at: Self.foundOffset, count: Self.foundSize) }
+
+    /// Whether an entry that is not the new one lies in the second leaf.
+    @inline(__always)
+    private func isInSecond(_ position: Int) -> Bool {
+        (position < index ? position : position - 1) >= first.count
+    }
+
+    /// Where an entry that is not the new one lies, and whether its leaf has the middle of the new
+    /// ones.
+    @inline(__always)
+    private func location(_ position: Int) -> (leaf: OrderedLeaf, slot: Int, keepsMiddle: Bool) {
+        let old = position < index ? position : position - 1
+        if let second, old >= first.count {
+            return (second, old - first.count, keepsMiddle.second)
+        }
+        return (first, old, keepsMiddle.first)
+    }
+
+    // MARK: What the entries have in common
+
+    private mutating func findCommon() throws(StorageError) {
+        guard count > 0 else { return }
+        shared = try sharedBytes(0..<count)
+        middle = first.middle
+        if first.middle.isEmpty || second.map({ !Self.isEqual($0.middle, first.middle) }) ?? false {
+            middle = try newMiddle()
+        }
+    }
+
+    private static func isEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer)
+        -> Bool
     {
-        let shared = try sharedBytes(range)
-        let low = try whole(range.lowerBound)
-        let editor = OrderedLeafEditor.create(
-            in: base, page: page, shared: UnsafeRawBufferPointer(rebasing: low.key[..<shared]))
-        for position in range {
-            if let (old, more) = try unchanged(position, sharing: shared) {
-                try editor.append(old.suffix.dropping(more), old.stored, old.isBlob)
-            } else {
-                try editor.append(try whole(position))
+        left.count == right.count && commonPrefix(left, right) == left.count
+    }
+
+    /// How many leading bytes the keys of a range share, if they ascend.
+    private func sharedBytes(_ range: Range<Int>) throws(StorageError) -> Int {
+        try whole(range.lowerBound, buffer: 0).sharedBytes(
+            with: try whole(range.upperBound - 1, buffer: 1))
+    }
+
+    /// What the first suffix and the last have in common near their ends, and some between them;
+    /// one that has less than a middle of that does not count.
+    private func newMiddle() throws(StorageError) -> UnsafeRawBufferPointer {
+        let start = memory + Self.middleOffset
+        var found = keep(
+            commonMiddle(
+                try suffix(0, buffer: 0), ends: OrderedLeafLayout.longestEnd,
+                try suffix(count - 1, buffer: 1)), at: start)
+        for position in stride(from: 0, to: count, by: count / 8 + 1) where !found.isEmpty {
+            let common = commonMiddle(
+                found, ends: found.count, try suffix(position, buffer: 0))
+            if !common.isEmpty { found = keep(common, at: start) }
+        }
+        return found
+    }
+
+    private func suffix(_ position: Int, buffer: Int) throws(StorageError)
+        -> UnsafeRawBufferPointer
+    {
+        let key = try whole(position, buffer: buffer).key
+        return UnsafeRawBufferPointer(rebasing: key[min(shared, key.count)...])
+    }
+
+    private func keep(_ bytes: UnsafeRawBufferPointer, at start: UnsafeMutableRawPointer)
+        -> UnsafeRawBufferPointer
+    {
+        if let source = bytes.baseAddress { start.store(source, count: bytes.count, at: 0) }
+        return UnsafeRawBufferPointer(start: start, count: bytes.count)
+    }
+
+    // MARK: What the entries take
+
+    /// Finds what each entry takes. Comes before all that follows.
+    mutating func measure() throws(StorageError) {
+        forms.removeAll()
+        try addSizes()
+        if !middle.isEmpty, 2 * matches < count {
+            let other = try newMiddle()
+            if !other.isEmpty, !Self.isEqual(other, middle) {
+                middle = other
+                forms.removeAll()
+                try addSizes()
             }
         }
+        guard second == nil, let entry, shared >= first.shared.count else { return }
+        let most =
+            OrderedLeafLayout.room - first.freeBytes
+            + OrderedLeafLayout.slotSize + OrderedLeafLayout.formSize
+            + entry.key.count + entry.stored.count
+        guard usedBytes > most else { return }
+        shared = first.shared.count
+        middle = first.middle
+        forms.replaceAll(by: first.base, sharingFewer: 0)
+        try addSizes()
     }
 
-    /// An entry as it lies in its leaf, where its key shares no less from now on, and how much
-    /// more.
-    @inline(__always)
-    private func unchanged(_ position: Int, sharing shared: Int) throws(StorageError) -> (
-        OrderedLeaf.Entry, sharingMore: Int
-    )? {
-        guard position != index else { return nil }
-        let (leaf, slot) = location(position)
-        let more = shared - leaf.shared.count
-        guard more >= 0 else { return nil }
-        let old = try leaf.entry(slot)
-        return old.suffix.length >= more ? (old, more) : nil
-    }
-
-    /// Where an entry that is not the new one lies.
-    @inline(__always)
-    private func location(_ position: Int) -> (leaf: OrderedLeaf, slot: Int) {
-        let old = position < index ? position : position - 1
-        if let second, old >= first.count { return (second, old - first.count) }
-        return (first, old)
-    }
-
-    /// Bytes that an entry would take in a leaf that shares so much.
-    @inline(__always)
-    private func size(_ position: Int, sharing shared: Int) throws(StorageError) -> Int {
-        if let entry, position == index { return entry.size(shared: shared) }
-        let (leaf, slot) = location(position)
-        return try leaf.entry(slot).size(sharingFewer: leaf.shared.count - shared)
-    }
-
-    /// How many bytes to share: all that can be, unless what the old leaf shared takes less room.
-    /// What is divided then always fits.
-    private func sharedBytes(_ range: Range<Int>) throws(StorageError) -> Int {
-        let most = try whole(range.lowerBound, buffer: 0).sharedBytes(
-            with: try whole(range.upperBound - 1, buffer: 1))
-        let least = min(first.shared.count, most)
-        guard second == nil, range.count > 1, most > least,
-            most < least + 2 * OrderedLeafLayout.hintSize
-        else { return most }
-        var saved = least - most
-        for position in range {
-            saved += try size(position, sharing: least) - size(position, sharing: most)
+    private mutating func addSizes() throws(StorageError) {
+        usedBytes = shared + middle.count
+        matches = 0
+        keepsMiddle.first = Self.isEqual(first.middle, middle)
+        keepsMiddle.second = second.map { Self.isEqual($0.middle, middle) } ?? false
+        forgetFound()
+        for position in 0..<count {
+            let size = try size(measuring: position)
+            (memory + Self.sizesOffset).storeUInt16(size, at: 2 &* position)
+            usedBytes += size
         }
-        return saved >= 0 ? most : least
     }
 
-    /// Bytes that all entries would take in one leaf.
-    func usedBytes() throws(StorageError) -> Int {
-        guard count > 0 else { return 0 }
-        let shared = try whole(0, buffer: 0).sharedBytes(with: try whole(count - 1, buffer: 1))
-        var sum = shared + (entry?.size(shared: shared) ?? 0)
-        sum += try first.usedBytes(sharingFewer: first.shared.count - shared) - shared
-        if let second {
-            sum += try second.usedBytes(sharingFewer: second.shared.count - shared) - shared
+    /// What an entry takes in a leaf with what all have in common. Entries of one leaf with the
+    /// same form take the same where that is enough to know their new one.
+    @inline(__always)
+    private mutating func size(measuring position: Int) throws(StorageError) -> Int {
+        guard position != index else { return try add(formOfWhole(position)) }
+        let (leaf, slot, keepsMiddle) = location(position)
+        let old = try leaf.stored(slot)
+        let found = found(old.place, isSecond: isInSecond(position))
+        let known = found.reading.uint16(at: 0)
+        if known > 0 {
+            if old.form.hasMiddle { matches += 1 }
+            return known
         }
-        return sum
+        let fewer = leaf.shared.count - shared
+        guard keepsMiddle, fewer == 0 || middle.isEmpty || old.form.hasMiddle,
+            let form = old.form.sharing(fewer: fewer)
+        else { return try add(formOfWhole(position)) }
+        let size = add(form)
+        if old.place < OrderedLeafLayout.formLimit { found.storeUInt16(size, at: 0) }
+        return size
     }
 
-    /// How many of the entries stay left so that both sides weigh about the same. All keys begin
-    /// with the first leaf's shared bytes.
-    func middle() throws(StorageError) -> Int {
-        let shared = first.shared.count
-        var total = 0
-        for position in 0..<count { total += try size(position, sharing: shared) }
+    /// Adds a form to the others, and says what its entry takes.
+    private mutating func add(_ form: LeafForm) -> Int {
+        if form.hasMiddle { matches += 1 }
+        let place = forms.place(of: form)
+        forms.add(form, at: place)
+        return forms.size(of: form, at: place)
+    }
+
+    private func formOfWhole(_ position: Int) throws(StorageError) -> LeafForm {
+        let entry = try whole(position)
+        // Only keys of a damaged leaf are shorter than that.
+        let shared = min(shared, entry.key.count)
+        return KeySuffix(
+            of: entry.key.baseAddress ?? memory.reading, count: entry.key.count, shared: shared,
+            around: middle
+        ).form.with(entry.stored, isBlob: entry.isBlob)
+    }
+
+    @inline(__always)
+    private func size(_ position: Int) -> Int {
+        (memory + Self.sizesOffset).reading.uint16(at: 2 &* position)
+    }
+
+    /// How many of the entries stay left so that both sides weigh about the same.
+    func half() -> Int {
+        let total = usedBytes - shared - middle.count
         var left = 0
         for position in 0..<count {
-            let size = try size(position, sharing: shared)
+            let size = size(position)
             if 2 * left + size >= total { return max(1, position) }
             left += size
         }
@@ -129,17 +247,12 @@ struct OrderedLeafRewrite {
 
     /// Where the entries of both leaves are to be cut so that two or three parts weigh about the
     /// same: the first cut and the last, which are one for two parts. Nil where they do not fit.
-    /// All keys begin with what both leaves share.
-    func cuts(into parts: Int) throws(StorageError) -> (first: Int, last: Int)? {
-        guard let second else { return nil }
-        let shared = commonPrefix(first.shared, second.shared)
-        // What a leaf shares beyond that costs less than this more than it saves.
-        let room = OrderedLeafLayout.room - shared - 2 * OrderedLeafLayout.hintSize
-        var total = 0
-        for position in 0..<count { total += try size(position, sharing: shared) }
+    func cuts(into parts: Int) -> (first: Int, last: Int)? {
+        let room = OrderedLeafLayout.room - shared - middle.count
+        let total = usedBytes - shared - middle.count
         var (sum, start, firstCut) = (0, 0, 0)
         for position in 0..<count {
-            sum += try size(position, sharing: shared)
+            sum += size(position)
             let isSecond = firstCut > 0
             guard sum * parts >= (isSecond ? 2 : 1) * total else { continue }
             let cut = position + 1
@@ -151,6 +264,72 @@ struct OrderedLeafRewrite {
             (firstCut, start) = (cut, sum)
         }
         return nil
+    }
+
+    // MARK: Writing
+
+    /// Writes a range of the entries, not empty, to a leaf: so that they share all that they can,
+    /// or what was measured, or as they lie in their leaf.
+    func write(_ range: Range<Int>, to base: UnsafeMutableRawPointer, page: PageNumber)
+        throws(StorageError)
+    {
+        let most = try sharedBytes(range)
+        if try write(range, to: base, page, sharing: most) { return }
+        if most > shared, try write(range, to: base, page, sharing: shared) { return }
+        guard try copy(range, to: base, page) else {
+            throw OrderedLeafEditor(base: base, page: page).outOfOrder
+        }
+    }
+
+    private func write(
+        _ range: Range<Int>, to base: UnsafeMutableRawPointer, _ page: PageNumber,
+        sharing count: Int
+    ) throws(StorageError) -> Bool {
+        let low = try whole(range.lowerBound)
+        guard low.key.count >= count else { return false }
+        let editor = OrderedLeafEditor.create(
+            in: base, page: page, shared: UnsafeRawBufferPointer(rebasing: low.key[..<count]),
+            middle: middle, forms: forms.base, sharingFewer: shared - count)
+        forgetFound()
+        for position in range {
+            guard try append(position, to: editor, sharing: count) else { return false }
+        }
+        return true
+    }
+
+    /// Appends an entry, as it lies in its leaf where nothing about its key changes.
+    @inline(__always)
+    private func append(_ position: Int, to editor: OrderedLeafEditor, sharing count: Int)
+        throws(StorageError) -> Bool
+    {
+        guard position != index else { return try editor.append(try whole(position)) }
+        let (leaf, slot, keepsMiddle) = location(position)
+        guard keepsMiddle, leaf.shared.count == count else {
+            return try editor.append(try whole(position))
+        }
+        let old = try leaf.stored(slot)
+        guard old.place < OrderedLeafLayout.formLimit else {
+            return editor.append(old, place: editor.place(of: old.form))
+        }
+        let found = found(old.place, isSecond: isInSecond(position))
+        if found.reading.uint16(at: 0) == 0 {
+            found.storeUInt16(editor.place(of: old.form) + 1, at: 0)
+        }
+        return editor.append(old, place: found.reading.uint16(at: 0) - 1)
+    }
+
+    /// Writes old entries of the first leaf as they lie there: all fit that did. False for others.
+    private func copy(
+        _ range: Range<Int>, to base: UnsafeMutableRawPointer, _ page: PageNumber
+    ) throws(StorageError) -> Bool {
+        guard second == nil, !range.contains(index) else { return false }
+        let editor = OrderedLeafEditor.create(
+            in: base, page: page, shared: first.shared, middle: first.middle, forms: first.base)
+        for position in range {
+            let entry = try first.stored(location(position).slot)
+            guard editor.append(entry, place: editor.place(of: entry.form)) else { return false }
+        }
+        return true
     }
 
     /// The shortest key that stands after the entry before `cut` and not after the one at it.

@@ -15,8 +15,8 @@ final class ScratchBuffers {
     let entry: UnsafeMutableRawPointer
     /// The reference of that entry's blob.
     let blobRef: UnsafeMutableRawPointer
-    /// Two whole keys.
-    let keys: UnsafeMutableRawPointer
+    /// What a rewrite of leaves notes.
+    let rewrite: UnsafeMutableRawPointer
     /// The whole key of an entry that goes from one tree to another.
     let movingKey: UnsafeMutableRawPointer
     /// Bytes on their way to a cell's heap, the longest that a cell can name.
@@ -55,7 +55,7 @@ final class ScratchBuffers {
         nextLeaf = part(Page.size)
         entry = part(Self.entrySize)
         blobRef = part(Ref.size)
-        keys = part(2 * OrderedLeafRewrite.keySize)
+        rewrite = part(OrderedLeafRewrite.memorySize)
         movingKey = part(OrderedLeafRewrite.keySize)
         cell = part(Self.cellSize)
         element = part(Self.elementSize)

@@ -157,15 +157,24 @@ final class TreeWriter {
         }
         scratch.leaf.store(editor.base, count: Page.size, at: 0)
         let old = try OrderedLeaf(scratch.leaf, page: editor.page)
-        let rewrite = OrderedLeafRewrite(old, inserting: kept, at: index, keys: scratch.keys)
-        if !isSharing {
-            let size = try rewrite.usedBytes()
-            if size <= OrderedLeafLayout.room {
+        var rewrite = try OrderedLeafRewrite(
+            old, inserting: kept, at: index, memory: scratch.rewrite)
+        if !isSharing || rewrite.hasNewMiddle {
+            try rewrite.measure()
+            // A leaf that is nearly full again would be written anew for one of the next entries.
+            let room = OrderedLeafLayout.room
+            if rewrite.usedBytes <= (isSharing ? room * 7 / 8 : room) {
                 return try rewrite.write(0..<rewrite.count, to: editor.base, page: editor.page)
             }
         }
-        if isSharing, index < old.count, try shift(old, kept, at: index, editor) { return }
-        try split(rewrite, at: try cut(rewrite, index, isSharing: isSharing), editor)
+        if isSharing, index < old.count {
+            if try shift(old, kept, at: index, editor) { return }
+            // That used the same memory.
+            rewrite = try OrderedLeafRewrite(
+                old, inserting: kept, at: index, memory: scratch.rewrite)
+        }
+        try rewrite.measure()
+        try split(rewrite, at: cut(rewrite, index, isSharing: isSharing), editor)
     }
 
     /// Makes room for an entry in a full leaf: divides the entries evenly between it and a
@@ -197,11 +206,12 @@ final class TreeWriter {
         let next = try OrderedLeaf(try pages.view(ref, as: .orderedLeaf), page: ref.page)
         scratch.nextLeaf.store(next.base, count: Page.size, at: 0)
         let other = try OrderedLeaf(scratch.nextLeaf, page: ref.page)
-        let rewrite = OrderedLeafRewrite(
+        var rewrite = try OrderedLeafRewrite(
             side > 0 ? full : other, inserting: entry,
             at: side > 0 ? index : other.count + index, before: side > 0 ? other : full,
-            keys: scratch.keys)
-        guard let (first, last) = try rewrite.cuts(into: parts) else { return false }
+            memory: scratch.rewrite)
+        try rewrite.measure()
+        guard let (first, last) = rewrite.cuts(into: parts) else { return false }
         // The neighbour keeps the part on its side; this leaf has the rest, of which a new leaf
         // then takes the part on its right.
         let moved = side > 0 ? last : first
@@ -228,11 +238,9 @@ final class TreeWriter {
 
     /// Entries that come in ascending order leave full leaves behind; one that shares less than the
     /// others gets a leaf of its own; else the weight decides.
-    private func cut(_ rewrite: OrderedLeafRewrite, _ index: Int, isSharing: Bool)
-        throws(StorageError) -> Int
-    {
+    private func cut(_ rewrite: OrderedLeafRewrite, _ index: Int, isSharing: Bool) -> Int {
         if index == rewrite.count - 1 { return index }
-        return isSharing ? try rewrite.middle() : 1
+        return isSharing ? rewrite.half() : 1
     }
 
     /// An entry whose bytes may lie in the leaf that is about to be rewritten, copied to scratch
@@ -305,7 +313,7 @@ final class TreeWriter {
         }
         guard var leftRef = try path.sibling(-1, root) else { return }
         let left = try OrderedLeaf(try pages.view(leftRef, as: .orderedLeaf), page: leftRef.page)
-        guard try isFitting(OrderedLeafRewrite(left, leaf, keys: scratch.keys)) else { return }
+        guard try rewrite(left, leaf) != nil else { return }
         path.stepLeft()
         let leftBase = try pages.edit(&leftRef, as: .orderedLeaf)
         path.replaceLeaf(&head.root, by: leftRef)
@@ -315,8 +323,13 @@ final class TreeWriter {
         try pages.free(ref)
     }
 
-    private func isFitting(_ rewrite: OrderedLeafRewrite) throws(StorageError) -> Bool {
-        try rewrite.usedBytes() <= OrderedLeafLayout.room * 3 / 4
+    /// Two leaves on their way to one; nil where they do not fit.
+    private func rewrite(_ left: OrderedLeaf, _ right: OrderedLeaf) throws(StorageError)
+        -> OrderedLeafRewrite?
+    {
+        var rewrite = try OrderedLeafRewrite(left, right, memory: scratch.rewrite)
+        try rewrite.measure()
+        return rewrite.usedBytes <= OrderedLeafLayout.room * 3 / 4 ? rewrite : nil
     }
 
     /// Writes the entries of two leaves into the left one's page, or the right one's; false where
@@ -326,8 +339,7 @@ final class TreeWriter {
     ) throws(StorageError) -> Bool {
         scratch.leaf.store(left.base, count: Page.size, at: 0)
         let old = try OrderedLeaf(scratch.leaf, page: ref.page)
-        let rewrite = OrderedLeafRewrite(old, right, keys: scratch.keys)
-        guard try isFitting(rewrite) else { return false }
+        guard let rewrite = try rewrite(old, right) else { return false }
         try rewrite.write(0..<rewrite.count, to: base, page: ref.page)
         return true
     }

@@ -187,10 +187,15 @@ package struct ImageMap: Sendable {
         _ image: [UInt8], _ isCatalog: Bool, _ leaf: inout Extent
     ) throws {
         for index in 0..<Image.short(image, leaf.offset + 32) {
-            let cell = Image.half(image, leaf.offset + 48 + index * 8 + 4)
-            let tail = max(0, cell >> 12 & 0x3FF - 4)
-            let value = leaf.offset + 4_096 - cell & 0xFFF + tail
-            if cell >> 22 == 0x3FF {
+            let cell = Image.short(image, leaf.offset + 108 + index * 6 + 4)
+            let heap = leaf.offset + 4_096 - cell & 0xFFF
+            let isSpelledOut = cell >> 12 == 15
+            let form = Image.half(
+                image, isSpelledOut ? heap : leaf.offset + 48 + (cell >> 12) * 4)
+            let end = max(0, form >> 20 - 1)
+            let tail = max(0, form & 0x3FF - end - 4) + end
+            let value = heap + (isSpelledOut ? 4 : 0) + tail
+            if form >> 10 & 0x3FF == 0x3FF {
                 try visit(image, value, &leaf) { _, _ in }
             } else if isCatalog {
                 try visitTree(image, rootAt: value, isCatalog: false, &leaf)

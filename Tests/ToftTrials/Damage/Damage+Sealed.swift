@@ -85,7 +85,7 @@ extension Damage {
         let (first, stride, count): (Int, Int, Int) =
             switch extent.type {
             case 7: (base + 40, 64, Image.short(image, base + 34))
-            case 8: (base + 48, 8, Image.short(image, base + 32))
+            case 8: (base + 108, 6, Image.short(image, base + 32))
             case 9: (base + 40, 4, Image.short(image, base + 32))
             default: clusterKeys(extent, image)
             }
