@@ -144,7 +144,7 @@ import ToftTestKit
             }
             let streets = realm.objects(LanguageStreet.self)
             #expect(streets.filter("größe > 4 AND nächste.größe == 3").count == 1)
-            #expect(streets.filter("nächste.voller-Name CONTAINS %@", "Straße").count == 1)
+            #expect(streets.filter("nächste.fullName CONTAINS %@", "Straße").count == 1)
             let found = streets.where { $0.größe > 4 && $0.nächste.fullName == "Lange Straße" }
             #expect(found.count == 1)
             let sorted = streets.sorted(byKeyPath: "größe", ascending: false)
