@@ -449,6 +449,13 @@ def test_the_demo_lets_three_programs_watch_one_file(tmp_path: Path) -> None:
     assert "python| version" in text
 
 
+def test_the_demo_ends_when_a_watcher_does(tmp_path: Path) -> None:
+    (tmp_path / "toft.py").write_text("")  # It can be imported, and has nothing.
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    told = run("demo", SAMPLE, env=environment, status=1).stderr
+    assert "The python watcher ended early." in told
+
+
 def test_the_pages_of_a_file_are_shown_also_where_it_will_not_open(tmp_path: Path) -> None:
     database = loaded(tmp_path)
     dump = json.loads(run("pages", database, "--json").stdout)

@@ -20,6 +20,8 @@ struct DemoWatchers {
                 "swift ",
                 [CommandLine.arguments[0], "watch", path, "Package", Self.query, "--changes", "3"])
         ]
+        // Where one ends early, the other goes with this program.
+        defer { for watcher in watchers { watcher.stop() } }
         if let python = try pythonWatcher() { watchers.append(python) }
         for watcher in watchers { try watcher.waitForLines(1) }
         let package = try session.classHandle(named: "Package")
@@ -101,6 +103,11 @@ final class WatcherProcess {
         process.arguments = command
         process.standardOutput = output
         try process.run()
+    }
+
+    /// Ends it where it still runs.
+    func stop() {
+        if process.isRunning { process.terminate() }
     }
 
     /// Prints what comes until so many lines have come.
