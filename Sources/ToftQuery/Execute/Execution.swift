@@ -17,8 +17,7 @@ final class Execution {
     private let source: DataSource
     private let compiler: Compiler
     private let reader: ClassReader
-    /// Where nobody can ask for the end, one that nobody knows.
-    private let probe = InterruptProbe.current ?? InterruptProbe(InterruptCounter())
+    private let probe = InterruptProbe.current ?? .never
     /// What has been read so far.
     private(set) var tally = Tally()
 

@@ -53,14 +53,19 @@ public struct BytesColumn {
         }
     }
 
+    @inlinable
+    @inline(__always)
+    func cell(_ index: Int) -> UInt32 {
+        UInt32(littleEndian: cells.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self))
+    }
+
     /// The bytes of a row, or of a code where the column is coded, if they lie in the cluster; nil
     /// of long values, and of damaged cells. The eight bytes before can be read, too. For loops:
     /// asks nothing twice, and is inlined.
     @inlinable
     @inline(__always)
     public func near(_ index: Int) -> UnsafeRawBufferPointer? {
-        let cell = UInt32(
-            littleEndian: cells.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self))
+        let cell = cell(index)
         let offset = Int(cell & 0x7_FFFF)
         let length = Int(cell &>> 19 & 0xFFF)
         guard offset >= low, offset &+ length <= high, Int32(bitPattern: cell) >= 0 else {
@@ -74,8 +79,7 @@ public struct BytesColumn {
     @inlinable
     @inline(__always)
     public func head(_ index: Int) -> UInt64? {
-        let cell = UInt32(
-            littleEndian: cells.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self))
+        let cell = cell(index)
         let offset = Int(cell & 0x7_FFFF)
         guard offset >= low, offset &+ 8 <= high, Int32(bitPattern: cell) >= 0 else { return nil }
         return UInt64(littleEndian: (base + offset).loadUnaligned(as: UInt64.self))
@@ -85,8 +89,7 @@ public struct BytesColumn {
     @inlinable
     @inline(__always)
     public func length(_ index: Int) -> Int {
-        let cell = cells.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self)
-        return Int(UInt32(littleEndian: cell) &>> 19)
+        Int(cell(index) &>> 19)
     }
 
     /// The codes of a coded column: one byte for each row of the cluster, from which the rows with

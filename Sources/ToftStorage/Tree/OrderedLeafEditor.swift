@@ -93,15 +93,21 @@ struct OrderedLeafEditor {
             next += suffix.endLength
         }
         if let value = stored.baseAddress { base.store(value, count: stored.count, at: next) }
+        writeSlot(index, suffix.hint, offset, place)
+        base.storeUInt16(count + 1, at: OrderedLeafLayout.count)
+        if index == count { noteLast() }
+        return true
+    }
+
+    /// Writes the slot of an entry that lies at the beginning of the heap, which is `offset` now.
+    @inline(__always)
+    private func writeSlot(_ index: Int, _ hint: UInt32, _ offset: Int, _ place: Int) {
         let slot = slot(index)
-        base.storeUInt32(Int(suffix.hint), at: slot)
+        base.storeUInt32(Int(hint), at: slot)
         base.storeUInt16(
             (Page.size - offset) | place << OrderedLeafLayout.formShift,
             at: slot + OrderedLeafLayout.slotCell)
         base.storeUInt16(offset, at: OrderedLeafLayout.heapLow)
-        base.storeUInt16(count + 1, at: OrderedLeafLayout.count)
-        if index == count { noteLast() }
-        return true
     }
 
     /// Writes the last entry's hint where a search looks for it.
@@ -168,12 +174,7 @@ struct OrderedLeafEditor {
         } else {
             forms.add(entry.form, at: place)
         }
-        let slot = slot(count)
-        base.storeUInt32(Int(entry.hint), at: slot)
-        base.storeUInt16(
-            (Page.size - offset) | place << OrderedLeafLayout.formShift,
-            at: slot + OrderedLeafLayout.slotCell)
-        base.storeUInt16(offset, at: OrderedLeafLayout.heapLow)
+        writeSlot(count, entry.hint, offset, place)
         base.storeUInt16(count + 1, at: OrderedLeafLayout.count)
         base.storeUInt32(Int(entry.hint), at: OrderedLeafLayout.lastHint)
         return true
