@@ -72,19 +72,11 @@ import Testing
             }
             if step % 500 == 0 { try tree.check(VisitedExtents()) }
         }
-        let sorted = model.keys.sorted { $0.lexicographicallyPrecedes($1) }
-        #expect(try tree.count == sorted.count)
-        let cursor = try tree.cursor()
-        var found = try cursor.seekFirst()
-        for (rank, key) in sorted.enumerated() {
-            #expect(found && Array(cursor.key) == key)
-            #expect(try Array(cursor.value) == model[key])
-            #expect(try with(key) { try tree.rank(of: $0) } == rank)
-            found = try cursor.next()
-        }
-        #expect(!found)
+        try compare(tree, model)
         try tree.check(VisitedExtents())
-        for key in sorted.shuffled(using: &random) {
+        for key in model.keys.sorted(by: { $0.lexicographicallyPrecedes($1) })
+            .shuffled(using: &random)
+        {
             #expect(try with(key) { try tree.delete($0) })
         }
         #expect(workshop.ownPages == 0)

@@ -154,32 +154,33 @@ import Testing
             #expect(try with(prefix + bytes(number)) { try tree.rank(of: $0) } == number)
         }
     }
+}
 
-    private func compare(_ tree: TreeWriter, _ model: [[UInt8]: [UInt8]]) throws {
-        let sorted = model.keys.sorted { $0.lexicographicallyPrecedes($1) }
-        #expect(try tree.count == sorted.count)
-        let cursor = try tree.cursor()
-        var found = try cursor.seekFirst()
-        for (rank, key) in sorted.enumerated() {
-            #expect(found && Array(cursor.key) == key)
-            #expect(try Array(cursor.value) == model[key])
-            #expect(try with(key) { try tree.rank(of: $0) } == rank)
-            #expect(try with(key) { try tree.value(forKey: $0).map(Array.init) } == model[key])
-            found = try cursor.next()
-        }
-        #expect(!found)
-        found = try cursor.seekLast()
-        for key in sorted.reversed() {
-            #expect(found && Array(cursor.key) == key)
-            found = try cursor.previous()
-        }
-        #expect(!found)
-        for (index, key) in sorted.enumerated() {
-            #expect(try with(key) { try cursor.seek($0) } && Array(cursor.key) == key)
-            #expect(try with(key) { try cursor.seek(after: $0) } == (index + 1 < sorted.count))
-            if cursor.isValid { #expect(Array(cursor.key) == sorted[index + 1]) }
-            #expect(try with(key) { try cursor.seek(before: $0) } == (index > 0))
-            if cursor.isValid { #expect(Array(cursor.key) == sorted[index - 1]) }
-        }
+/// A tree holds what a dictionary does, in the order of the keys, from whichever side it is read.
+func compare(_ tree: TreeWriter, _ model: [[UInt8]: [UInt8]]) throws {
+    let sorted = model.keys.sorted { $0.lexicographicallyPrecedes($1) }
+    #expect(try tree.count == sorted.count)
+    let cursor = try tree.cursor()
+    var found = try cursor.seekFirst()
+    for (rank, key) in sorted.enumerated() {
+        #expect(found && Array(cursor.key) == key)
+        #expect(try Array(cursor.value) == model[key])
+        #expect(try with(key) { try tree.rank(of: $0) } == rank)
+        #expect(try with(key) { try tree.value(forKey: $0).map(Array.init) } == model[key])
+        found = try cursor.next()
+    }
+    #expect(!found)
+    found = try cursor.seekLast()
+    for key in sorted.reversed() {
+        #expect(found && Array(cursor.key) == key)
+        found = try cursor.previous()
+    }
+    #expect(!found)
+    for (index, key) in sorted.enumerated() {
+        #expect(try with(key) { try cursor.seek($0) } && Array(cursor.key) == key)
+        #expect(try with(key) { try cursor.seek(after: $0) } == (index + 1 < sorted.count))
+        if cursor.isValid { #expect(Array(cursor.key) == sorted[index + 1]) }
+        #expect(try with(key) { try cursor.seek(before: $0) } == (index > 0))
+        if cursor.isValid { #expect(Array(cursor.key) == sorted[index - 1]) }
     }
 }
