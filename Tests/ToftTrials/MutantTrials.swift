@@ -14,11 +14,20 @@ enum MutantTrials {
         let mutants = Mutant.allCases.filter { name == nil || $0.rawValue == name }
         var found = 0
         var counts: [Int] = []
-        for mutant in mutants {
-            let start = MonotonicClock.nanoseconds
-            setenv("TOFT_MUTANT", mutant.rawValue, 1)
-            let child = try ChildProcess(Trials.executable, ["hunt", mutant.trial])
-            unsetenv("TOFT_MUTANT")
+        // Two hunts at a time: each keeps one core busy.
+        var hunts: [(mutant: Mutant, child: ChildProcess, start: Int64)] = []
+        var waiting = mutants[...]
+        while !hunts.isEmpty || !waiting.isEmpty {
+            while hunts.count < 2, let mutant = waiting.popFirst() {
+                setenv("TOFT_MUTANT", mutant.rawValue, 1)
+                hunts.append(
+                    (
+                        mutant, try ChildProcess(Trials.executable, ["hunt", mutant.trial]),
+                        MonotonicClock.nanoseconds
+                    ))
+                unsetenv("TOFT_MUTANT")
+            }
+            let (mutant, child, start) = hunts.removeFirst()
             // The alarm of the hunt ends a wait.
             var lines: [String] = []
             while let line = child.line(timeoutMilliseconds: -1) { lines.append(line) }
