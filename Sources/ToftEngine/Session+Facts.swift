@@ -11,7 +11,7 @@ package struct CheckFindings: Sendable {
 }
 
 extension Session {
-    /// Makes a name stand for a path in queries that are asked of a class in this session, or in
+    /// Makes a name stand for a path in queries that are asked of a class in the session, or in
     /// what is frozen of it from now on. Nil takes it away. A property of the same name comes
     /// first. What the path leads to is seen when it is used.
     package func setAlias(_ name: String, of id: ClassID, to path: String?) throws(EngineError) {

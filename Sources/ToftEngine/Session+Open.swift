@@ -39,7 +39,7 @@ extension Session {
 
     /// Another session of the same database with the same schema, at the newest version, on the
     /// calling thread. It writes nothing, and works also where another process has made optional
-    /// what this session declared as required since it was opened.
+    /// what the session declared as required since it was opened.
     /// - Parameter interruption: what ends its waits and queries.
     package func another(
         _ configuration: Configuration, interruption: Interruption = Interruption()

@@ -2,7 +2,7 @@ internal import ToftModel
 package import ToftStorage
 
 extension Session {
-    /// Whether a write transaction of this session is open.
+    /// Whether a write transaction of the session is open.
     package var isWriting: Bool { transaction != nil }
 
     /// Begins a write transaction: waits for other writers, goes to the newest version and, where
@@ -77,7 +77,7 @@ extension Session {
     /// is on disk, unless its durability is deferred. The session's own observers of the whole
     /// database are called at once, the others with the next dispatch or refresh. Returns the
     /// version.
-    /// - Parameter tokens: observations of this session that are not told of it.
+    /// - Parameter tokens: observations of the session that are not told of it.
     @discardableResult
     package func commit(_ durability: Durability = .immediate, skipping tokens: [Token] = [])
         throws(EngineError) -> Version
@@ -224,7 +224,7 @@ extension Session {
         return prepared
     }
 
-    /// The newest version as this session sees it.
+    /// The newest version as the session sees it.
     func newestView() throws(EngineError) -> ModelView {
         let snapshot = try storage { () throws(StorageError) in try database.store.beginRead() }
         return try model { () throws(ModelError) in try ModelView(snapshot, previous: base.schema) }

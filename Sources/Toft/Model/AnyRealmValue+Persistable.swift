@@ -263,7 +263,7 @@ extension CollectionBacking {
         return try handle.liveValues().compactMap { try session.mixed($0) as? Element }
     }
 
-    /// The list, where it belongs to this session, whose objects its values name.
+    /// The list, where it belongs to the session, whose objects its values name.
     fileprivate func wholeHandle(in session: RealmSession?) throws -> CollectionHandle? {
         guard self.session === session else { return nil }
         try self.session.verify()

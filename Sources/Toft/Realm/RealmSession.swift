@@ -72,7 +72,7 @@ final class RealmSession {
         }
     }
 
-    /// Whether opening the same database here gives this session again.
+    /// Whether opening the same database here gives the session again.
     var isOpen: Bool { engine.isOpen }
 
     /// Begins anew: everything that was got from the session is invalid.

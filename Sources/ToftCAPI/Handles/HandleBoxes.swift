@@ -7,7 +7,7 @@ internal import ToftPlatform
 private let frozenLock = ProcessWide { () }
 
 extension Session {
-    /// Runs what changes a box of this session.
+    /// Runs what changes a box of the session.
     fileprivate func guarding<Result>(_ body: () -> Result) -> Result {
         isFrozen ? frozenLock.withLock { _ in body() } : body()
     }
