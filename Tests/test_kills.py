@@ -49,10 +49,11 @@ class Worker:
     def read(self) -> None:
         for line in self.process.stdout:
             word, commits, calls = line.split()
+            # What it found is acknowledged too: it may be killed again before its next commit is.
+            self.acknowledged = int(commits)
             if word == "opened":
-                self.opened_at = int(commits)
+                self.opened_at = self.acknowledged
             else:
-                self.acknowledged = int(commits)
                 self.calls += int(calls) > 1  # commits after which it had been told of others
             self.last_word = time.monotonic()
 
