@@ -1015,19 +1015,20 @@ class FunctionTests(unittest.TestCase):
             return status_name(result), seconds
 
         check("toft_realm_begin_write", self.world.realm, None)
-        for opened, called, least, most in (
-            (0, None, 0, 0.15),
-            (200, None, 0.19, 5),
-            (200, 0, 0, 0.15),
-            (None, 0, 0, 0.15),
-            (-1, 200, 0.19, 5),
-            (0, 200, 0.19, 5),
+        for opened, called, least in (
+            (0, None, 0),
+            (200, None, 0.19),
+            (60_000, 0, 0),
+            (None, 0, 0),
+            (-1, 200, 0.19),
+            (0, 200, 0.19),
+            (60_000, 200, 0.19),
         ):
             with self.subTest(opened=opened, called=called):
                 result, seconds = on_another_thread(lambda: waited(opened, called))
                 self.assertEqual(result, "TOFT_ERROR_LOCK_TIMEOUT")
                 self.assertGreaterEqual(seconds, least)
-                self.assertLess(seconds, most)
+                self.assertLess(seconds, 5)
         for opened, called in ((None, None), (-1, None), (0, -1)):
             with self.subTest(opened=opened, called=called):
                 results = []
@@ -1073,7 +1074,7 @@ class FunctionTests(unittest.TestCase):
                 check("toft_realm_interrupt", opened[0])
                 waiter.join()
                 self.assertEqual(results[0], "TOFT_ERROR_INTERRUPTED", function)
-                self.assertLess(time.monotonic() - begin, 0.6)
+                self.assertLess(time.monotonic() - begin, 5)
                 self.assertGreater(results[1], 0.09, "the next wait is not ended")
                 check("toft_realm_release", writer)
         check("toft_realm_cancel", self.world.realm)
