@@ -151,26 +151,32 @@ import Testing
             (
                 "an element without text",
                 { base, cluster in
-                    base.storeUInt8(0, at: try list(cluster) + ElementLayout.values)
+                    base.storeUInt8(0, at: try list(cluster) + ElementLayout.codes)
                 }
             ),
             (
                 "the code of no text",
                 { base, cluster in
-                    base.storeUInt8(200, at: try list(cluster) + ElementLayout.values + 1)
+                    base.storeUInt8(200, at: try list(cluster) + ElementLayout.codes + 1)
                 }
             ),
             (
                 "texts outside the column's heap",
                 { base, cluster in
-                    let block = try list(cluster)
-                    base.storeUInt32(block - 8, at: block + ElementLayout.textsDistance)
+                    let slice = try cluster.slice(2)
+                    base.storeUInt64(slice.low + 4, at: slice.entry + ClusterLayout.entryLow)
                 }
             ),
             (
-                "a list's count",
+                "a list's type",
                 { base, cluster in
-                    base.storeUInt16(1, at: try list(cluster) + ElementLayout.count)
+                    base.storeUInt8(2, at: try list(cluster) + ElementLayout.type)
+                }
+            ),
+            (
+                "a list's flags",
+                { base, cluster in
+                    base.storeUInt8(2, at: try list(cluster) + ElementLayout.flags)
                 }
             ),
         ]
@@ -185,9 +191,8 @@ import Testing
         -> Int
     {
         let block = try list(cluster)
-        let distance = ElementBlock.textsDistance(
-            base + block, available: cluster.byteCount - block)
-        return block - (try #require(distance > 0 ? distance : nil))
+        try #require(ElementBlock.isCoded(base + block, available: cluster.byteCount - block))
+        return Int(try cluster.slice(2).low)
     }
 
     @Test(arguments: clusterDamages.indices)

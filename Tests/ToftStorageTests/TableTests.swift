@@ -240,6 +240,25 @@ final class TableTwin {
         #expect(twin.table.takeNextKey() == 103)
     }
 
+    @Test func `A key behind a gap is taken wherever the keys before follow each other by chance`()
+        throws
+    {
+        let columns = [Column(id: 0, type: .bytes, isNullable: false)]
+        for gap in 3...120 as ClosedRange<Int64> {
+            let twin = try TableTwin(columns)
+            try twin.insert(0)
+            for key in 2...120 as ClosedRange<Int64> {
+                let key = key < gap ? key : key + 1
+                try twin.insert(key)
+                try twin.set(key, 0, .bytes(Array(repeating: 120, count: 150)))
+                // The cluster stores its keys, and then they follow each other.
+                if key == 24 { try twin.erase(0) }
+            }
+            try twin.check()
+            try twin.compare()
+        }
+    }
+
     @Test func `Appended rows end in full, sealed clusters`() throws {
         let columns = [
             Column(id: 0, type: .int64, isNullable: false),
@@ -259,10 +278,10 @@ final class TableTwin {
             counts.append(view.count)
             return true
         }
-        #expect(counts.dropLast().allSatisfy { $0 == 256 })
+        #expect(counts.dropLast().allSatisfy { $0 >= 192 })
         let visited = VisitedExtents()
         try twin.table.check(visited)
-        #expect(visited.pages.count * 4_096 < 5_000 * 50)
+        #expect(visited.pages.count * 4_096 < 5_000 * 32)
     }
 
     @Test func `Columns that were added later read as their defaults and can be set`() throws {

@@ -54,7 +54,7 @@ import Testing
         try FormatPageTests.expect(
             "Element block",
             [
-                ElementLayout.count, ElementLayout.type, ElementLayout.flags, ElementLayout.length,
+                ElementLayout.type, ElementLayout.flags, ElementLayout.count, ElementLayout.length,
                 ElementLayout.values,
             ], end: nil)
         #expect(SequenceLeafLayout.block == 32 && ElementLayout.slotSize == 4)

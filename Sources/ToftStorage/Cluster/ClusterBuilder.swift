@@ -29,15 +29,16 @@ struct ClusterBuilder {
     let plainHeap: Int
     /// How narrow each column is.
     private var encodings: [ColumnEncoding] = []
-    /// Whether the keys follow each other without a gap, and need not be stored.
+    /// Whether the keys follow each other without a gap, that of the row to come too, and need not
+    /// be stored.
     let hasDenseKeys: Bool
 
     /// - Parameters:
-    ///   - storesKeys: whether a key is to come that does not follow the others.
+    ///   - expected: the key of a row that is to come.
     ///   - widening: what is to come to a column that cannot hold it yet.
     init(
         _ columns: [Column], _ sources: [ClusterSource], appending newKey: Int64? = nil,
-        like model: ClusterBuilder? = nil, storesKeys: Bool = false,
+        like model: ClusterBuilder? = nil, expecting expected: Int64? = nil,
         widening: TableWriter.Widening? = nil
     ) throws(StorageError) {
         self.columns = columns
@@ -49,7 +50,7 @@ struct ClusterBuilder {
             for column in columns { encodings.append(try Self.encoding(column, sources)) }
         }
         hasDenseKeys =
-            !storesKeys && model?.hasDenseKeys != false && Self.areDense(sources, newKey)
+            model?.hasDenseKeys != false && Self.areDense(sources, newKey ?? expected)
         let rows = sources.reduce(newKey == nil ? 0 : 1) { $0 + $1.rows.count }
         if let widening { Self.widen(&encodings, columns, widening) }
         var (heap, plain) = (0, 0)
@@ -57,7 +58,7 @@ struct ClusterBuilder {
             var size = 0
             for source in sources { size += try Self.liveHeap(source, column) }
             plain += size
-            if encodings[index].mayBeCoded && column.type == .bytes
+            if model == nil && encodings[index].mayBeCoded && column.type == .bytes
                 && rows >= ClusterLimits.codedRows
             {
                 encodings[index].codes = try TextCodes(column, sources, rows: rows, plain: size)
@@ -144,15 +145,37 @@ struct ClusterBuilder {
 
     /// Pages of a cluster of a shape.
     func pages(_ shape: ClusterShape) -> Int {
-        let payload = fixedBytes(shape.rowCapacity) + shape.heap
+        Self.pages(payload: fixedBytes(shape.rowCapacity) + shape.heap)
+    }
+
+    /// Pages of a cluster of so many bytes besides the extent's header.
+    static func pages(payload: Int) -> Int {
         var pages = (payload + ExtentHeader.size + Page.size - 1) / Page.size
-        while ExtentHeader.payloadStart(.cluster, pageCount: pages) + payload > pages * Page.size {
-            pages += 1
-        }
+        while payload > room(pages) { pages += 1 }
         return pages
     }
 
-    private func fixedBytes(_ capacity: Int) -> Int {
+    /// Bytes that a cluster of so many pages has besides the extent's header.
+    static func room(_ pages: Int) -> Int {
+        pages * Page.size - ExtentHeader.payloadStart(.cluster, pageCount: pages)
+    }
+
+    /// Bytes that the rows take besides the extent's header.
+    var payload: Int { fixedBytes(rowCount) + liveHeap }
+
+    /// The first rows of a cluster to which none is added.
+    func first(_ count: Int) throws(StorageError) -> ClusterBuilder {
+        var first: [ClusterSource] = []
+        var missing = count
+        for source in sources where missing > 0 {
+            let rows = source.rows.prefix(missing)
+            first.append(ClusterSource(cluster: source.cluster, rows: rows))
+            missing -= rows.count
+        }
+        return try ClusterBuilder(columns, first)
+    }
+
+    func fixedBytes(_ capacity: Int) -> Int {
         var sum =
             ClusterLayout.headerSize + columns.count * ClusterLayout.entrySize
             + ClusterLayout.keysSize(capacity, isDense: hasDenseKeys)

@@ -43,6 +43,14 @@ struct ClusterPage {
     @inline(__always) var heapStart: Int { Int(heap.start) }
     @inline(__always) var heapEnd: Int { Int(heap.end) }
     @inline(__always) var byteCount: Int { Int(counts.pages) &* Page.size }
+    /// Bytes that so many rows like those of this cluster take, besides the extent's header.
+    func payload(ofRows count: Int) -> Int {
+        let heap = heapEnd &- heapStart &- base.uint32(at: header &+ ClusterLayout.garbage)
+        return columnsStart &- header
+            &+ (heapStart &- columnsStart) &* count / max(1, rowCapacity)
+            &+ max(0, heap) &* count / max(1, rowCount)
+    }
+
     /// Where the cluster's own header begins.
     @inline(__always) var header: Int { Self.header(pages: Int(counts.pages)) }
 

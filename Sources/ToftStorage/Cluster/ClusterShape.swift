@@ -54,17 +54,47 @@ extension ClusterBuilder {
         return shape
     }
 
-    /// The shape of a cluster that begins with this one row at the end of the table: like the one
+    /// The shape of a cluster that begins with these few rows at the end of the table: like the one
     /// before where many rows are coming.
     func first(like last: ClusterBuilder?) -> ClusterShape {
         if let last {
-            let capacity = min(ClusterLimits.rows, last.rowCount + last.rowCount / 8)
+            let more = last.isFull ? 0 : last.rowCount / 8
+            let capacity = min(ClusterLimits.rows, last.rowCount + more)
             let heap = liveHeap + last.plainHeap + last.plainHeap / 16
             let same = ClusterShape(rowCapacity: max(8, capacity), heap: hasHeap ? heap : 0)
             if fits(same) { return same }
         }
-        let small = ClusterShape(rowCapacity: 8, heap: liveHeap)
+        let small = ClusterShape(rowCapacity: max(8, rowCount), heap: liveHeap)
         return fits(small) ? filled(small) : sealed
+    }
+
+    /// How many of so many rows fill the pages before the last: where all of them, which take
+    /// `payload` bytes, leave a sixteenth of their cluster empty. All, where those would be few.
+    static func rowsFillingPages(_ rows: Int, payload: Int) -> Int {
+        let pages = pages(payload: payload)
+        guard pages > 1, room(pages) - payload >= pages * Page.size / 16 else { return rows }
+        let fewer = rows * room(pages - 1) / payload
+        return fewer >= ClusterLimits.filledRows ? fewer : rows
+    }
+
+    /// Whether further rows, if they are like these, would not fill a page, but for a few.
+    var isFull: Bool {
+        let all = ClusterLimits.rows
+        let limit = Self.rowsFillingPages(
+            all, payload: fixedBytes(all) + liveHeap * all / max(1, rowCount))
+        return rowCount >= limit - limit / 32
+    }
+
+    /// The first rows alone, where those fill their pages and all would not.
+    func fillingPages() throws(StorageError) -> ClusterBuilder? {
+        let pages = pages(sealed)
+        var rows = Self.rowsFillingPages(rowCount, payload: payload)
+        while rows < rowCount && rows >= ClusterLimits.filledRows {
+            let fewer = try first(rows)
+            if fewer.pages(fewer.sealed) < pages { return fewer }
+            rows -= 4
+        }
+        return nil
     }
 
     func fits(_ shape: ClusterShape) -> Bool { pages(shape) * Page.size <= ClusterLimits.bytes }

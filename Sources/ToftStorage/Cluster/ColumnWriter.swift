@@ -151,7 +151,6 @@ struct ColumnWriter {
     private mutating func copyLists(
         _ column: Column, _ sources: [ClusterSource], to target: ColumnSlice, _ codes: ListCodes?
     ) throws(StorageError) {
-        let texts = heapEnd
         if let codes { try writeTexts(codes.texts) }
         var offset = target.start + target.geometry.values
         var element = 0
@@ -172,8 +171,7 @@ struct ColumnWriter {
                             throw Self.overlap(source.cluster)
                         }
                         try write(
-                            codes.elements[element..<end], block.kind,
-                            textsDistance: heapEnd - texts, to: offset)
+                            codes.elements[element..<end], block.kind, to: offset)
                         element = end
                     } else {
                         try write(block, of: source.cluster, to: offset)
@@ -193,13 +191,12 @@ struct ColumnWriter {
     }
 
     private mutating func write(
-        _ codes: ArraySlice<UInt8>, _ kind: ElementKind, textsDistance: Int, to offset: Int
+        _ codes: ArraySlice<UInt8>, _ kind: ElementKind, to offset: Int
     ) throws(StorageError) {
-        guard heapEnd + ElementLayout.values + codes.count <= heapLimit else {
+        guard heapEnd + ElementLayout.codes + codes.count <= heapLimit else {
             throw .corrupt(page: 0, reason: "the cells of a cluster overlap")
         }
-        let length = ElementWriter.writeCoded(
-            codes, base + heapEnd, kind: kind, textsDistance: textsDistance)
+        let length = ElementWriter.writeCoded(codes, base + heapEnd, kind: kind)
         endCell(offset, length: length, isExternal: false)
     }
 

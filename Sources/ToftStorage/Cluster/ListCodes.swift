@@ -29,7 +29,7 @@ struct ListCodes {
                     continue
                 }
                 let block = try source.cluster.block(cell, slice, column.elementKind)
-                heap += ElementLayout.values + block.count
+                heap += ElementLayout.codes + block.count
                 guard try add(block) else { return nil }
             }
         }

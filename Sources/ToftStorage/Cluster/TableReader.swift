@@ -257,12 +257,9 @@ package final class TableReader: Sendable {
         if cell.isExternal {
             return ListView(try sequence(bytes, leaf.cluster.page, column.elementKind), in: pages)
         }
-        if let base = bytes.baseAddress {
-            let distance = ElementBlock.textsDistance(base, available: bytes.count)
-            if distance > 0, distance <= slice.heapBytes(before: cell) {
-                try pages.verify(
-                    leaf.ref, leaf.cluster.base, cell.offset - distance..<cell.offset)
-            }
+        if let base = bytes.baseAddress, ElementBlock.isCoded(base, available: bytes.count) {
+            let start = cell.offset - slice.heapBytes(before: cell)
+            try pages.verify(leaf.ref, leaf.cluster.base, start..<cell.offset)
         }
         return ListView(try leaf.cluster.block(cell, slice, column.elementKind), in: pages)
     }

@@ -85,15 +85,18 @@ extension TableWriter {
         let isEnd = row == count && isAtEnd
         if isEnd, try appendToFull(leaf, key) { return }
         let builder = try ClusterBuilder(
-            columns, [ClusterSource(leaf.cluster)],
-            storesKeys: !leaf.cluster.takesKey(key, at: row))
-        if count < ClusterLimits.rows,
+            columns, [ClusterSource(leaf.cluster)], expecting: key)
+        if count < ClusterLimits.rows, !(isEnd && builder.isFull),
             let shape = builder.grown(rows: count + 1, from: leaf.cluster.rowCapacity, heap: 0)
         {
             let grown = try rebuild(leaf, builder, shape)
             return try insert(grown, key, at: row, isPathCurrent: true)
         }
         if isEnd {
+            if let full = try builder.fillingPages() {
+                try split(leaf, at: full.rowCount, full: full, like: builder)
+                return try insertRow(key)
+            }
             try seal(leaf, builder)
             try append(key, like: builder)
         } else if count == 1 {
@@ -132,12 +135,19 @@ extension TableWriter {
 
     /// Divides a cluster: rows from `cut` on go to a new one on its right. At the end of the table
     /// the left part is sealed. The path is current.
-    func split(_ leaf: Leaf, at cut: Int) throws(StorageError) {
+    ///
+    /// - Parameters:
+    ///   - full: the left part, where it was made already.
+    ///   - model: the whole cluster, where rows are appended to it: columns of the new one are as
+    ///     wide.
+    func split(
+        _ leaf: Leaf, at cut: Int, full: ClusterBuilder? = nil, like model: ClusterBuilder? = nil
+    ) throws(StorageError) {
         let count = leaf.cluster.rowCount
-        let left = try part(of: leaf.cluster, 0..<cut)
-        let right = try part(of: leaf.cluster, cut..<count)
+        let left = if let full { full } else { try part(of: leaf.cluster, 0..<cut) }
+        let right = try part(of: leaf.cluster, cut..<count, like: model)
         let separator = Separator(rowKey: leaf.cluster.keys[cut])
-        let isAppending = isAtEnd && cut == count - 1
+        let isAppending = isAtEnd && (cut == count - 1 || model != nil)
         let isBulk = isAppending && appendedRows >= ClusterLimits.rows / 2
         let (rightRef, _) = try build(right, isBulk ? right.first(like: left) : right.loose)
         _ = try rebuild(leaf, left, isAppending ? left.sealed : left.loose)
@@ -147,11 +157,11 @@ extension TableWriter {
 
     /// Some rows of a cluster that is divided. Columns that it lacks stay away where they would
     /// make the part too large: one with fewer rows takes them in.
-    private func part(of cluster: ClusterPage, _ rows: Range<Int>) throws(StorageError)
-        -> ClusterBuilder
-    {
+    private func part(
+        of cluster: ClusterPage, _ rows: Range<Int>, like model: ClusterBuilder? = nil
+    ) throws(StorageError) -> ClusterBuilder {
         let source = ClusterSource(cluster: cluster, rows: rows)
-        let whole = try ClusterBuilder(columns, [source])
+        let whole = try ClusterBuilder(columns, [source], like: model)
         if whole.fits(whole.sealed) { return whole }
         return try ClusterBuilder(
             columns.filter { cluster.index(ofColumn: $0.id) != nil }, [source])

@@ -9,6 +9,9 @@
 ///    begins beside it.
 /// 3. A transaction that appends many rows moves the tail that it began with into the cluster
 ///    before, and continues there as long as that can grow.
+///
+/// A cluster of as many rows as there may be gives up those in a last page that is hardly filled:
+/// they begin the next one.
 extension TableWriter {
     /// Begins a tail, where the key goes to the end of the table and the last cluster is too large
     /// to be copied for it. Otherwise the path no longer leads to the hint.
@@ -36,8 +39,7 @@ extension TableWriter {
             return moved > 0
         }
         let builder = try ClusterBuilder(
-            columns, [ClusterSource(leaf.cluster)],
-            storesKeys: !leaf.cluster.takesKey(key, at: count))
+            columns, [ClusterSource(leaf.cluster)], expecting: key)
         if let shape = builder.tail(rows: count + 1, from: leaf.cluster.rowCapacity, heap: 0) {
             _ = try rebuild(leaf, builder, shape)
             try insertRow(key)
@@ -85,20 +87,30 @@ extension TableWriter {
     {
         let count = leaf.cluster.rowCount
         guard let ref = try path.sibling(-1, root) else { return 0 }
-        let moved = min(
-            count - kept,
-            ClusterLimits.rows
-                - (try ClusterPage(
-                    try pages.view(ref, as: .cluster), page: ref.page, pageCount: ref.pageCount
-                ).rowCount))
-        guard moved > 0 else { return 0 }
-        let joined = try ClusterBuilder(
+        let before = try ClusterPage(
+            try pages.view(ref, as: .cluster), page: ref.page, pageCount: ref.pageCount)
+        let limit = ClusterBuilder.rowsFillingPages(
+            ClusterLimits.rows, payload: before.payload(ofRows: ClusterLimits.rows))
+        let enough = limit - limit / 32
+        var moved = min(count - kept, limit - before.rowCount)
+        guard before.rowCount < enough, moved > 0 else {
+            try sealSibling(ref, before)
+            return 0
+        }
+        var joined = try ClusterBuilder(
             columns,
             [
                 ClusterSource(try verifiedCluster(ref)),
                 ClusterSource(cluster: leaf.cluster, rows: 0..<moved),
             ])
-        let shape = shape(joined)
+        let isFull = joined.rowCount >= enough || joined.isFull
+        if isFull, let full = try joined.fillingPages() {
+            moved -= joined.rowCount - full.rowCount
+            guard moved > 0 else { return 0 }
+            joined = full
+        }
+        var shape = isFull ? joined.sealed : shape(joined)
+        shape.rowCapacity = min(shape.rowCapacity, max(joined.rowCount, limit))
         guard joined.fits(shape) else { return 0 }
         let (joinedRef, _) = try build(joined, shape)
         path.stepLeft()
@@ -109,6 +121,20 @@ extension TableWriter {
         try pages.free(leaf.ref)
         try pages.free(ref)
         return moved
+    }
+
+    /// Gives up the room in the cluster before the last, where rows were appended to it and no more
+    /// are to be. The path is current.
+    private func sealSibling(_ ref: Ref, _ cluster: ClusterPage) throws(StorageError) {
+        let needed = ClusterBuilder.pages(payload: cluster.payload(ofRows: cluster.rowCount))
+        guard needed < Int(ref.pageCount) else { return }
+        let builder = try ClusterBuilder(columns, [ClusterSource(try verifiedCluster(ref))])
+        guard builder.pages(builder.sealed) < Int(ref.pageCount) else { return }
+        let (sealed, _) = try build(builder, builder.sealed)
+        path.stepLeft()
+        replaceLeaf(by: sealed)
+        _ = try approachEnd()
+        try pages.free(ref)
     }
 
     /// Puts what is left of the last cluster behind the one that took the rows before. The path

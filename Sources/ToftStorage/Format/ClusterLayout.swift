@@ -53,6 +53,8 @@ extension ClusterLayout {
 package enum ClusterLimits {
     /// Rows of a cluster.
     package static let rows = 256
+    /// Rows that a cluster is left with at least, where further ones would not fill a page.
+    static let filledRows = rows * 3 / 4
     /// Rows from which on a column of bytes may be coded.
     static let codedRows = 8
     /// Different texts of a coded column; the codes are one byte, and 0 is no text.
@@ -74,21 +76,21 @@ package enum ClusterLimits {
 /// A block of list elements: what a cluster's heap holds for a short list and what a leaf of a
 /// sequence tree holds.
 enum ElementLayout {
-    static let count = 0
-    static let type = count + 2
+    static let type = 0
     static let flags = type + 1
-    static let length = flags + 1
+    /// Of a coded block, whose header ends there.
+    static let codes = flags + 1
+    static let count = flags + 1
+    static let length = count + 2
     static let values = length + 4
 
     static let slotLength = 2
     static let slotSize = slotLength + 2
 
     static let nullableFlag = 1
-    /// The block has a code of one byte for each element, and `length` is `textsDistance`. 2 is
-    /// reserved for identities of elements.
+    /// The block has a code of one byte for each element, and a header without count and length.
+    /// 2 is reserved for identities of elements.
     static let codedFlag = 4
-    /// Bytes from the block of the texts that the codes stand for to the coded block.
-    static let textsDistance = length
     static let blobFlag = 0x8000
     static let nullLength = 0x7FFF
     /// Elements that a block can count.

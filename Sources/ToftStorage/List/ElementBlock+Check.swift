@@ -30,7 +30,7 @@ extension ElementBlock {
     init(
         ofAnyType base: UnsafeRawPointer, available: Int, page: PageNumber, before: Int = 0
     ) throws(StorageError) {
-        guard available >= ElementLayout.values,
+        guard available >= ElementLayout.codes,
             let type = ColumnType(
                 rawValue: UInt8(truncatingIfNeeded: base.uint8(at: ElementLayout.type))),
             type != .list

@@ -18,14 +18,13 @@ struct ElementBlock {
     /// Checks the header of a block that has `available` bytes at most and whose elements the
     /// column says to be `kind`.
     ///
-    /// - Parameter before: bytes before `base` in which the texts of a coded block may lie.
+    /// - Parameter before: how many bytes before `base` the column's heap begins, where the texts
+    ///   of coded blocks lie.
     init(
         _ base: UnsafeRawPointer, available: Int, kind: ElementKind, page: PageNumber,
         before: Int = 0
     ) throws(StorageError) {
-        guard available >= ElementLayout.values else { throw Self.damage(page) }
-        let count = base.uint16(at: ElementLayout.count)
-        let size = base.uint32(at: ElementLayout.length)
+        guard available >= ElementLayout.codes else { throw Self.damage(page) }
         let flags = base.uint8(at: ElementLayout.flags)
         let isNullable = flags & ElementLayout.nullableFlag != 0
         guard base.uint8(at: ElementLayout.type) == Int(kind.type.rawValue),
@@ -34,24 +33,26 @@ struct ElementBlock {
         else { throw Self.damage(page) }
         self.base = base
         self.page = page
-        self.count = count
         self.kind = ElementKind(type: kind.type, isNullable: isNullable)
-        let least = self.kind.blockSize(count: count, heapBytes: 0)
         if flags & ElementLayout.codedFlag == 0 {
-            guard least <= size, size <= available, kind.type == .bytes || least == size else {
+            guard available >= ElementLayout.values else { throw Self.damage(page) }
+            count = base.uint16(at: ElementLayout.count)
+            length = base.uint32(at: ElementLayout.length)
+            let least = self.kind.blockSize(count: count, heapBytes: 0)
+            guard least <= length, length <= available, kind.type == .bytes || least == length
+            else { throw Self.damage(page) }
+            (slots, slotCount, slotsLength) = (base, count, length)
+        } else {
+            guard kind.type == .bytes, before >= ElementLayout.values else {
                 throw Self.damage(page)
             }
-            (length, slots, slotCount, slotsLength) = (size, base, count, size)
-        } else {
-            length = ElementLayout.values &+ count
-            guard kind.type == .bytes, length == available, size >= ElementLayout.values,
-                size <= before
-            else { throw Self.damage(page) }
-            slots = base - size
+            count = available &- ElementLayout.codes
+            length = available
+            slots = base - before
             slotCount = slots.uint16(at: ElementLayout.count)
             slotsLength = slots.uint32(at: ElementLayout.length)
             guard slots.uint8(at: ElementLayout.type) == Int(kind.type.rawValue),
-                slots.uint8(at: ElementLayout.flags) == 0, slotsLength <= size,
+                slots.uint8(at: ElementLayout.flags) == 0, slotsLength <= before,
                 ElementLayout.values &+ slotCount &* ElementLayout.slotSize <= slotsLength
             else { throw Self.damage(page) }
         }
@@ -67,11 +68,10 @@ struct ElementBlock {
             page: page)
     }
 
-    /// How far before a block its texts begin; 0 where it is not coded. The header is not verified.
-    static func textsDistance(_ base: UnsafeRawPointer, available: Int) -> Int {
-        available >= ElementLayout.values
+    /// Whether the elements of a block are codes. The header is not verified.
+    static func isCoded(_ base: UnsafeRawPointer, available: Int) -> Bool {
+        available >= ElementLayout.codes
             && base.uint8(at: ElementLayout.flags) & ElementLayout.codedFlag != 0
-            ? base.uint32(at: ElementLayout.textsDistance) : 0
     }
 
     private static func damage(_ page: PageNumber) -> StorageError {
@@ -87,7 +87,7 @@ struct ElementBlock {
     }
 
     private func bytesElement(_ index: Int) throws(StorageError) -> Element {
-        let place = isCoded ? base.uint8(at: ElementLayout.values &+ index) &- 1 : index
+        let place = isCoded ? base.uint8(at: ElementLayout.codes &+ index) &- 1 : index
         guard place < slotCount, place >= 0 || kind.isNullable else { throw Self.damage(page) }
         if place < 0 { return .cell(.null) }
         let slot = ElementLayout.values &+ place &* ElementLayout.slotSize
@@ -187,20 +187,17 @@ struct ElementWriter {
     /// Bytes of the block so far.
     var length: Int { end }
 
-    /// Writes a coded block: the codes of its elements, and how far before it their texts begin.
+    /// Writes a coded block: the codes of its elements.
     ///
     /// - Returns: its length.
     static func writeCoded(
-        _ codes: ArraySlice<UInt8>, _ base: UnsafeMutableRawPointer, kind: ElementKind,
-        textsDistance: Int
+        _ codes: ArraySlice<UInt8>, _ base: UnsafeMutableRawPointer, kind: ElementKind
     ) -> Int {
-        base.storeUInt16(codes.count, at: ElementLayout.count)
         base.storeUInt8(Int(kind.type.rawValue), at: ElementLayout.type)
         base.storeUInt8(
             ElementLayout.codedFlag | (kind.isNullable ? ElementLayout.nullableFlag : 0),
             at: ElementLayout.flags)
-        base.storeUInt32(textsDistance, at: ElementLayout.textsDistance)
-        var offset = ElementLayout.values
+        var offset = ElementLayout.codes
         for code in codes {
             base.storeUInt8(Int(code), at: offset)
             offset &+= 1

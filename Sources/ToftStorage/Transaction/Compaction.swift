@@ -18,7 +18,7 @@ struct Compaction {
     /// How much is done.
     enum Extent: Equatable {
         /// What is worth it: in step 2 long values stay where they are, and steps 2 and 3 are done
-        /// again while an eighth is free and the file gets shorter.
+        /// again while a sixteenth is free and the file gets shorter.
         case little
         /// All that can be; steps 2 and 3 again as long as the file gets shorter.
         case whole
@@ -30,7 +30,7 @@ struct Compaction {
     private let extent: Extent
     private(set) var meta: Meta
 
-    /// Free pages that are not worth it: beside an eighth of the file.
+    /// Free pages that are not worth it: beside a sixteenth of the file.
     #if TOFT_TRIALS
     private static let leastWaste: UInt64 = 8
     #else
@@ -120,7 +120,7 @@ struct Compaction {
         try coordinator.readOnlyPins().isEmpty
     }
 
-    private var leastWorth: UInt64 { max(Self.leastWaste, meta.pageCount / 8) }
+    private var leastWorth: UInt64 { max(Self.leastWaste, meta.pageCount / 16) }
 
     private mutating func releaseLog(keeping kept: Int) throws(StorageError) {
         let segments = meta.logMap.segments

@@ -206,8 +206,8 @@ package struct ImageMap: Sendable {
     private mutating func visitElements(_ image: [UInt8], _ block: Int, _ parent: inout Extent)
         throws
     {
-        guard image[block + 2] == 6 else { return }
-        for index in 0..<Image.short(image, block) {
+        guard image[block] == 6, image[block + 1] & 4 == 0 else { return }  // not coded
+        for index in 0..<Image.short(image, block + 2) {
             let slot = block + 8 + index * 4
             guard Image.short(image, slot + 2) == 0x8028 else { continue }
             try visit(image, block + Image.short(image, slot), &parent) { _, _ in }
