@@ -53,8 +53,11 @@ extension BoundQuery {
         let node = PropertyNode(
             ColumnRead(PropertyRef(classID: property.classID, propertyID: property.id), type))
         var aggregation = Aggregation(operation, of: type)
-        try execution(in: view, of: base, for: .unordered).forEachResult(reading: property.column) {
-            frame, passing throws(ModelError) in
+        try execution(in: view, of: base, for: .unordered).forEachResult(
+            where: { cluster throws(StorageError) in
+                try aggregation.isSettled(for: cluster, property.column)
+            }
+        ) { frame, passing throws(ModelError) in
             aggregation.add(try node.evaluate(frame, wanted: passing), passing)
         }
         guard let result = aggregation.result else {

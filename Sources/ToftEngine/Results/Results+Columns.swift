@@ -13,8 +13,7 @@ extension Results {
         guard first >= 0, first <= total else { throw EngineError(outOfRange: first, count: total) }
         let range = first..<first + min(max(capacity, 0), total - first)
         var done = 0
-        try forEachRows(of: range, reading: copiers.compactMap(\.column)) {
-            cluster, rows throws(StorageError) in
+        try forEachRows(of: range) { cluster, rows throws(StorageError) in
             for copier in copiers { try copier.copy(rows, of: cluster, to: done) }
             done += rows.count
         }

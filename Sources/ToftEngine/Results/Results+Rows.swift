@@ -10,10 +10,10 @@ enum ClusterRows {
 extension Results {
     /// Calls `body` for the rows of `range` of the results, in order, a cluster at a time: in the
     /// order of a class cluster after cluster, else with a look-up for each run of neighbours.
-    /// `columns` are those that `body` reads. Nil stands for the cluster of an object that a
-    /// snapshot still lists and that has been deleted.
+    /// Nil stands for the cluster of an object that a snapshot still lists and that has been
+    /// deleted.
     func forEachRows(
-        of range: Range<Int>, reading columns: [UInt32] = [],
+        of range: Range<Int>,
         _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void
     ) throws(EngineError) {
         guard !range.isEmpty else { return }
@@ -25,7 +25,7 @@ extension Results {
             }
         } else if case .whole = try current() {
             try storage { () throws(StorageError) in
-                try Self.forEachRows(of: table, range, columns, body)
+                try Self.forEachRows(of: table, range, body)
             }
         } else {
             let keys = try keys()[range]
@@ -34,13 +34,13 @@ extension Results {
     }
 
     private static func forEachRows(
-        of table: TableReader, _ range: Range<Int>, _ columns: [UInt32],
+        of table: TableReader, _ range: Range<Int>,
         _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void
     ) throws(StorageError) {
         let start = try table.cluster(atRank: range.lowerBound)
         var row = start.row
         var left = range.count
-        try table.forEachCluster(from: start.view.keys[row], reading: columns) {
+        try table.forEachCluster(from: start.view.keys[row]) {
             cluster throws(StorageError) in
             let count = min(cluster.count - row, left)
             try body(cluster, .range(row..<row + count))

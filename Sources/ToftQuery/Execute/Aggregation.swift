@@ -38,6 +38,22 @@ struct Aggregation {
         }
     }
 
+    /// Whether a least or greatest value stays the same whatever rows of a cluster are added, by
+    /// the bounds of the column there.
+    func isSettled(for cluster: ClusterView, _ column: UInt32) throws(StorageError) -> Bool {
+        let isLeast = operation == .minimum
+        guard count > 0, isLeast || operation == .maximum, let zone = try cluster.zone(column)
+        else { return false }
+        switch zone {
+        case .numbers(let low, let high):
+            return isLeast ? low >= leastDouble : high <= greatestDouble
+        case .integers(let low, let high) where type == .date:
+            return isLeast ? low > leastDate.seconds : high < greatestDate.seconds
+        case .integers(let low, let high):
+            return isLeast ? low >= leastInt : high <= greatestInt
+        }
+    }
+
     private mutating func addInts(_ values: IntegerColumn, _ rows: Selection) {
         count &+= rows.count
         switch values.width {

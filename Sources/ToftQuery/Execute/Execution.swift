@@ -65,12 +65,13 @@ final class Execution {
 
     /// Calls `body` with each batch of results, in no particular order of the whole unless the
     /// query has none.
-    /// - Parameter column: what `body` reads of all objects.
+    /// - Parameter isNeedless: whether a scan can leave out a cluster.
     func forEachResult(
-        reading column: UInt32? = nil, _ body: (RowBatch, Selection) throws(ModelError) -> Void
+        where isNeedless: (ClusterView) throws(StorageError) -> Bool = { _ in false },
+        _ body: (RowBatch, Selection) throws(ModelError) -> Void
     ) throws(ModelError) {
         let (rows, filter) = try lastRows()
-        try forEachBatch(rows, filter, reading: column) { batch, passing throws(ModelError) in
+        try forEachBatch(rows, filter, where: isNeedless) { batch, passing throws(ModelError) in
             try body(batch, passing)
             return true
         }
@@ -187,7 +188,8 @@ final class Execution {
     /// Calls `body` with batches of the base and the rows of them that pass all of `filter`, until
     /// it returns false.
     private func forEachBatch(
-        _ rows: QueryBase, _ filter: [BoundPredicate], reading column: UInt32? = nil,
+        _ rows: QueryBase, _ filter: [BoundPredicate],
+        where isNeedless: (ClusterView) throws(StorageError) -> Bool = { _ in false },
         _ body: (RowBatch, Selection) throws(ModelError) -> Bool
     ) throws(ModelError) {
         let predicate =
@@ -198,10 +200,8 @@ final class Execution {
         case .all:
             var failure: ModelError?
             let zones = plan.zones
-            let columns = plan.columns + (column.map { [$0] } ?? [])
             do {
-                try reader.table.forEachCluster(reading: columns) {
-                    cluster throws(StorageError) in
+                try reader.table.forEachCluster { cluster throws(StorageError) in
                     if isInterrupted {
                         failure = .storage(.interrupted)
                         return false
@@ -210,6 +210,7 @@ final class Execution {
                         tally.skippedClusters &+= 1
                         return true
                     }
+                    if try isNeedless(cluster) { return true }
                     batch.fill(cluster)
                     tally.clusters &+= 1
                     tally.rows &+= batch.count

@@ -11,6 +11,7 @@ final class TextNode: PredicateNode {
     private let scattered: PredicateNode
     /// For each code 1 where its text is found, else 0.
     private let verdicts: UnsafeMutablePointer<UInt8>
+    @exclusivity(unchecked) private var known: KnownColumn?
     /// The code found in the last cluster where there can be but one: in the next it is near.
     private var lastCode = 0
 
@@ -29,10 +30,11 @@ final class TextNode: PredicateNode {
             return try scattered.evaluate(batch, wanted: wanted)
         }
         do {
-            let (bitmap, texts) = try cluster.nullableBytes(column)
+            let (bitmap, texts) = try cluster.nullableBytes(column, &known)
             let nulls = bitmap.map { Selection(bitmap: $0, count: cluster.count) } ?? .empty
             let found = try foundRows(texts, cluster.count, wanted.subtracting(nulls))
                 .subtracting(nulls)
+            if lastCode > 0, texts.coding != nil { cluster.fetchAhead(texts, lastCode) }
             return matcher.isInverted ? ~found : found
         } catch {
             throw .storage(error)
@@ -107,7 +109,8 @@ final class TextNode: PredicateNode {
         }
     }
 
-    /// The code of the one text that passes, looked for on both sides of the last one.
+    /// The code of the one text that passes, looked for on both sides of the last one. The codes
+    /// are a ring: they are ordered by a hash, and what is beyond its end comes first.
     private func foundCode(_ texts: BytesColumn, _ codeCount: Int) throws(StorageError) -> Int? {
         let quick = matcher.quick
         @inline(__always)
@@ -118,18 +121,18 @@ final class TextNode: PredicateNode {
             return try self.isFound(texts, code, quick)
         }
         var below = min(lastCode, codeCount &- 1)
-        var above = below &+ 1
-        while below >= 0 || above < codeCount {
-            if below >= 0, try isFound(below) {
+        var above = below
+        for _ in 0...codeCount / 2 {
+            if try isFound(below) {
                 lastCode = below
                 return below
             }
-            if above < codeCount, try isFound(above) {
+            above = above &+ 1 < codeCount ? above &+ 1 : 0
+            if try isFound(above) {
                 lastCode = above
                 return above
             }
-            below &-= 1
-            above &+= 1
+            below = below > 0 ? below &- 1 : codeCount &- 1
         }
         return nil
     }

@@ -37,8 +37,6 @@ struct QueryPlan {
     let isDecidedByIndex: Bool
     /// What a scan skips clusters by.
     let zones: [ZoneMapFilter]
-    /// The columns that a scan tests, as far as they are those of the objects themselves.
-    let columns: [UInt32]
     /// At least one.
     let steps: [Step]
 
@@ -47,7 +45,6 @@ struct QueryPlan {
         classID = query.classID
         steps = Self.steps(query.stages, for: answer)
         let filter = steps[0].filter
-        columns = Self.columns(of: filter)
         if case .keys = base {
             access = .given
             isDecidedByIndex = false
@@ -57,16 +54,6 @@ struct QueryPlan {
             access = index.map(Access.index) ?? .scan
             isDecidedByIndex = filter.count == 1 && filter[0].isTest && index?.isExact == true
             zones = ZoneMapFilter.conjuncts(of: filter)
-        }
-    }
-
-    private static func columns(of filter: [BoundPredicate]) -> [UInt32] {
-        filter.flatMap { predicate -> [UInt32] in
-            switch predicate {
-            case .and(let parts): columns(of: parts)
-            case .test(.path(let path), _, _): path.directProperty.map { [$0.propertyID] } ?? []
-            default: []
-            }
         }
     }
 

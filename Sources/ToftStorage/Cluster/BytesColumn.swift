@@ -107,6 +107,11 @@ public struct BytesColumn {
         return try bytes(cell)
     }
 
+    /// Where the cell of a code and its text lie in the cluster.
+    func place(_ code: Int) -> (cell: Int, text: Int) {
+        (cells - base &+ code &* 4, Int(cell(code) & 0x7_FFFF))
+    }
+
     /// The part of the cluster in which the texts lie; there may be others between them.
     package var heap: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: base + low, count: high - low)

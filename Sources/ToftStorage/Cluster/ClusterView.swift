@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// One cluster as a scan sees it: a call for each column, then dense arrays without further tests.
 ///
 /// Arrays have `count` values in the order of `keys`; values of null rows are undefined. Bitmaps
@@ -8,10 +10,38 @@
 package struct ClusterView {
     private let table: Unmanaged<TableReader>
     private let leaf: TableReader.Leaf
+    /// Where a cluster begins to which the scan comes soon; nil where none is known.
+    private let ahead: UnsafeRawPointer?
 
-    init(table: TableReader, leaf: TableReader.Leaf) {
+    init(table: TableReader, leaf: TableReader.Leaf, ahead: UnsafeRawPointer? = nil) {
         self.table = .passUnretained(table)
         self.leaf = leaf
+        self.ahead = ahead
+    }
+
+    /// Has the processor fetch of the cluster ahead what is read of this one: most lie alike.
+    @inline(__always)
+    private func fetchAhead(_ range: Range<Int>) {
+        guard let ahead else { return }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            (ahead + offset).prefetch()
+            offset &+= 64
+        }
+    }
+
+    @inline(__always)
+    private func fetchAhead(_ slice: ColumnSlice) {
+        fetchAhead(slice.entry..<slice.entry &+ 1)
+        fetchAhead(slice.start..<slice.start &+ slice.geometry.rowBytes)
+    }
+
+    /// Has the processor fetch a text of the cluster ahead that is expected where that of `code`
+    /// lies here.
+    package func fetchAhead(_ texts: BytesColumn, _ code: Int) {
+        let (cell, text) = texts.place(code)
+        fetchAhead(cell..<cell &+ 1)
+        fetchAhead(text &- 64..<text &+ 65)
     }
 
     @inline(__always)
@@ -52,6 +82,7 @@ package struct ClusterView {
                 return ColumnView(column, nil, count: count)
             }
             try table.pages.verify(leaf.ref, leaf.cluster.base, slice.range)
+            fetchAhead(slice)
             return ColumnView(column, slice, count: count)
         }
     }
@@ -80,12 +111,26 @@ package struct ClusterView {
         return (try view.integers(), view.nulls)
     }
 
+    /// The values of a column of bytes, and which rows are null (1), nil where none is.
+    package func nullableBytes(_ id: UInt32, _ known: inout KnownColumn?) throws(StorageError)
+        -> (nulls: UnsafePointer<UInt64>?, values: BytesColumn)
+    {
+        guard let slice = try slice(id, known), slice.geometry.type == .bytes else {
+            known = try column(id).known(in: leaf.cluster)
+            return try nullableBytes(id)
+        }
+        return try reading { table throws(StorageError) in
+            (slice.nulls, try BytesColumn(leaf, slice, table.pages))
+        }
+    }
+
     @inline(__always)
     private func slice(_ id: UInt32, _ known: KnownColumn?) throws(StorageError) -> ColumnSlice? {
         guard let known, known.column.id == id, let slice = known.slice(in: leaf.cluster) else {
             return nil
         }
         try verify(slice.range)
+        fetchAhead(slice)
         return slice
     }
 
@@ -146,7 +191,10 @@ package struct ClusterView {
         try reading { table throws(StorageError) in
             let column = try table.column(column, .bytes)
             let slice = try leaf.cluster.slice(ofColumn: column)
-            if let slice { try table.pages.verify(leaf.ref, leaf.cluster.base, slice.range) }
+            if let slice {
+                try table.pages.verify(leaf.ref, leaf.cluster.base, slice.range)
+                fetchAhead(slice)
+            }
             return (
                 ColumnView(column, slice, count: count).nulls,
                 try BytesColumn(leaf, slice, table.pages)

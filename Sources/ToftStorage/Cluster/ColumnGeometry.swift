@@ -34,6 +34,10 @@ struct ColumnGeometry {
         }
     }
 
+    /// Bytes of the arrays that have something for each row.
+    @inline(__always)
+    var rowBytes: Int { isCoded ? texts : size }
+
     /// Where a timestamp column's second array begins.
     @inline(__always)
     var nanoseconds: Int { values &+ integerBytes }

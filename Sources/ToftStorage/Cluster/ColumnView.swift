@@ -86,15 +86,18 @@ package struct ColumnView {
 package struct KnownColumn {
     let column: Column
     private let index: Int
-    /// The bytes of its entry that its geometry follows from.
+    /// The bytes of its entry that its geometry follows from, without the last: that says how many
+    /// texts a coded column has room for, which differs.
     private let head: UInt64
     private let geometry: ColumnGeometry
     private let size: Int
 
+    private static let headBits = 56
+
     init(_ column: Column, _ slice: ColumnSlice, in cluster: ClusterPage) {
         self.column = column
         index = (slice.entry &- cluster.entry(0)) / ClusterLayout.entrySize
-        head = slice.base.uint64(at: slice.entry)
+        head = slice.base.uint64(at: slice.entry) << (64 - Self.headBits)
         geometry = slice.geometry
         size = slice.geometry.size
     }
@@ -104,9 +107,16 @@ package struct KnownColumn {
     @inline(__always)
     func slice(in cluster: ClusterPage) -> ColumnSlice? {
         let entry = cluster.entry(index)
-        guard index < cluster.columnCount, cluster.base.uint64(at: entry) == head,
+        let found = cluster.base.uint64(at: entry)
+        guard index < cluster.columnCount, found &<< UInt64(64 - Self.headBits) == head,
             cluster.rowCapacity == geometry.capacity
         else { return nil }
+        var (geometry, size) = (geometry, size)
+        if geometry.isCoded {
+            geometry.textRoom = Int(found &>> UInt64(Self.headBits))
+            guard geometry.isCoded else { return nil }
+            size = geometry.size
+        }
         let start = cluster.start(ofColumn: index)
         guard start & 7 == 0, start >= cluster.columnsStart, start &+ size <= cluster.heapStart
         else { return nil }

@@ -131,11 +131,9 @@ package final class TableReader: Sendable {
     }
 
     /// Calls `body` for each cluster in key order, from the one that holds `key` or the first key
-    /// after it, until it returns false. Rows of the first cluster may be before `key`. The columns
-    /// that `body` will read can be fetched while it is busy with the clusters before.
+    /// after it, until it returns false. Rows of the first cluster may be before `key`.
     package func forEachCluster(
-        from key: Int64 = .min, reading columns: [UInt32] = [],
-        _ body: (ClusterView) throws(StorageError) -> Bool
+        from key: Int64 = .min, _ body: (ClusterView) throws(StorageError) -> Bool
     ) throws(StorageError) {
         let cursor = LeafCursor(pages: pages, root: root, leafType: .cluster)
         let file = pages.file
@@ -143,29 +141,19 @@ package final class TableReader: Sendable {
         var isThere = try cursor.seek(&target)
         while isThere, let base = cursor.base {
             let leaf = try Leaf(cursor.ref, base, pages)
-            if let (base, verified) = cursor.page(ahead: 2).flatMap({ file.located($0) }) {
+            let ahead = cursor.page(ahead: 2).flatMap { file.located($0) }
+            if let (base, verified) = ahead {
                 verified.prefetch()
-                Self.prefetch(base, columns, like: leaf.cluster)
+                base.prefetch()
+                (base + leaf.cluster.header).prefetch()
+                (base + leaf.cluster.keysStart).prefetch()
             }
             if leaf.cluster.keys[leaf.cluster.rowCount - 1] >= key {
-                guard try body(ClusterView(table: self, leaf: leaf)) else { return }
+                guard try body(ClusterView(table: self, leaf: leaf, ahead: ahead?.base)) else {
+                    return
+                }
             }
             isThere = try cursor.next()
-        }
-    }
-
-    /// Fetches what a scan reads of a cluster: its headers and the beginning of some columns, which
-    /// lie as in most others.
-    private static func prefetch(
-        _ base: UnsafeRawPointer, _ columns: [UInt32], like cluster: ClusterPage
-    ) {
-        base.prefetch()
-        (base + cluster.header).prefetch()
-        for id in columns {
-            guard let index = cluster.index(ofColumn: id) else { continue }
-            (base + cluster.entry(index)).prefetch()
-            let start = base + cluster.start(ofColumn: index)
-            for line in 0..<5 { (start + line &* 64).prefetch() }
         }
     }
 
