@@ -709,7 +709,9 @@ typedef void (*toft_progress_callback)(void *user_data, uint64_t done, uint64_t 
 
 /* Called by toft_realm_open where the file has a lower schema version than the configuration, see
    "Migrations" below. TOFT_OK: the migration is committed. Any other status: the file stays as it
-   was, and toft_realm_open returns it. `migration` is valid until the callback returns. */
+   was, and toft_realm_open returns it. `migration` is valid until the callback returns. The
+   callback holds up writers: what would wait for them on its thread, such as to open the same file
+   with this configuration, is TOFT_ERROR_ALREADY_IN_TRANSACTION at once. */
 typedef toft_status (*toft_migration_callback)(void *user_data, toft_migration *migration);
 
 /* Asked by toft_realm_open, for an object that the file has, for the value of a property that is
@@ -727,7 +729,7 @@ typedef bool (*toft_default_callback)(
    of the database, whichever process opens it first. TOFT_OK: it is committed. Any other status:
    the database stays without classes, toft_realm_open returns the status, and the next opening
    calls again. `realm` is released after the callback; the callback neither begins nor ends a
-   transaction. */
+   transaction, of another realm of the database neither: TOFT_ERROR_ALREADY_IN_TRANSACTION. */
 typedef toft_status (*toft_initialize_callback)(void *user_data, toft_realm *realm);
 
 /* Asked by toft_realm_open whether the file is to be compacted before it is used, where no process
@@ -908,10 +910,10 @@ typedef struct toft_compaction_step {
    a version that needs it; 0: it only cuts off. It is a write transaction that changes no object:
    it waits for other writers and holds them up, readers and observers it leaves alone, and a crash
    loses nothing. The realm goes to the newest version before and after it. Call it until has_more
-   is 0. Errors: TOFT_ERROR_ALREADY_IN_TRANSACTION; TOFT_ERROR_READ_ONLY; those of
-   toft_realm_begin_write and toft_realm_commit. Cost: the inner nodes of all trees, about a
-   hundredth of the file, and what is moved; where only long values are left to move, what holds
-   them too. */
+   is 0. Errors: TOFT_ERROR_ALREADY_IN_TRANSACTION; TOFT_ERROR_READ_ONLY, also where it is frozen,
+   as it keeps the version that it shows; those of toft_realm_begin_write and toft_realm_commit.
+   Cost: the inner nodes of all trees, about a hundredth of the file, and what is moved; where only
+   long values are left to move, what holds them too. */
 TOFT_API toft_status toft_realm_compact_step(
     toft_realm *realm, uint64_t byte_count, toft_compaction_step *out_step);
 
@@ -1327,8 +1329,9 @@ TOFT_API toft_status toft_realm_create_objects(toft_realm *realm, toft_class_key
 /* Writes. toft_realm_create_object with the members of a JSON object as properties. Each is what
    toft_object_to_json writes: dates are texts in ISO 8601, data base 64, uuids, object ids and
    decimals texts, lists and sets arrays, dictionaries objects; NaN and infinities are the texts
-   "nan", "inf" and "-inf". A link is the primary key of an object that is there or comes in the
-   same text, or the object itself, which is then created or updated as `policy` says (always
+   "nan", "inf" and "-inf". An int may be written as any number that is exactly it (2, 2.0, 2e0, -0
+   for 0); none is rounded to one. A link is the primary key of an object that is there or comes in
+   the same text, or the object itself, which is then created or updated as `policy` says (always
    created where its class has no primary key). Where a class has no primary key, its objects may
    have a number as `_key`, by which the same text links to them. Embedded objects are objects.
    Values of a TOFT_TYPE_MIXED that JSON has no type for are an object with one member: {"$date":
@@ -1338,8 +1341,9 @@ TOFT_API toft_status toft_realm_create_objects(toft_realm *realm, toft_class_key
    another. When it fails, the objects that the call has created are deleted again, and those that
    it has updated stay updated. `out_object` (may be NULL), `out_link` (may be NULL) and
    `out_created` (may be NULL) are those of toft_realm_create_object. Errors: its own;
-   TOFT_ERROR_INVALID_ARGUMENT (not JSON; number: the offset in bytes), TOFT_ERROR_VALUE_TOO_LONG
-   (too deep), TOFT_ERROR_NO_SUCH_PROPERTY (a member that is none), TOFT_ERROR_TYPE_MISMATCH,
+   TOFT_ERROR_INVALID_ARGUMENT (not JSON, or a number that no double comes near, as 1e400 and
+   1e-400; number: the offset in bytes), TOFT_ERROR_VALUE_TOO_LONG (too deep),
+   TOFT_ERROR_NO_SUCH_PROPERTY (a member that is none), TOFT_ERROR_TYPE_MISMATCH,
    TOFT_ERROR_NO_SUCH_OBJECT (a link to what is not there). Cost: the length of the text, O(log n)
    for each object in it. */
 TOFT_API toft_status toft_realm_create_from_json(toft_realm *realm, toft_class_key class_key,

@@ -9,15 +9,20 @@ package final class Database: Sendable {
         weak var database: Database?
     }
 
+    private struct Writer {
+        let thread: ThreadToken
+        /// Whether the thread is in the handler of a migration or of a new file.
+        let isHandler: Bool
+    }
+
     private static let registry = ProcessWide<[ObjectIdentifier: Entry]> { [:] }
 
     let store: Store
     let notifier: Notifier
     /// The write buffer, while no transaction has it.
     private let idleBuffer = FutexMutex<WriteBuffer?>(nil)
-    /// The thread whose session is in a write transaction; nil where that session is confined to
-    /// the caller, or none is.
-    private let writer = FutexMutex<ThreadToken?>(nil)
+    /// Nil where the session that is in a write transaction is confined to the caller, or none is.
+    private let writer = FutexMutex<Writer?>(nil)
 
     private init(store: Store) {
         self.store = store
@@ -83,21 +88,30 @@ package final class Database: Sendable {
         return idle ?? WriteBuffer()
     }
 
-    /// Whether a session that is confined to the calling thread is in a write transaction.
-    var isWritingOnThisThread: Bool {
-        writer.withLock { $0.map { ThreadToken.isCurrent($0) } ?? false }
+    /// Whether a session that is confined so must not wait for the write lock: the calling thread
+    /// has it, in a session that is confined to it, or in a handler, which nobody else can end.
+    func mustNotWait(_ confinement: Configuration.Confinement) -> Bool {
+        writer.withLock { writer in
+            guard let writer, ThreadToken.isCurrent(writer.thread) else { return false }
+            return confinement == .thread || writer.isHandler
+        }
     }
 
-    /// Notes the thread of a session that has begun a write transaction.
-    func noteWriteBegun(by thread: ThreadToken?) {
+    /// Notes the thread of a session that has begun a write transaction, or of a handler, whose
+    /// session may note itself besides.
+    func noteWriteBegun(by thread: ThreadToken?, isHandler: Bool = false) {
         guard let thread else { return }
-        writer.withLock { $0 = thread }
+        writer.withLock { writer in
+            if writer?.thread !== thread || isHandler {
+                writer = Writer(thread: thread, isHandler: isHandler)
+            }
+        }
     }
 
     /// Notes that a session has ended its write transaction; another may have begun since.
     func noteWriteEnded(by thread: ThreadToken?) {
         guard let thread else { return }
-        writer.withLock { if $0 === thread { $0 = nil } }
+        writer.withLock { if $0?.thread === thread { $0 = nil } }
     }
 
     /// Takes the buffer of a transaction that has ended back.

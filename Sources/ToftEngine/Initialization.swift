@@ -60,7 +60,7 @@ package enum Initialization {
         defer { try? session.close() }
         // A handler that opens the database once more on this thread gets an error, no deadlock.
         let thread = ThreadToken.current
-        database.noteWriteBegun(by: thread)
+        database.noteWriteBegun(by: thread, isHandler: true)
         defer { database.noteWriteEnded(by: thread) }
         try handler(session)
         _ = try session.writing()

@@ -54,11 +54,11 @@ extension EngineError {
         EngineError(.interrupted, "The call was ended by another thread.")
     }
 
-    /// Another session of the calling thread has the write lock.
+    /// Another session of the calling thread has the write lock, or the handler it is in.
     static var writingOnThisThread: EngineError {
         EngineError(
             .alreadyInTransaction,
-            "Another realm of this file is in a write transaction on this thread. Commit or cancel "
-                + "it first.")
+            "Another realm of this file is in a write transaction on this thread, or a migration "
+                + "or the filling of a new file is under way there. Let it end first.")
     }
 }

@@ -76,9 +76,9 @@ package final class Migration {
     private static func dryRun(
         in database: Database, _ configuration: Configuration, _ declared: Schema
     ) throws(EngineError) -> [SchemaDifference] {
-        let timeout = configuration.writeTimeoutMilliseconds ?? -1
+        guard !database.mustNotWait(configuration.confinement) else { throw .writingOnThisThread }
         let writing = try begin(
-            in: database, database.isWritingOnThisThread ? 0 : timeout, configuration.probe)
+            in: database, configuration.writeTimeoutMilliseconds ?? -1, configuration.probe)
         defer { writing.rollback() }
         let before = try model { () throws(ModelError) in try StoredSchema.read(writing.view) }
         let hasRun = try run(in: database, writing, configuration)
@@ -118,6 +118,10 @@ package final class Migration {
         let migration = try Migration(
             database, writing, configuration, declared: declared, version: version)
         defer { migration.end() }
+        // A handler that opens the database once more on this thread gets an error, no deadlock.
+        let thread = ThreadToken.current
+        database.noteWriteBegun(by: thread, isHandler: true)
+        defer { database.noteWriteEnded(by: thread) }
         try handler(migration)
         try migration.finish()
         return true

@@ -64,7 +64,8 @@ extension Session {
             return Session(
                 database: database, configuration: configuration.kept,
                 at: try newest(of: database, configuration, probe))
-        } catch  where error.code == .lockTimeout && mustNotWait(for: database, configuration) {
+        } catch  where error.code == .lockTimeout && database.mustNotWait(configuration.confinement)
+        {
             try? database.leave()
             throw .writingOnThisThread
         } catch {
@@ -73,17 +74,11 @@ extension Session {
         }
     }
 
-    /// Whether another session of this thread writes, which would never end while this one waits.
-    private static func mustNotWait(for database: Database, _ configuration: Configuration) -> Bool
-    {
-        configuration.confinement == .thread && database.isWritingOnThisThread
-    }
-
     private static func newest(
         of database: Database, _ configuration: Configuration, _ probe: InterruptProbe?
     ) throws(EngineError) -> ModelView {
         let timeout =
-            mustNotWait(for: database, configuration)
+            database.mustNotWait(configuration.confinement)
             ? 0 : configuration.writeTimeoutMilliseconds ?? -1
         try Migration.runIfDue(in: database, configuration, timeout, probe)
         try Initialization.runIfDue(in: database, configuration, timeout, probe)

@@ -29,9 +29,10 @@ extension Session {
         deliver(prepared)
     }
 
-    /// What another session of the same thread writes would never end while this one waits for it.
+    /// What another session or a migration of this thread writes would never end while this one
+    /// waits for it.
     private func checkNotWritingOnThisThread() throws(EngineError) {
-        guard owner == nil || !database.isWritingOnThisThread else { throw .writingOnThisThread }
+        guard !database.mustNotWait(configuration.confinement) else { throw .writingOnThisThread }
     }
 
     /// Takes the write lock. Returns what there is to deliver if that moved the session.
@@ -144,6 +145,7 @@ extension Session {
                 .alreadyInTransaction,
                 "Can't compact inside a write transaction. Commit or cancel it first.")
         }
+        try requireThawed()
         guard !isReadOnly else {
             throw EngineError(.readOnly, "Can't compact: the session was opened read-only.")
         }
@@ -199,13 +201,15 @@ extension Session {
     // MARK: Moving forward
 
     /// Goes to the newest version and calls the observers that are due. False if there is nothing
-    /// newer, within a write transaction, within a handler, and when frozen.
+    /// newer, within a write transaction, within a handler, and when frozen. Where much has been
+    /// read into memory, that is given back.
     @discardableResult
     package func refresh() throws(EngineError) -> Bool {
         try check()
         guard transaction == nil, handlerDepth == 0, !isFrozen else { return false }
         let isNewer = database.store.latestVersion != base.snapshot.version
-        let prepared = moveForward(to: isNewer ? try newestView() : base)
+        let prepared = moveForward(
+            to: isNewer || base.snapshot.fillsMemory ? try newestView() : base)
         if let prepared { deliver(prepared) }
         return isNewer
     }

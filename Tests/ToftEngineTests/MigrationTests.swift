@@ -245,6 +245,63 @@ private func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, Stri
         }
     }
 
+    @Test(
+        arguments: [Configuration.Confinement.thread, .caller],
+        [Configuration.Confinement.thread, .caller])
+    func `What would wait for the migration on its thread is an error at once`(
+        _ confinement: Configuration.Confinement, _ other: Configuration.Confinement
+    ) throws {
+        try withTemporaryDatabase { file in
+            try History.fill(file.path)
+            var configuration = Configuration(
+                location: .file(path: file.path), schema: History.schema(2), schemaVersion: 2)
+            configuration.confinement = confinement
+            var given = configuration
+            given.confinement = other
+            let inner = given
+            configuration.migration = { migration throws(EngineError) in
+                try History.migrate(migration)
+                var again = inner
+                again.migration = { _ throws(EngineError) in
+                    throw EngineError(.invalidArgument, "called")
+                }
+                var wider = inner
+                wider.schema = Schema([ClassSchema("Note")])
+                wider.schemaVersion = nil
+                for refused in [again, wider] {
+                    #expect(
+                        code { () throws(EngineError) in _ = try Session.open(refused) }
+                            == .alreadyInTransaction)
+                    #expect(
+                        code { () throws(EngineError) in _ = try Migration.dryRun(refused) }
+                            == .alreadyInTransaction)
+                }
+                // What does not wait goes on, and sees the file as it was.
+                var narrow = inner
+                (narrow.schema, narrow.schemaVersion) = (nil, nil)
+                let reader = try Session.open(narrow)
+                #expect(try History.dump(reader) == History.expected[1])
+                #expect(
+                    code { () throws(EngineError) in try reader.beginWrite() }
+                        == .alreadyInTransaction)
+                #expect(
+                    code { () throws(EngineError) in try reader.flush() }
+                        == .alreadyInTransaction)
+                #expect(
+                    code { () throws(EngineError) in
+                        _ = try reader.compactStep(movingAtMost: 0)
+                    } == .alreadyInTransaction)
+                try reader.close()
+            }
+            let session = try Session.open(configuration)
+            #expect(try History.dump(session) == History.expected[2])
+            try session.beginWrite()
+            try session.cancel()
+            try session.expectSound()
+            try session.close()
+        }
+    }
+
     @Test func `Without a handler nothing that holds values changes its type`() throws {
         try withTemporaryDatabase { file in
             try History.fill(file.path)

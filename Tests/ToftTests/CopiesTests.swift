@@ -178,6 +178,7 @@ struct CopiesTests {
                 let held = try realm.compactStep()
                 #expect(held.held > 0 && held.moved == 0)
                 #expect(frozen?.objects(Person.self).count == 20_000)
+                expectError(.readOnly) { try frozen?.compactStep() }
                 frozen = nil
                 while try realm.compactStep(movingAtMost: 1 << 18).hasMore {}
                 let last = try realm.compactStep(movingAtMost: 0)

@@ -218,6 +218,23 @@ struct MigrationTests {
     }
 
     @Test
+    func `To open the file again in the block is an error at once`() throws {
+        struct Enough: Error {}
+        try withOldFile { url in
+            let inner = new(url) { _, _ in Issue.record("called") }
+            #expect(throws: Enough.self) {
+                _ = try Realm(
+                    configuration: new(url) { migration, oldVersion in
+                        Self.migrate(migration, oldVersion)
+                        expectError(.alreadyInTransaction) { try Realm(configuration: inner) }
+                        throw Enough()
+                    })
+            }
+            try expectOld(url)
+        }
+    }
+
+    @Test
     func `Without a block, or with one that is not due, nothing is migrated`() throws {
         try withOldFile { url in
             expectError(.schemaMismatch) { try Realm(configuration: new(url, nil)) }

@@ -103,8 +103,8 @@ extension Realm {
     /// - Parameter byteCount: bytes that are moved at most, but at least 256 KiB, and one extent;
     ///   0: the step only cuts off.
     /// - Returns: what the step has done.
-    /// - Throws: `Realm.Error`: `.alreadyInTransaction` in a write transaction, `.readOnly`, and
-    ///   what a write throws.
+    /// - Throws: `Realm.Error`: `.alreadyInTransaction` in a write transaction, `.readOnly`, also
+    ///   where it is frozen, and what a write throws.
     @discardableResult
     public func compactStep(movingAtMost byteCount: Int = 1 << 20) throws -> CompactionStep {
         do throws(EngineError) {

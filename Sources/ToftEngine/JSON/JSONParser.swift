@@ -2,7 +2,8 @@ internal import ToftModel
 
 /// Reads one JSON value (RFC 8259) from UTF-8. Its errors say at which byte.
 ///
-/// A number is an integer where it is one of 64 bits, however it is written: 2, 2.0 and 2e0.
+/// A number is an integer where it is exactly one of 64 bits, however it is written: 2, 2.0 and
+/// 2e0. All others are doubles, -0 too.
 package struct JSONParser {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -133,21 +134,58 @@ package struct JSONParser {
         let first = position
         guard skipDigits() else { throw failure("no digit stands") }
         if isZero, position - first > 1 { throw failure("a number begins with 0", at: start) }
+        let whole = position
         if skip("."), !skipDigits() { throw failure("no digit stands") }
+        let end = position
         if skip("e") || skip("E") {
             _ = skip("+") || skip("-")
             guard skipDigits() else { throw failure("no digit stands") }
         }
-        let digits = String(
-            decoding: UnsafeRawBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
-        if digits != "-0", let integer = Int64(digits) { return .integer(integer) }
-        guard let double = Double(digits), double.isFinite else {
+        let isNegative = first > start
+        let exponent = end == position ? 0 : Int(string(end + 1..<position)) ?? .max
+        let integer = integer(
+            first..<whole, min(whole + 1, end)..<end, exponent, isNegative: isNegative)
+        if let integer { return integer == 0 && isNegative ? .double(-0.0) : .integer(integer) }
+        // What is so near to 0 that it would become 0 is out of range, too.
+        guard let double = Double(string(start..<position)), double.isFinite, double != 0 else {
             throw failure("a number is out of range", at: start)
         }
-        if let integer = Int64(exactly: double), integer != 0 || double.sign == .plus {
-            return .integer(integer)
-        }
         return .double(double)
+    }
+
+    /// The integer that a number is: its digits before and after the point, and its exponent. Nil
+    /// where it is not whole or needs more than 64 bits.
+    private func integer(
+        _ whole: Range<Int>, _ fraction: Range<Int>, _ exponent: Int, isNegative: Bool
+    ) -> Int64? {
+        // How many digits stand before the point when it is moved by the exponent.
+        let (sum, overflows) = whole.count.addingReportingOverflow(exponent)
+        var left = overflows ? .max : sum
+        // Below 0, where there is room for one more.
+        var value: Int64 = 0
+        func append(_ digit: UInt8) -> Bool {
+            let (tenfold, isTooSmall) = value.multipliedReportingOverflow(by: 10)
+            let (next, isSmaller) = tenfold.subtractingReportingOverflow(Int64(digit))
+            value = next
+            return !isTooSmall && !isSmaller
+        }
+        for digits in [whole, fraction] {
+            for index in digits {
+                let digit = bytes[index] - UInt8(ascii: "0")
+                guard left > 0 ? append(digit) : digit == 0 else { return nil }
+                left = max(0, left - 1)
+            }
+        }
+        while left > 0, value != 0 {
+            guard append(0) else { return nil }
+            left -= 1
+        }
+        if isNegative { return value }
+        return value == .min ? nil : -value
+    }
+
+    private func string(_ range: Range<Int>) -> String {
+        String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
 
     private mutating func skipDigits() -> Bool {

@@ -9,9 +9,9 @@ extension Value {
             throw EngineError(
                 .typeMismatch,
                 "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
-                    + "\(json.kind)\(Self.detail(json)). Dates are ISO 8601 texts, data base64, "
-                    + "uuids 8-4-4-4-12 and object ids 24 hexadecimal digits, decimals texts of a "
-                    + "number.")
+                    + "\(json.kind)\(Self.detail(json)). Ints are whole and have 64 bits; "
+                    + "dates are ISO 8601 texts, data base64, uuids 8-4-4-4-12 and object ids 24 "
+                    + "hexadecimal digits, decimals texts of a number.")
         }
         self = value
     }
@@ -29,6 +29,7 @@ extension Value {
         case (_, .null): self = .null
         case (.bool, .bool(let value)): self = .bool(value)
         case (.int, .integer(let value)): self = .int(value)
+        case (.int, .double(let value)) where value == 0: self = .int(0)  // -0
         case (.float, .integer(let value)): self = .float(Float(value))
         case (.float, .double(let value)):
             let number = Float(value)

@@ -49,6 +49,9 @@ package final class MappedFile: @unchecked Sendable {
     /// `buffered`: how many spaces of pages are open.
     private let readers = FutexMutex<Int>(0)
 
+    /// Memory that pages of a buffered file may fill before new snapshots have other memory. A
+    /// working set that takes more is read, and decrypted, again after each commit.
+    package static let defaultKeptBytes = 256 << 20
     private let keptBytes: Int
     /// `buffered`: the file with other memory, which new snapshots have; nil: this one.
     private let other = FutexMutex<MappedFile?>(nil)
@@ -58,7 +61,7 @@ package final class MappedFile: @unchecked Sendable {
     /// - Parameter keptBytes: what a buffered file keeps in memory when no snapshot is open.
     package init(
         _ file: any StorageFile, isBuffered: Bool = false, cipher: Cipher? = nil,
-        keptBytes: Int = 64 << 20
+        keptBytes: Int = MappedFile.defaultKeptBytes
     ) {
         self.file = file
         self.isBuffered = isBuffered || cipher != nil
@@ -82,7 +85,7 @@ package final class MappedFile: @unchecked Sendable {
     /// The file with the memory that a new snapshot is to have: this one, or where it is full
     /// another, which goes with the last snapshot that has it.
     func forSnapshot() -> MappedFile {
-        if !isBuffered || !isFull { return self }
+        if !isFull { return self }
         return other.withLock { other in
             if let other, !other.isFull { return other }
             let next = MappedFile(file, isBuffered: true, cipher: cipher, keptBytes: keptBytes)
@@ -91,7 +94,8 @@ package final class MappedFile: @unchecked Sendable {
         }
     }
 
-    private var isFull: Bool { bufferedPages * Page.size > keptBytes }
+    /// Whether a new snapshot has other memory than this.
+    var isFull: Bool { isBuffered && bufferedPages * Page.size > keptBytes }
 
     /// The same file with a mapping of its own, as another process has it.
     func reopened() -> MappedFile {

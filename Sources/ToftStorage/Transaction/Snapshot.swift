@@ -56,6 +56,10 @@ package final class Snapshot: Sendable {
         state = FutexMutex(State())
     }
 
+    /// Whether so much has been read into memory of the process that another snapshot of the same
+    /// version would begin with empty memory. Never where the file is mapped.
+    package var fillsMemory: Bool { pages.file.isFull }
+
     deinit { release() }
 
     /// Gives the version up, so that its pages may be reused. Nothing read through the snapshot may

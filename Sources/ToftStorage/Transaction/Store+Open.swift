@@ -123,11 +123,12 @@ extension Store {
     package static func open(
         on file: any StorageFile, coordinator: Coordinator, dirtyLimit: Int = StoreLimit.dirtyBytes,
         firstLogPages: UInt64 = LogLimit.firstPages, isBuffered: Bool = false,
-        encryptionKey: EncryptionKey? = nil
+        encryptionKey: EncryptionKey? = nil, keptBytes: Int = MappedFile.defaultKeptBytes
     ) throws(StorageError) -> Store {
         let cipher = try cipher(of: file, encryptionKey)
         return try recoverAndOpen(
-            MappedFile(file, isBuffered: isBuffered, cipher: cipher), coordinator,
+            MappedFile(file, isBuffered: isBuffered, cipher: cipher, keptBytes: keptBytes),
+            coordinator,
             dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
     }
 

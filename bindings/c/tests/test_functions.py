@@ -671,6 +671,10 @@ class FunctionTests(unittest.TestCase):
             self.assertEqual(status_name(found), "TOFT_ERROR_ALREADY_IN_TRANSACTION")
             check("toft_realm_cancel", realm)
             self.assertEqual(self.count(realm), 0)
+            frozen = get("toft_realm_freeze", realm)
+            found = status("toft_realm_compact_step", frozen, 1, ctypes.byref(out))
+            self.assertEqual(status_name(found), "TOFT_ERROR_READ_ONLY")
+            check("toft_realm_release", frozen)
             check("toft_realm_release", realm)
 
     def test_an_encrypted_file_opens_with_its_key_alone(self):
@@ -2926,6 +2930,21 @@ class FunctionTests(unittest.TestCase):
                 "TOFT_ERROR_INVALID_HANDLE",
             )
             self.assertEqual(self.migrate(lambda _: -77)[0], "TOFT_ERROR_INTERRUPTED")
+            self.assertEqual(self.ages(), ["36"])
+            # To open the file in the callback, or to write to it, would wait for ever.
+            inner = []
+
+            def open_again(migration):
+                self.rename(migration)
+                inner.append(self.migrate(lambda _: self.fail("called"))[0])
+                for confinement in (E.TOFT_CONFINEMENT_THREAD, E.TOFT_CONFINEMENT_CALLER):
+                    realm = open_realm(path=self.path, confinement=confinement)
+                    inner.append(status_name(status("toft_realm_begin_write", realm, None)))
+                    check("toft_realm_release", realm)
+                return E.TOFT_ERROR_OVERFLOW
+
+            self.assertEqual(self.migrate(open_again)[0], "TOFT_ERROR_OVERFLOW")
+            self.assertEqual(inner, ["TOFT_ERROR_ALREADY_IN_TRANSACTION"] * 3)
             self.assertEqual(self.ages(), ["36"])
             result, kept = self.migrate(self.rename)
             self.assertEqual(result, "TOFT_OK")

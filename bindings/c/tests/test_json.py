@@ -298,6 +298,56 @@ class JSONTests(unittest.TestCase):
                 error = self.refused(given, "INVALID_ARGUMENT", "not JSON", f"byte {place}")
                 self.assertEqual(error.number, place)
 
+    def test_an_int_is_exactly_what_stands_there_or_an_error(self):
+        for given, number in (
+            ("0", 0),
+            ("-0", 0),
+            ("-0.0", 0),
+            ("-0e-999999999999999999999", 0),
+            ("0e999999999999999999999", 0),
+            ("2.0", 2),
+            ("-2.50e1", -25),
+            ("2500e-2", 25),
+            ("0.0025e4", 25),
+            (f"{2**53 + 1}", 2**53 + 1),
+            (f"{2**53 + 1}.0", 2**53 + 1),
+            (f"-{2**53 + 1}.000e0", -(2**53) - 1),
+            (f"{2**63 - 1}", 2**63 - 1),
+            (f"{2**63 - 1}.00", 2**63 - 1),
+            (f"-{2**63}", -(2**63)),
+            (f"-{2**63}.0", -(2**63)),
+            ("1e18", 10**18),
+            ("9.223372036854775807E+18", 2**63 - 1),
+        ):
+            with self.subTest(given=given):
+                text = f'{{"id": 1, "numbers": [{given}], "any": [{given}]}}'
+                made, _ = self.create(text, policy=E.TOFT_UPDATE_ALL)
+                self.assertEqual(self.read(made)["numbers"], [number])
+                self.assertEqual(
+                    self.read(made)["any"],
+                    [{"$double": -0.0} if given.startswith("-0") else number],
+                )
+        for given in (
+            "0.5",
+            "2.5",
+            "25e-1",
+            "1.00000000000000000001",
+            f"{2**53}.5",
+            f"{2**53 + 1}.5",
+            f"{2**63}",
+            f"{2**63}.0",
+            f"-{2**63 + 1}",
+            "1e19",
+            "1e-300",
+        ):
+            with self.subTest(given=given):
+                text = f'{{"id": 2, "numbers": [{given}]}}'
+                self.refused(text, "TYPE_MISMATCH", "Thing.numbers", "int", "whole")
+        for given in ("1e400", "-1e-400", "1e999999999999999999999", "1e-999999999999999999999"):
+            with self.subTest(given=given):
+                text = f'{{"id": 2, "numbers": [{given}]}}'
+                self.refused(text, "INVALID_ARGUMENT", "out of range", "byte 22")
+
     def test_texts_are_read_in_every_spelling(self):
         made, _ = self.create(
             '\t{ "id" : 1.0, "title" : "\\u00e9\\/\\b", "score":2e0,'

@@ -251,6 +251,8 @@ def test_a_file_is_compacted_in_steps_while_it_is_read(tmp_path: Path) -> None:
             assert step.size_before >= step.size_after
         assert step.held > 0
         assert len(frozen.objects(Note)) == 20_000
+        with pytest.raises(toft.errors.ReadOnlyError, match="frozen"):
+            frozen.compact_step()
         del frozen
         gc.collect()
         other.refresh()

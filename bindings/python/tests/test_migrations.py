@@ -164,6 +164,26 @@ def test_what_a_migration_raises_leaves_the_file_as_it_was(tmp_path: Path) -> No
         assert realm.check()
 
 
+@pytest.mark.parametrize("confinement", ["thread", "caller"])
+def test_to_open_the_file_again_in_a_migration_is_an_error_at_once(
+    tmp_path: Path, confinement: Any
+) -> None:
+    fill(tmp_path / "db")
+
+    def open_again(migration: toft.Migration) -> None:
+        migrate(migration)
+        with pytest.raises(toft.AlreadyInTransactionError, match="a migration"):
+            opened(tmp_path / "db", 2, migrate)
+        with toft.open(tmp_path / "db", confinement=confinement) as reader:
+            assert dump(reader) == EXPECTED[1]
+            with pytest.raises(toft.AlreadyInTransactionError, match="a migration"):
+                reader.begin_write()
+
+    with opened(tmp_path / "db", 2, open_again) as realm:
+        assert dump(realm) == EXPECTED[2]
+        assert realm.check()
+
+
 def test_without_a_migration_no_type_changes(tmp_path: Path) -> None:
     fill(tmp_path / "db")
     with pytest.raises(toft.SchemaMismatchError, match=r"Person\.age"):

@@ -107,6 +107,8 @@ WRONG = {
     "bytes": ('{"id": 9, "data": "*"}', toft.TypeMismatchError, "data"),
     "member": ('{"id": 9, "mood": "odd"}', toft.TypeMismatchError, "Mood"),
     "null": ('{"id": 9, "name": null}', toft.NullNotAllowedError, "name"),
+    "fraction": ('{"id": 9, "count": 2.5}', toft.TypeMismatchError, "count"),
+    "beyond 2**53": ('{"id": 9, "count": 9007199254740993.0}', toft.TypeMismatchError, "count"),
     "second": ('[{"id": 9}, {"id": 10, "name": 3}]', toft.TypeMismatchError, "name"),
 }
 
@@ -118,6 +120,14 @@ def test_wrong_json_creates_nothing(
     with nodes.write(), pytest.raises(kind, match=words):
         nodes.from_json(Node, text)
     assert len(nodes.objects(Node)) == 3
+
+
+def test_minus_0_is_0_and_ints_keep_all_64_bits(nodes: toft.Realm) -> None:
+    with nodes.write():
+        for text, count in (("-0", 0), (f"{2**53 + 1}", 2**53 + 1), (f"-{2**63}", -(2**63))):
+            [node] = nodes.from_json(Node, f'{{"id": 9, "count": {text}}}', update="all")
+            assert node.count == count
+    assert nodes.check()
 
 
 def test_a_link_without_primary_key_must_be_inside(realm: toft.Realm) -> None:

@@ -728,7 +728,7 @@ class Realm:
         somebody still reads a version that needs it; 0: it only cuts off. It is a write transaction
         that changes no object: it waits for other writers as `begin_write` does and holds them up,
         readers and observers it leaves alone, and a crash loses nothing. The realm goes to the
-        latest version before and after it.
+        latest version before and after it. A frozen realm raises `ReadOnlyError`.
         """
         if not 0 <= byte_count < 2**64:
             raise InvalidArgumentError(f"A step moves 0 to 2**64 - 1 bytes, not {byte_count}.")
