@@ -39,10 +39,11 @@ struct Aggregation {
     }
 
     /// Whether a least or greatest value stays the same whatever rows of a cluster are added, by
-    /// the bounds of the column there.
-    func isSettled(for cluster: ClusterView, _ column: UInt32) throws(StorageError) -> Bool {
+    /// the bounds of the column there. Mutating, as a call would else copy all of this.
+    mutating func isSettled(for cluster: ClusterView, _ column: UInt32) throws(StorageError) -> Bool
+    {
         let isLeast = operation == .minimum
-        guard count > 0, isLeast || operation == .maximum, let zone = try cluster.zone(column)
+        guard isLeast || operation == .maximum, count > 0, let zone = try cluster.zone(column)
         else { return false }
         switch zone {
         case .numbers(let low, let high):

@@ -82,7 +82,13 @@ extension ClusterBuilder {
         let all = ClusterLimits.rows
         let limit = Self.rowsFillingPages(
             all, payload: fixedBytes(all) + liveHeap * all / max(1, rowCount))
-        return rowCount >= limit - limit / 32
+        return rowCount >= Self.enoughRows(limit)
+    }
+
+    /// From how many rows on a cluster is full that may have `limit`: a few more are not worth it to
+    /// write it anew.
+    static func enoughRows(_ limit: Int) -> Int {
+        limit < ClusterLimits.rows ? limit - limit / 32 : limit
     }
 
     /// The first rows alone, where those fill their pages and all would not.

@@ -2,7 +2,7 @@
 struct ColumnGeometry {
     let type: ColumnType
     let isNullable: Bool
-    let capacity: Int
+    var capacity: Int
     /// The width of integers, and of the seconds of timestamps.
     let width: IntegerWidth
     /// Whether timestamps have nanoseconds.

@@ -81,8 +81,8 @@ package struct ColumnView {
     private var zeros: IntegerColumn { IntegerColumn(DefaultArrays.zeros, .eight, count: count) }
 }
 
-/// What one cluster told about a column. Most others hold it with the same type, width and
-/// capacity: there it has only to be found, and its place to be verified.
+/// What one cluster told about a column. Most others hold it with the same type and width: there it
+/// has only to be found, and its place to be verified.
 package struct KnownColumn {
     let column: Column
     private let index: Int
@@ -108,13 +108,15 @@ package struct KnownColumn {
     func slice(in cluster: ClusterPage) -> ColumnSlice? {
         let entry = cluster.entry(index)
         let found = cluster.base.uint64(at: entry)
-        guard index < cluster.columnCount, found &<< UInt64(64 - Self.headBits) == head,
-            cluster.rowCapacity == geometry.capacity
-        else { return nil }
+        guard index < cluster.columnCount, found &<< UInt64(64 - Self.headBits) == head else {
+            return nil
+        }
         var (geometry, size) = (geometry, size)
-        if geometry.isCoded {
-            geometry.textRoom = Int(found &>> UInt64(Self.headBits))
-            guard geometry.isCoded else { return nil }
+        if geometry.isCoded || geometry.capacity != cluster.rowCapacity {
+            geometry.capacity = cluster.rowCapacity
+            let textRoom = Int(found &>> UInt64(Self.headBits))
+            guard geometry.isCoded == (textRoom > 0) else { return nil }
+            geometry.textRoom = textRoom
             size = geometry.size
         }
         let start = cluster.start(ofColumn: index)

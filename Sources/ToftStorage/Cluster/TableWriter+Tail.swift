@@ -91,7 +91,7 @@ extension TableWriter {
             try pages.view(ref, as: .cluster), page: ref.page, pageCount: ref.pageCount)
         let limit = ClusterBuilder.rowsFillingPages(
             ClusterLimits.rows, payload: before.payload(ofRows: ClusterLimits.rows))
-        let enough = limit - limit / 32
+        let enough = ClusterBuilder.enoughRows(limit)
         var moved = min(count - kept, limit - before.rowCount)
         guard before.rowCount < enough, moved > 0 else {
             try sealSibling(ref, before)
