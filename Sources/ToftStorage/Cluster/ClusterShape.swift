@@ -85,8 +85,8 @@ extension ClusterBuilder {
         return rowCount >= Self.enoughRows(limit)
     }
 
-    /// From how many rows on a cluster is full that may have `limit`: a few more are not worth it to
-    /// write it anew.
+    /// From how many rows on a cluster is full that may have `limit`: it is not written anew for a
+    /// few more.
     static func enoughRows(_ limit: Int) -> Int {
         limit < ClusterLimits.rows ? limit - limit / 32 : limit
     }
