@@ -86,7 +86,7 @@ enum Trials {
                     + "| interleavings | files | participants [commits] "
                     + "| kills [kills [seed [encrypted]]] | "
                     + "soak [commits [seed]] | query [texts [seed]] "
-                    + "| mutants [one] | damage [files [seed]] "
+                    + "| mutants [one | how many] | damage [files [seed]] "
                     + "| damage-again CORPUS CLASS NUMBER | all"
             )
             return false

@@ -6,12 +6,17 @@ internal import ToftTestKit
 /// one mistake, and has to find it. Only a build of the copy that `Tests/mutants.py` makes has
 /// mutants.
 enum MutantTrials {
-    /// Runs all, or the one that is named.
-    static func run(_ name: String?) throws -> Bool {
+    /// Runs all, the one that is named, or so many, others each time.
+    static func run(_ choice: String?) throws -> Bool {
         #if TOFT_MUTANTS
         // Some mutants make the engine crash; its stack, with names, would take seconds each time.
         setenv("SWIFT_BACKTRACE", "enable=no", 1)
-        let mutants = Mutant.allCases.filter { name == nil || $0.rawValue == name }
+        let mutants =
+            if let count = choice.flatMap({ Int($0) }) {
+                Array(Mutant.allCases.shuffled().prefix(count))
+            } else {
+                Mutant.allCases.filter { choice == nil || $0.rawValue == choice }
+            }
         var found = 0
         var counts: [Int] = []
         // Two hunts at a time: each keeps one core busy.

@@ -27,7 +27,8 @@ def samples(realm: toft.Realm, choice: random.Random, count: int) -> None:
             Sample,
             number=choice.randint(-part, part) * 1_000 + number % 5,
             height=choice.choice(heights) if choice.random() < 0.05 else part - number / 300,
-            day=datetime(2000 + part, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=number % 3),
+            day=datetime(2000 + part, 1, 1, tzinfo=timezone.utc)
+            + timedelta(microseconds=number % 3),
             city=choice.choice(cities[part * 10 :] if number % 2 else cities),
         )
 
