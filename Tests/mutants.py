@@ -449,12 +449,13 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Cluster/ClusterShape.swift",
+        "Sources/ToftStorage/Cluster/TableWriter+Tail.swift",
         """\
-        guard rows <= ClusterLimits.rows else { return nil }
+        var moved = min(count - kept, limit - before.rowCount)
 """,
         """\
-        guard rows <= ClusterLimits.rows || Mutant.isOn(.clusterRowsOffByOne) else { return nil }
+        let more = Mutant.isOn(.clusterRowsOffByOne) ? 1 : 0
+        var moved = min(count - kept, limit - before.rowCount + more)
 """,
     ),
     Edit(
