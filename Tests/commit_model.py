@@ -48,6 +48,8 @@ class Rules:
     durable_is_a_word: bool = True
     # recovery syncs, writes a checkpoint and begins the log anew, before anything is published
     recovery_is_durable: bool = True
+    # of two records that follow, where one had no room behind the other, the later one counts
+    the_later_record_follows: bool = True
     recovery_reads_the_device: bool = (
         True  # not the cache, which after a failed sync shows what is not there
     )
@@ -55,6 +57,7 @@ class Rules:
         True  # a durable record brings the deferred ones before it along
     )
     commits_are_deferred: bool = False
+    records_differ_in_length: bool = False  # a long one begins the next lap of the log
     failing_syncs: bool = False
 
 
@@ -73,7 +76,7 @@ class Meta(NamedTuple):
 class Record(NamedTuple):
     version: int
     base_version: int
-    number: int
+    position: int
     previous: int
     salt: int
     operation: str
@@ -154,8 +157,12 @@ def put(items, index, item):
     return items[:index] + (item,) + items[index + 1 :]
 
 
-def log_block(number):
-    return FIRST_RECORD + number % LOG
+def log_block(position):
+    return FIRST_RECORD + position % LOG
+
+
+def next_lap(position):
+    return (position // LOG + 1) * LOG
 
 
 def record_hash(record):
@@ -180,15 +187,23 @@ def recover(blocks, rules):
     if not isinstance(page, Page) or page.operations != meta.operations:
         raise Corrupt(f"the root of {meta} is {page}")
     operations, version, end, last = meta.operations, meta.version, meta.log_end, meta.log_hash
-    while isinstance(record := blocks[log_block(end)], Record):
-        if (record.number, record.previous, record.salt) != (end, last, meta.salt):
+    while True:
+        following = [
+            record
+            for position in (end, next_lap(end))
+            if isinstance(record := blocks[log_block(position)], Record)
+            and (record.position, record.previous, record.salt) == (position, last, meta.salt)
+            and (record.base_version == version or not rules.records_name_their_base)
+        ]
+        if not following:
             break
-        if rules.records_name_their_base and record.base_version != version:
-            break
+        record = following[0]
+        if rules.the_later_record_follows:
+            record = max(following, key=lambda record: record.version)
         operations, version, end, last = (
             operations + (record.operation,),
             record.version,
-            end + 1,
+            record.position + 1,
             record_hash(record),
         )
     return meta, operations, version, end, last
@@ -320,7 +335,14 @@ def begin_commit(state, rules, limit):
         ):
             continue  # it needs the checkpoint lock, and what a dead checkpoint left comes first
         begin = shared.log_begin if rules.durable_is_a_word else newest.log_end
-        if kind != "direct" and shared.log_end - begin >= LOG:
+        if kind == "direct":
+            places = [None]
+        else:
+            places = [shared.log_end]
+            if rules.records_differ_in_length and shared.log_end % LOG:
+                places.append(next_lap(shared.log_end))
+            places = [place for place in places if place - begin < LOG]
+        if not places:
             continue
         if rules.writers_take_over and newest.version > shared.version and not state.checkpoint:
             adopted = Shared(
@@ -345,14 +367,14 @@ def begin_commit(state, rules, limit):
             return
         version = (shared.claimed if rules.versions_are_claimed else shared.version) + 1
         claimed = shared._replace(claimed=max(shared.claimed, version))
-        writer = (kind, "page", version, f"{state.tried}{kind[0]}")
-        yield (
-            f"writer: begin {kind} {version}",
-            state._replace(
+        for place in places:
+            name = f"{state.tried}{kind[0]}" + ("" if place in (None, shared.log_end) else "l")
+            writer = (kind, "page", version, name, place)
+            begun = state._replace(
                 shared=claimed, writer=writer, tried=state.tried + 1, committed=state.committed + 1
-            ),
-            None,
-        )
+            )
+            at = "" if place is None else f" at {place}"
+            yield f"writer: begin {kind} {version}{at}", begun, None
 
 
 def writer_steps(state, rules, limit):
@@ -371,7 +393,9 @@ def writer_steps(state, rules, limit):
                     f"page {page} is born in version {version} twice, and somebody may remember "
                     f"the first"
                 )
-            later = (kind, "sync" if kind == "direct" else "record", version, operation, page)
+            later = (kind, "sync", version, operation, page)
+            if kind != "direct":
+                later = (kind, "record", version, operation, page, state.writer[4])
             yield (
                 "writer: page",
                 state._replace(disk=disk.write(page, Page(version, operations)), writer=later),
@@ -385,15 +409,13 @@ def writer_steps(state, rules, limit):
 
 def logged_steps(state, rules, operations):
     disk, shared = state.disk, state.shared
-    kind, step, version, operation, page = state.writer
-    record = Record(
-        version, shared.version, shared.log_end, shared.log_hash, shared.salt, operation
-    )
+    kind, step, version, operation, page, place = state.writer
+    record = Record(version, shared.version, place, shared.log_hash, shared.salt, operation)
     published = shared._replace(
         version=version,
         root=page,
         operations=operations,
-        log_end=shared.log_end + 1,
+        log_end=place + 1,
         log_hash=record_hash(record),
     )
     if step == "record":
@@ -403,20 +425,20 @@ def logged_steps(state, rules, operations):
             version,
             operation,
             page,
+            place,
         )
         yield (
             "writer: record",
-            state._replace(disk=disk.write(log_block(shared.log_end), record), writer=later),
+            state._replace(disk=disk.write(log_block(place), record), writer=later),
             None,
         )
     elif step == "make durable":
-        first = shared.log_durable if rules.durable_covers_deferred else shared.log_end
-        blocks = [log_block(number) for number in range(first, shared.log_end + 1)]
+        first = shared.log_durable if rules.durable_covers_deferred else place
+        blocks = [log_block(position) for position in range(first, place + 1)]
+        later = (kind, "publish", version, operation, page, place)
         yield (
             "writer: record is durable",
-            state._replace(
-                disk=disk.sync(blocks), writer=(kind, "publish", version, operation, page)
-            ),
+            state._replace(disk=disk.sync(blocks), writer=later),
             blocks,
         )
     elif kind == "deferred":
@@ -426,7 +448,7 @@ def logged_steps(state, rules, operations):
             None,
         )
     else:
-        published = published._replace(log_durable=max(shared.log_durable, shared.log_end + 1))
+        published = published._replace(log_durable=max(shared.log_durable, place + 1))
         yield (
             "writer: publish",
             state._replace(shared=published, writer=None, acknowledged=operations),
@@ -688,10 +710,17 @@ def explore(rules, commits, death_limit, limit):
 RULES = Rules()
 DEFERRED = replace(RULES, commits_are_deferred=True)
 FAILING = replace(RULES, failing_syncs=True)
+LONG = replace(RULES, records_differ_in_length=True)
 RUNS = [
     ("all rules", RULES, False),
     ("all rules, deferred commits", DEFERRED, False),
     ("all rules, failing syncs", FAILING, False),
+    ("all rules, long records", LONG, False),
+    (
+        "all rules, long and deferred records",
+        replace(LONG, commits_are_deferred=True),
+        False,
+    ),
     ("version numbers are not claimed", replace(RULES, versions_are_claimed=False), True),
     ("records do not name their base", replace(RULES, records_name_their_base=False), True),
     ("writers do not take over", replace(RULES, writers_take_over=False), True),
@@ -700,6 +729,7 @@ RUNS = [
     ("durable is what a meta says", replace(RULES, durable_is_a_word=False), True),
     ("recovery publishes what it reads", replace(RULES, recovery_is_durable=False), True),
     ("recovery reads the cache", replace(FAILING, recovery_reads_the_device=False), True),
+    ("the first record follows", replace(LONG, the_later_record_follows=False), True),
     ("deferred records are not covered", replace(DEFERRED, durable_covers_deferred=False), True),
 ]
 

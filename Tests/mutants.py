@@ -37,6 +37,7 @@ TRIALS: dict[str, list[str]] = {
         "entryLostOnTheWay",
         "segmentNotListed",
         "tornRecordBelieved",
+        "voidRecordBelieved",
         "derivedNotReplayed",
         "versionOfBirthNotPinned",
         "fileCutTooEarly",
@@ -568,10 +569,25 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Log/LogContent.swift",
         """\
-            ? frame : nil
+                frame.version > newest?.version ?? 0
+            {
 """,
         """\
-            || Mutant.isOn(.previousVersionNotChecked) ? frame : nil
+                Mutant.isOn(.voidRecordBelieved)
+                    ? newest == nil : frame.version > newest?.version ?? 0
+            {
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Log/LogContent.swift",
+        """\
+                frame.kind == .marker || frame.previousVersion == version
+            else { return nil }
+""",
+        """\
+                frame.kind == .marker || frame.previousVersion == version
+                    || Mutant.isOn(.previousVersionNotChecked)
+            else { return nil }
 """,
     ),
     Edit(

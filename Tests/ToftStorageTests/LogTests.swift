@@ -153,6 +153,52 @@ import ToftPlatform
         }
     }
 
+    /// How many small frames still fit into the last segment.
+    private static func room(_ database: Database) throws -> Int {
+        let coordinator = database.store.coordinator
+        let location = coordinator.log.location(of: coordinator.published.log.position)
+        return try Int(#require(location).room) / LogLayout.unit
+    }
+
+    @Test(arguments: [1, 2, 3])
+    func `The record of a writer that died is not believed where the next had no room behind it`(
+        room: Int
+    ) throws {
+        let database = try Database(firstLogPages: 4)
+        var keys: [Int] = []
+        func put(_ key: Int, bytes: Int = 8) throws {
+            let transaction = try database.store.beginWrite()
+            try withUnsafeBytes(of: key.bigEndian) { name in
+                try [UInt8](repeating: 7, count: bytes).withUnsafeBytes { value in
+                    try transaction.treePut(database.tree, name, value, derived: false)
+                }
+            }
+            _ = try transaction.commit()
+            keys.append(key)
+        }
+        while try Self.room(database) > room { try put(keys.count) }
+        try database.store.checkpoint()
+        // The last thing that the writer does is to write its record.
+        let dying = try database.store.beginWrite()
+        try withUnsafeBytes(of: 200.bigEndian) { bytes in
+            try dying.treePut(database.tree, bytes, bytes, derived: false)
+        }
+        let record = dying.record.pointee.finish(
+            version: dying.version, previousVersion: dying.baseVersion,
+            recordBytes: dying.baseRoot.recordBytes)
+        let frame = try #require(try LogAppend(record, of: dying))
+        try frame.write(to: database.store.file)
+        dying.rollback()
+        // The next one's is longer than what the segment has left.
+        try put(keys.count, bytes: room * LogLayout.unit)
+        try database.file.sync()
+        #expect(try database.afterPowerLoss().keys() == keys)
+        for _ in 0..<3 { try put(keys.count) }
+        let found = try database.afterPowerLoss()
+        #expect(try found.keys() == keys)
+        try found.expectSound()
+    }
+
     @Test func `A meta that is gone is missed by the log`() throws {
         let database = try Database()
         try database.put(1)

@@ -123,16 +123,24 @@ struct LogContent {
 
     // MARK: Frames
 
+    /// The frame that follows: of several, that of the highest version. A writer that died may have
+    /// left one that nobody published. The next frame begins at the same position and overwrites
+    /// it; but if it had no room there and begins a later segment, both are there.
     private func next(after point: LogEnd, _ version: Version) -> LogFrame? {
-        // Where it had no room at the end of a segment it begins a later one, perhaps behind one
-        // that is too short.
+        var newest: LogFrame?
+        // A frame without room at the end of a segment begins a later one, perhaps behind one that
+        // is too short.
         var position = point.position
         for _ in 0...map.segments.count {
-            if let frame = frame(at: position, after: point, version) { return frame }
-            guard let location = map.location(of: position) else { return nil }
+            if let frame = frame(at: position, after: point, version),
+                frame.version > newest?.version ?? 0
+            {
+                newest = frame
+            }
+            guard let location = map.location(of: position) else { break }
             position += location.room
         }
-        return nil
+        return newest
     }
 
     private func frame(at position: LogPosition, after point: LogEnd, _ version: Version)
@@ -140,16 +148,16 @@ struct LogContent {
     {
         guard let location = map.location(of: position), capacity > 0 else { return nil }
         let offset = Int((position - map.base) % capacity)
-        let frame = bytes.withUnsafeBytes { bytes in
-            bytes.baseAddress.flatMap {
-                LogFrame(validating: $0 + offset, room: Int(location.room), salt: map.salt)
-            }
+        return bytes.withUnsafeBytes { bytes -> LogFrame? in
+            // The payload is long: a frame that does not follow is known by its header.
+            guard let base = bytes.baseAddress.map({ $0 + offset }),
+                let frame = LogFrame(header: base, room: Int(location.room)),
+                frame.before.position == position, frame.before.sequence == point.sequence,
+                frame.before.hash == point.hash,
+                frame.kind == .marker || frame.previousVersion == version
+            else { return nil }
+            return LogFrame(validating: base, room: Int(location.room), salt: map.salt)
         }
-        guard let frame, frame.before.position == position,
-            frame.before.sequence == point.sequence, frame.before.hash == point.hash
-        else { return nil }
-        return frame.kind == .marker || frame.previousVersion == version
-            ? frame : nil
     }
 
     private var capacity: UInt64 { UInt64(bytes.count) }

@@ -169,6 +169,27 @@ extension Workload {
                 try database.put(&numbers)
             }
         },
+        Workload("writers die where the next has no room behind them", firstLogPages: 4) {
+            database, numbers in
+            try database.commit { edit in _ = try edit.makeTree() }
+            for round in 0..<16 {
+                for _ in 0..<numbers.below(4) { try database.put(&numbers) }
+                database.die(at: round % 4 == 3 ? .markerWritten : .logWritten)
+                if round % 4 == 3 {
+                    try database.commit(through: database.openStore().twin()) { edit in
+                        _ = try edit.makeTree()
+                    }
+                } else {
+                    try database.put(&numbers, through: database.openStore().twin())
+                }
+                database.live()
+                try database.put(
+                    &numbers, round % 2 == 0 ? .immediate : .deferred,
+                    bytes: 600 + numbers.below(300), count: 1 + numbers.below(6))
+                if numbers.chance(50) { try database.put(&numbers) }
+                try database.checkpoint()
+            }
+        },
         Workload("a writer dies with its record written, and the next commit goes without the log")
         { database, numbers in
             try database.commit { edit in _ = try edit.makeTree() }
