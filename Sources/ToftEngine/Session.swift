@@ -46,7 +46,7 @@ package final class Session {
     var channel: Channel?
     /// Whether the notifier works for the channel.
     var isServed = false
-    /// Ends this session's waits for other writers and its queries, from any thread.
+    /// Ends the waits of the session for other writers and its queries, from any thread.
     package let interruption: Interruption
     /// How deep in handlers the session is.
     var handlerDepth = 0

@@ -23,7 +23,7 @@ package final class ClassHandle: Sendable {
     /// Properties with a secondary index.
     let indexed: ContiguousArray<PropertyHandle>
     package let uniques: ContiguousArray<UniqueConstraint>
-    /// The indexes in `properties` of those that take no null in this session although the file
+    /// The indexes in `properties` of those that take no null in the session although the file
     /// does.
     let declaredRequired: ContiguousArray<Int>
     /// Links and mixed properties of this class, collections of them too.

@@ -42,8 +42,10 @@ package struct ExactSum {
     /// Adds those of 64 numbers whose bit is set. Returns how many count: NaN does not.
     package mutating func add(_ values: UnsafePointer<Double>, _ selection: UInt64) -> Int {
         var count = selection.nonzeroBitCount
-        if selection == .max, addBlock(values) { return 64 }
         var rest = selection
+        // All of them, or those before the end of a cluster.
+        let together = (~selection).trailingZeroBitCount & ~15
+        if together > 0, addBlock(values, together) { rest = (rest >> together) << together }
         while rest != 0 {
             if !add(values[rest.trailingZeroBitCount]) { count &-= 1 }
             rest &= rest &- 1
@@ -51,20 +53,20 @@ package struct ExactSum {
         return count
     }
 
-    /// Adds 64 numbers that are less than 2^(scale - 7) and have no bits below 2^(scale - 97);
-    /// otherwise adds nothing, fits `scale` to them and returns false.
+    /// Adds numbers, a multiple of 2 and at most 64, that are less than 2^(scale - 7) and have no
+    /// bits below 2^(scale - 97); otherwise adds nothing, fits `scale` to them and returns false.
     ///
     /// Adding 1.5 * 2^scale to a number and taking it away again leaves the number rounded to a
     /// multiple of 2^(scale - 52). What rounding took off is a double, and rounded in the same way
     /// to a multiple of 2^(scale - 97) it has to be itself. 32 of either add up without rounding.
-    private mutating func addBlock(_ values: UnsafePointer<Double>) -> Bool {
+    private mutating func addBlock(_ values: UnsafePointer<Double>, _ count: Int) -> Bool {
         let high = Double(bitPattern: UInt64(bitPattern: scale &+ 1023) << 52 | 1 << 51)
         let low = Double(bitPattern: UInt64(bitPattern: scale &+ 978) << 52 | 1 << 51)
         let (highs, lows) = (SIMD2(repeating: high), SIMD2(repeating: low))
         let least = SIMD2(repeating: high.bitPattern &- 1 << 45)
         var (highSums, lowSums) = (SIMD2<Double>.zero, SIMD2<Double>.zero)
         var (excess, rest) = (SIMD2<UInt64>.zero, SIMD2<UInt64>.zero)
-        for row in 0..<32 {
+        for row in 0..<count &>> 1 {
             let value = UnsafeRawPointer(values + row &* 2).loadUnaligned(as: SIMD2<Double>.self)
             let shifted = value + highs
             excess |= unsafeBitCast(shifted, to: SIMD2<UInt64>.self) &- least
@@ -76,7 +78,7 @@ package struct ExactSum {
             lowSums += roundedRemainder
         }
         guard (excess[0] | excess[1]) >> 46 == 0, rest[0] | rest[1] == 0 else {
-            fitScale(to: values)
+            fitScale(to: values, count)
             return false
         }
         rounded &+= Self.units(highSums[0], high) &+ Self.units(highSums[1], high)
@@ -92,9 +94,9 @@ package struct ExactSum {
     }
 
     @inline(never)
-    private mutating func fitScale(to values: UnsafePointer<Double>) {
+    private mutating func fitScale(to values: UnsafePointer<Double>, _ count: Int) {
         var greatest: Int64 = 0
-        for row in 0..<64 where values[row].isFinite {
+        for row in 0..<count where values[row].isFinite {
             greatest = max(greatest, Int64(values[row].bitPattern >> 52 & 0x7FF))
         }
         let fitting = min(max(greatest - 1023 + 10, -900), 1000)

@@ -72,10 +72,16 @@ struct Aggregation {
         let isSum = operation == .sum || operation == .average
         for index in 0..<4 {
             var word = selection.word(index)
-            let start = values + index * 64
+            var start = values + index * 64
             if word == .max {
-                if isSum { intSum += Self.sum(start) } else { widen(Self.extremes(start)) }
+                if isSum { intSum += Self.sum(start, 64) } else { widen(Self.extremes(start, 64)) }
                 continue
+            }
+            // Those before the end of a cluster.
+            while word & 0xFFFF == 0xFFFF {
+                if isSum { intSum += Self.sum(start, 16) } else { widen(Self.extremes(start, 16)) }
+                word >>= 16
+                start += 16
             }
             while word != 0 {
                 let value = Int64(start[word.trailingZeroBitCount])
@@ -85,47 +91,47 @@ struct Aggregation {
         }
     }
 
-    /// The sum of 64 integers. Of small ones it fits into half the bits, twice as many of which are
-    /// added at once.
+    /// The sum of integers, 16 or 64 of them. Of small ones it fits into half the bits, twice as
+    /// many of which are added at once.
     @inline(__always)
     private static func sum<Integer: FixedWidthInteger & SignedInteger>(
-        _ values: UnsafePointer<Integer>
+        _ values: UnsafePointer<Integer>, _ count: Int
     ) -> Int128 {
         if Integer.bitWidth == 8 {
             // As unsigned numbers, which are 128 more each.
             var sums = SIMD8<UInt16>(repeating: 0)
-            for part in 0..<4 {
+            for part in 0..<count / 16 {
                 let pairs =
                     UnsafeRawPointer(values).loadUnaligned(
                         fromByteOffset: part &* 16, as: SIMD8<UInt16>.self)
                     ^ SIMD8(repeating: 0x8080)
                 sums &+= (pairs & SIMD8(repeating: 0xFF)) &+ (pairs &>> SIMD8(repeating: 8))
             }
-            return Int128(Int32(sums.wrappedSum()) &- 128 &* 64)
+            return Int128(Int32(sums.wrappedSum()) &- 128 &* Int32(truncatingIfNeeded: count))
         }
         if Integer.bitWidth == 16 {
             var sum: Int32 = 0
-            for row in 0..<64 { sum &+= Int32(truncatingIfNeeded: values[row]) }
+            for row in 0..<count { sum &+= Int32(truncatingIfNeeded: values[row]) }
             return Int128(sum)
         }
         // 64 values of -2^56..<2^56 fit into 64 bits; a value beyond sets one of the upper 7 bits.
         var sum: Int64 = 0
         var bits: UInt64 = 0
-        for row in 0..<64 {
+        for row in 0..<count {
             let value = Int64(values[row])
             sum &+= value
             bits |= UInt64(bitPattern: value &+ 1 << 56)
         }
         if bits >> 57 == 0 { return Int128(sum) }
-        return (0..<64).reduce(0) { $0 + Int128(values[$1]) }
+        return (0..<count).reduce(0) { $0 + Int128(values[$1]) }
     }
 
     @inline(__always)
     private static func extremes<Integer: FixedWidthInteger & SignedInteger>(
-        _ values: UnsafePointer<Integer>
+        _ values: UnsafePointer<Integer>, _ count: Int
     ) -> (least: Int64, greatest: Int64) {
         var (least, greatest) = (Integer.max, Integer.min)
-        for row in 0..<64 {
+        for row in 0..<count {
             least = min(least, values[row])
             greatest = max(greatest, values[row])
         }
@@ -147,12 +153,15 @@ struct Aggregation {
         }
         for index in 0..<4 {
             var word = selection.word(index)
-            let start = values + index * 64
-            if word == .max, let (least, greatest) = DoubleLoops.extremes(start) {
-                count &+= 64
+            var start = values + index * 64
+            // All of them, or those before the end of a cluster.
+            let together = (~word).trailingZeroBitCount & ~7
+            if together > 0, let (least, greatest) = DoubleLoops.extremes(start, together) {
+                count &+= together
                 if least < leastDouble { leastDouble = least }
                 if greatest > greatestDouble { greatestDouble = greatest }
-                continue
+                word >>= together
+                start += together
             }
             while word != 0 {
                 let value = start[word.trailingZeroBitCount]

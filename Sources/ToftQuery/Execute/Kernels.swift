@@ -48,7 +48,7 @@ enum IntLoops {
             let values = base.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
             return unsafeBitCast((values &- lows) .<= distances, to: SIMD16<UInt8>.self).highBits
         }
-        return Selection(count) { start, rows in
+        return Selection(wholeWords: count) { start, rows in
             if rows == 64 {
                 return passing(start) | passing(start &+ 16) &<< 16
                     | passing(start &+ 32) &<< 32 | passing(start &+ 48) &<< 48
@@ -74,7 +74,7 @@ enum IntLoops {
         let lows = SIMD8<UInt16>(repeating: low)
         let distances = SIMD8<UInt16>(repeating: distance)
         let bit = SIMD8<UInt16>(1, 2, 4, 8, 16, 32, 64, 128)
-        return Selection(count) { start, rows in
+        return Selection(wholeWords: count) { start, rows in
             var bits: UInt64 = 0
             var row = 0
             while row &+ 8 <= rows {
@@ -134,7 +134,7 @@ enum IntLoops {
     private static func rows<Value>(
         _ values: UnsafePointer<Value>, _ count: Int, where passes: (Value) -> Bool
     ) -> Selection {
-        Selection(count) { start, count in
+        Selection(wholeWords: count) { start, count in
             let base = values + start
             var bits: UInt64 = 0
             for byte in 0..<(count >> 3) {
@@ -157,7 +157,7 @@ enum DoubleLoops {
     {
         let lows = SIMD2<Double>(repeating: low)
         let highs = SIMD2<Double>(repeating: high)
-        return Selection(count) { start, rows in
+        return Selection(wholeWords: count) { start, rows in
             let base = UnsafeRawPointer(values + start)
             var bits: UInt64 = 0
             for byte in 0..<(rows >> 3) {
@@ -180,12 +180,14 @@ enum DoubleLoops {
         }
     }
 
-    /// The least and the greatest of 64 numbers; nil where one is NaN.
-    static func extremes(_ values: UnsafePointer<Double>) -> (least: Double, greatest: Double)? {
+    /// The least and the greatest of numbers, a multiple of 8; nil where one is NaN.
+    static func extremes(_ values: UnsafePointer<Double>, _ count: Int) -> (
+        least: Double, greatest: Double
+    )? {
         var least = SIMD8<Double>(repeating: .infinity)
         var greatest = SIMD8<Double>(repeating: -.infinity)
         var numbers = SIMDMask<SIMD8<Int64>>(repeating: true)
-        for part in 0..<8 {
+        for part in 0..<count &>> 3 {
             let rows = UnsafeRawPointer(values + part &* 8).loadUnaligned(as: SIMD8<Double>.self)
             numbers = numbers .& (rows .== rows)
             least.replace(with: rows, where: rows .< least)

@@ -74,7 +74,7 @@ struct Selection: Equatable, Sendable {
     @inline(__always)
     init(_ count: Int, word: (_ start: Int, _ rows: Int) -> UInt64) {
         if count >= Self.capacity {
-            self.init(SIMD4(word(0, 64), word(64, 64), word(128, 64), word(192, 64)))
+            words = SIMD4(word(0, 64), word(64, 64), word(128, 64), word(192, 64))
             return
         }
         self = .empty
@@ -82,6 +82,26 @@ struct Selection: Equatable, Sendable {
         while start < count {
             words[start >> 6] = word(start, min(count &- start, 64))
             start &+= 64
+        }
+    }
+
+    /// The same for a `word` that does 64 rows at once: the last rows are asked for together with
+    /// those before them, so that they are 64 as well, unless the cluster has less.
+    @inline(__always)
+    init(wholeWords count: Int, word: (_ start: Int, _ rows: Int) -> UInt64) {
+        guard count >= 64, count < Self.capacity else {
+            self.init(count, word: word)
+            return
+        }
+        self = .empty
+        var start = 0
+        while start &+ 64 <= count {
+            words[start >> 6] = word(start, 64)
+            start &+= 64
+        }
+        if start < count {
+            let asked = UInt64(truncatingIfNeeded: start &+ 64 &- count)
+            words[start >> 6] = word(count &- 64, 64) &>> asked
         }
     }
 
