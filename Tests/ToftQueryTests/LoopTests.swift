@@ -60,7 +60,8 @@ import ToftTestKit
         var random = seed
         let odd = [Double.nan, .infinity, -.infinity, 0, -0.0, .greatestFiniteMagnitude]
         for _ in 0..<3_000 {
-            let count = [1, 7, 8, 9, 63, 64, 65, 127, 128, 129, 230, 255, 256].randomElement(using: &random) ?? 1
+            let counts = [1, 7, 8, 9, 63, 64, 65, 127, 128, 129, 230, 255, 256]
+            let count = counts.randomElement(using: &random) ?? 1
             let isOdd = Int.random(in: 0..<3, using: &random) == 0
             func number() -> Double {
                 isOdd && Int.random(in: 0..<20, using: &random) == 0
