@@ -38,6 +38,7 @@ TRIALS: dict[str, list[str]] = {
         "segmentNotListed",
         "tornRecordBelieved",
         "voidRecordBelieved",
+        "voidMarkerBelieved",
         "derivedNotReplayed",
         "versionOfBirthNotPinned",
         "fileCutTooEarly",
@@ -581,12 +582,15 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Log/LogContent.swift",
         """\
-                frame.kind == .marker || frame.previousVersion == version
+                frame.kind == .marker
+                    ? frame.version >= version : frame.previousVersion == version
             else { return nil }
 """,
         """\
-                frame.kind == .marker || frame.previousVersion == version
+                Mutant.isOn(.voidMarkerBelieved) && frame.kind == .marker
                     || Mutant.isOn(.previousVersionNotChecked)
+                    || (frame.kind == .marker
+                        ? frame.version >= version : frame.previousVersion == version)
             else { return nil }
 """,
     ),
@@ -894,8 +898,7 @@ EDITS = [
         """\
         found.logMap.salt =
             found.logMap.segments.isEmpty ? 0 : try LogRing.newSalt(of: found.databaseID)
-        try MetaPage.write(
-            found, slot: MetaPage.other(than: slot), to: file)
+        try MetaPage.write(found, slot: idle, to: file)
 """,
         """\
         if !Mutant.isOn(.saltKept) {

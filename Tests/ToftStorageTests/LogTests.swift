@@ -199,6 +199,94 @@ import ToftPlatform
         try found.expectSound()
     }
 
+    @Test func `The marker of a dead checkpoint-commit is not taken for the next one's`() throws {
+        let database = try Database()
+        try database.put(1)
+        let coordinator = database.store.coordinator
+        // Its meta was adopted, and then replaced by that of the next one.
+        var adopted = coordinator.published
+        adopted.version = coordinator.claimVersion()
+        let marker = try #require(
+            try LogAppend(
+                markerOf: adopted, previousVersion: coordinator.published.version,
+                map: coordinator.log, nil))
+        try marker.write(to: database.store.file)
+        // The next one syncs that marker, and not its own.
+        let transaction = try database.store.beginWrite()
+        _ = try transaction.createOrderedTree()
+        _ = try transaction.commit()
+        let found = try database.afterPowerLoss()
+        #expect(try found.keys() == [1])
+        try found.expectSound()
+    }
+
+    @Test(arguments: [0, 1])
+    func `A recovered file is compacted without the meta that a torn one would need`(
+        checkpoints: Int
+    ) throws {
+        let database = try Database(firstLogPages: 16)
+        for key in 0..<60 { try database.put(key) }
+        for key in 0..<checkpoints {
+            try database.store.checkpoint()
+            try database.put(60 + key)
+        }
+        let keys = try database.keys()
+        for whole in 0..<8 {
+            let disk = try TornMetaFile(content: database.file.device, after: whole, prefix: 2048)
+            let file = MappedFile(disk)
+            // What the first to open does, where it is asked to compact.
+            if let meta = try? Recovery.recover(
+                file, readOnlyPins: [], dirtyLimit: StoreLimit.dirtyBytes)
+            {
+                let coordinator = try Coordinator.inMemory()
+                coordinator.claimVersions(upTo: meta.version)
+                _ = try? Compaction.run(
+                    .whole, file, coordinator, meta, dirtyLimit: StoreLimit.dirtyBytes)
+            }
+            let found = try Database(content: try disk.base.content())
+            #expect(try found.keys() == keys, "after \(whole) metas")
+            try found.expectSound()
+        }
+    }
+
+    @Test func `Two metas that are torn do not make one that is whole`() throws {
+        let database = try Database(firstLogPages: 16)
+        for key in 0..<60 { try database.put(key) }
+        try database.store.checkpoint()
+        for key in 60..<70 { try database.put(key) }
+        try database.store.checkpoint()
+        let keys = try database.keys()
+        // The last meta lacks its beginning, which that of a recovery has in common with it.
+        var content = database.file.device
+        let slot = try #require(
+            try MetaPage.newest(fromDevice: false, of: database.store.file)?.slot)
+        for index in 0..<16 { content[Int(slot.byteOffset) + index] = 0 }
+        for whole in 0..<3 {
+            let disk = try TornMetaFile(content: content, after: whole, prefix: 16)
+            _ = try? Store.open(on: disk, coordinator: Coordinator.inMemory(), firstLogPages: 16)
+            let found = try Database(content: try disk.base.content())
+            #expect(try found.keys() == keys, "after \(whole) metas")
+            try found.expectSound()
+        }
+    }
+
+    @Test func `A lock that was kept is given back though two look at the same moment`() throws {
+        let lock = InterprocessLock(
+            words: SharedWords(byteCount: LockFileLayout.size),
+            offset: LockFileLayout.writerLock, locks: nil, byte: LockByte.writer)
+        _ = try lock.lock(until: Deadline(timeoutMilliseconds: 0))
+        lock.handOn()
+        var looks = 0
+        lock.unlockIfKept {
+            looks += 1
+            // The group is written while this thread looks for the second time, and the other one
+            // finds that somebody is looking.
+            if looks == 2 { lock.unlockIfKept { true } }
+            return looks != 2
+        }
+        #expect(!lock.isKept)
+    }
+
     @Test func `A meta that is gone is missed by the log`() throws {
         let database = try Database()
         try database.put(1)

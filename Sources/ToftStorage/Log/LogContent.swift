@@ -154,7 +154,10 @@ struct LogContent {
                 let frame = LogFrame(header: base, room: Int(location.room)),
                 frame.before.position == position, frame.before.sequence == point.sequence,
                 frame.before.hash == point.hash,
-                frame.kind == .marker || frame.previousVersion == version
+                // A marker of an earlier version is void: its writer died before it published, and
+                // the checkpoint-commit that came next before it wrote its own.
+                frame.kind == .marker
+                    ? frame.version >= version : frame.previousVersion == version
             else { return nil }
             return LogFrame(validating: base, room: Int(location.room), salt: map.salt)
         }

@@ -15,6 +15,14 @@ enum MetaPage {
         try file.writeDurably(UnsafeRawBufferPointer(page), at: slot.byteOffset)
     }
 
+    /// Makes sure that a slot which holds no valid meta never does because of a torn write: the
+    /// parts of two might make one of them whole.
+    static func clear(slot: PageNumber, of file: MappedFile) throws(StorageError) {
+        try [UInt8](repeating: 0, count: Page.size).withBytes { bytes throws(StorageError) in
+            try file.writeDurably(bytes, at: slot.byteOffset)
+        }
+    }
+
     /// The valid meta of a slot, nil if the page holds none.
     static func read(slot: PageNumber, fromDevice: Bool, of file: MappedFile) throws(StorageError)
         -> Meta?

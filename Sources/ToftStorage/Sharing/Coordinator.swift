@@ -397,8 +397,9 @@ package final class Coordinator: Sendable {
         let sleepers = words.futex(LockFileLayout.signalSleepers).word
         while isUsable, ring.version <= version, !deadline.hasPassed {
             sleepers.pointee.store(1, ordering: .sequentiallyConsistent)
+            // Whoever dies between taking the word back and the call wakes nobody.
             signal.wait(
-                while: seen, nanoseconds: deadline.isNever ? -1 : deadline.remainingNanoseconds())
+                while: seen, nanoseconds: deadline.remainingNanoseconds(atMost: Self.sleepLimit))
             if signal.word.pointee.load(ordering: .sequentiallyConsistent) != seen { break }
         }
         return ring.version > version
@@ -434,4 +435,5 @@ package final class Coordinator: Sendable {
     }
 
     private static let pollNanoseconds: Int64 = 50_000_000
+    private static let sleepLimit: Int64 = 2_000_000_000
 }

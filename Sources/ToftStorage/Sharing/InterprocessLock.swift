@@ -101,8 +101,11 @@ final class InterprocessLock: Sendable {
     /// Gives a kept byte back, unless a thread has the lock (which then will) or more is to be
     /// done.
     func unlockIfKept(_ isDone: () -> Bool) {
-        guard threads.tryLock() else { return }
-        if isKept && isDone() { unlock() } else { threads.unlock() }
+        // Another thread that looked meanwhile has found this one here: it looks again.
+        while isKept, isDone(), threads.tryLock() {
+            if isKept && isDone() { return unlock() }
+            threads.unlock()
+        }
     }
 
     /// Lets a process that waits have the byte, and takes it again. Returns what `lock` does. If it

@@ -177,7 +177,10 @@ struct Compaction {
         meta.version = published.version
         meta.root = published.root
         meta.pageCount = published.fileSize / UInt64(Page.size)
-        for slot: PageNumber in [0, 1] { try MetaPage.write(meta, slot: slot, to: file) }
+        // First over the older one: pages that only it needs are written by now.
+        for _ in 0..<2 {
+            try MetaPage.write(meta, slot: try MetaPage.idleSlot(of: file), to: file)
+        }
         coordinator.ring.publish(published)
         Failpoint.reach(.compactionDurable)
     }

@@ -74,6 +74,12 @@ enum Recovery {
         let log = try LogContent(
             of: meta.logMap, databaseID: meta.databaseID, fromDevice: true, of: file)
         let records = try log.records(after: meta)
+        // A checkpoint that died may have left a part of its meta, and pages of its version are
+        // written over from here on.
+        let idle = MetaPage.other(than: slot)
+        if try MetaPage.read(slot: idle, fromDevice: true, of: file) == nil {
+            try MetaPage.clear(slot: idle, of: file)
+        }
         let version =
             max(meta.version, cached?.version ?? 0, log.highestVersion())
             + StoreLimit.versionsSkippedByRecovery
@@ -95,8 +101,7 @@ enum Recovery {
         found.logMap.base = 0
         found.logMap.salt =
             found.logMap.segments.isEmpty ? 0 : try LogRing.newSalt(of: found.databaseID)
-        try MetaPage.write(
-            found, slot: MetaPage.other(than: slot), to: file)
+        try MetaPage.write(found, slot: idle, to: file)
         Failpoint.reach(.recoveryRenewed)
         Diagnostics.tell(
             .info,

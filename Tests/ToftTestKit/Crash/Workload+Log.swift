@@ -168,6 +168,17 @@ extension Workload {
                 try database.put(&numbers, .deferred, through: other)
                 try database.put(&numbers)
             }
+            for moment in [Failpoint.metaWritten, .durableStored, .published] {
+                try database.put(&numbers)
+                for moment in [Failpoint.markerWritten, moment] {
+                    database.die(at: moment)
+                    try database.commit(through: database.openStore().twin()) { edit in
+                        _ = try edit.makeTree()
+                    }
+                    database.live()
+                }
+                try database.reopen()
+            }
         },
         Workload("writers die where the next has no room behind them", firstLogPages: 4) {
             database, numbers in
