@@ -220,29 +220,47 @@ import ToftPlatform
         try found.expectSound()
     }
 
+    /// A database of some leaves, all of which the log has changed behind the newest checkpoint.
+    private static func changed(_ more: Int) throws -> Database {
+        let database = try Database(firstLogPages: 64)
+        for key in 0..<400 { try database.put(key) }
+        for key in 0..<more {
+            try database.store.checkpoint()
+            try database.put(400 + key)
+        }
+        try database.store.checkpoint()
+        let transaction = try database.store.beginWrite()
+        for key in 0..<400 {
+            try withUnsafeBytes(of: key.bigEndian) { name in
+                try [UInt8](repeating: 7, count: 100).withUnsafeBytes { value in
+                    try transaction.treePut(database.tree, name, value, derived: false)
+                }
+            }
+        }
+        _ = try transaction.commit()
+        return database
+    }
+
     @Test(arguments: [0, 1])
     func `A recovered file is compacted without the meta that a torn one would need`(
-        checkpoints: Int
+        more: Int
     ) throws {
-        let database = try Database(firstLogPages: 16)
-        for key in 0..<60 { try database.put(key) }
-        for key in 0..<checkpoints {
-            try database.store.checkpoint()
-            try database.put(60 + key)
-        }
+        let database = try Self.changed(more)
         let keys = try database.keys()
         for whole in 0..<8 {
             let disk = try TornMetaFile(content: database.file.device, after: whole, prefix: 2048)
             let file = MappedFile(disk)
             // What the first to open does, where it is asked to compact.
-            if let meta = try? Recovery.recover(
+            let recovered = try? Recovery.recover(
                 file, readOnlyPins: [], dirtyLimit: StoreLimit.dirtyBytes)
-            {
+            if let recovered {
                 let coordinator = try Coordinator.inMemory()
-                coordinator.claimVersions(upTo: meta.version)
+                coordinator.claimVersions(upTo: recovered.version)
                 _ = try? Compaction.run(
-                    .whole, file, coordinator, meta, dirtyLimit: StoreLimit.dirtyBytes)
+                    .whole, file, coordinator, recovered, dirtyLimit: StoreLimit.dirtyBytes)
             }
+            let left = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
+            #expect(left.version >= recovered?.version ?? 0, "pages of older ones are in use again")
             let found = try Database(content: try disk.base.content())
             #expect(try found.keys() == keys, "after \(whole) metas")
             try found.expectSound()
@@ -250,10 +268,7 @@ import ToftPlatform
     }
 
     @Test func `Two metas that are torn do not make one that is whole`() throws {
-        let database = try Database(firstLogPages: 16)
-        for key in 0..<60 { try database.put(key) }
-        try database.store.checkpoint()
-        for key in 60..<70 { try database.put(key) }
+        let database = try Self.changed(0)
         try database.store.checkpoint()
         let keys = try database.keys()
         // The last meta lacks its beginning, which that of a recovery has in common with it.
@@ -263,14 +278,17 @@ import ToftPlatform
         for index in 0..<16 { content[Int(slot.byteOffset) + index] = 0 }
         for whole in 0..<3 {
             let disk = try TornMetaFile(content: content, after: whole, prefix: 16)
-            _ = try? Store.open(on: disk, coordinator: Coordinator.inMemory(), firstLogPages: 16)
+            _ = try? Store.open(on: disk, coordinator: Coordinator.inMemory(), firstLogPages: 64)
             let found = try Database(content: try disk.base.content())
             #expect(try found.keys() == keys, "after \(whole) metas")
             try found.expectSound()
         }
     }
 
-    @Test func `A lock that was kept is given back though two look at the same moment`() throws {
+    @Test(arguments: [1, 2])
+    func `A lock that was kept is given back though two look at the same moment`(
+        moment: Int
+    ) throws {
         let lock = InterprocessLock(
             words: SharedWords(byteCount: LockFileLayout.size),
             offset: LockFileLayout.writerLock, locks: nil, byte: LockByte.writer)
@@ -279,10 +297,10 @@ import ToftPlatform
         var looks = 0
         lock.unlockIfKept {
             looks += 1
-            // The group is written while this thread looks for the second time, and the other one
-            // finds that somebody is looking.
-            if looks == 2 { lock.unlockIfKept { true } }
-            return looks != 2
+            guard looks == moment else { return true }
+            // What there was to be done ends behind this look; its thread finds this one here.
+            lock.unlockIfKept { true }
+            return false
         }
         #expect(!lock.isKept)
     }
