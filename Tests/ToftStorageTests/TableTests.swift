@@ -301,6 +301,35 @@ final class TableTwin {
         try twin.check()
     }
 
+    @Test(arguments: [40, 400])
+    func `Rows between others go where many columns are younger than their cluster`(
+        columns: UInt32
+    ) throws {
+        let twin = try TableTwin([
+            Column(id: 0, type: .int64, isNullable: false),
+            Column(id: 1, type: .bytes, isNullable: true),
+        ])
+        for key in 0..<600 as Range<Int64> {
+            try twin.insert(key)
+            if key % 9 == 0 { try twin.set(key, 1, .bytes([UInt8](repeating: 7, count: 5_000))) }
+        }
+        for id in 2..<2 + columns {
+            try twin.table.addColumn(
+                Column(id: id, type: id % 2 == 0 ? .float64 : .fixed16, isNullable: id % 3 == 0))
+        }
+        try twin.erase(100)
+        try twin.compare()
+        try twin.check()
+        // Clusters that become small join others, or are written with less room.
+        for key in 1..<599 as Range<Int64> where key != 100 && key % 7 != 0 { try twin.erase(key) }
+        try twin.compare()
+        try twin.check()
+        try twin.insert(600)
+        try twin.set(301, 2, .double(1.5))
+        try twin.compare()
+        try twin.check()
+    }
+
     @Test func `A row of two thousand wide columns fits, and the next column is refused`() throws {
         let twin = try TableTwin((0..<2_000).map { Column(id: $0, type: .bytes, isNullable: true) })
         try twin.insert(1)

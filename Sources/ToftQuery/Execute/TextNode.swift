@@ -34,7 +34,9 @@ final class TextNode: PredicateNode {
             let nulls = bitmap.map { Selection(bitmap: $0, count: cluster.count) } ?? .empty
             let found = try foundRows(texts, cluster.count, wanted.subtracting(nulls))
                 .subtracting(nulls)
-            if lastCode > 0, texts.coding != nil { cluster.fetchAhead(texts, lastCode) }
+            if lastCode > 0, lastCode < texts.coding?.count ?? 0 {
+                cluster.fetchAhead(texts, lastCode)
+            }
             return matcher.isInverted ? ~found : found
         } catch {
             throw .storage(error)

@@ -189,7 +189,10 @@ struct ClusterBuilder {
     ) {
         let pageCount = self.pages(shape)
         guard pageCount <= ExtentLimit.pages else {
-            throw .valueTooLong(length: pageCount * Page.size, limit: ExtentLimit.pages * Page.size)
+            // Not an error of the caller's: the change may be half done.
+            throw .invalidPage(
+                page: 0, kind: "cluster",
+                reason: "\(rowCount) rows of \(columns.count) columns take \(pageCount) pages")
         }
         guard rowCount >= 1, rowCount <= shape.rowCapacity,
             shape.rowCapacity <= ClusterLimits.rows,

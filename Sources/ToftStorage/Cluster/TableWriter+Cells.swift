@@ -189,6 +189,7 @@ extension TableWriter {
         }
         head.columns.append(column)
         head.columns.sort { $0.id < $1.id }
+        rowPlan.cluster = 0
     }
 
     /// Makes a column nullable, or the elements of its lists. All values stay; a cluster is written
@@ -211,6 +212,7 @@ extension TableWriter {
             try forEachLeaf { (leaf) throws(StorageError) in try freeContents(leaf, column) }
         }
         head.columns.removeAll { $0.id == id }
+        rowPlan.cluster = 0
     }
 }
 

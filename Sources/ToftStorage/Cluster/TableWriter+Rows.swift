@@ -155,16 +155,16 @@ extension TableWriter {
         forgetHint()
     }
 
-    /// Some rows of a cluster that is divided. Columns that it lacks stay away where they would
-    /// make the part too large: one with fewer rows takes them in.
+    /// Some rows of a cluster. Columns that it lacks stay away where they would make the part too
+    /// large: one with fewer rows takes them in.
     private func part(
-        of cluster: ClusterPage, _ rows: Range<Int>, like model: ClusterBuilder? = nil
+        of cluster: ClusterPage, _ rows: Range<Int>..., like model: ClusterBuilder? = nil
     ) throws(StorageError) -> ClusterBuilder {
-        let source = ClusterSource(cluster: cluster, rows: rows)
-        let whole = try ClusterBuilder(columns, [source], like: model)
+        let sources = rows.map { ClusterSource(cluster: cluster, rows: $0) }
+        let whole = try ClusterBuilder(columns, sources, like: model)
         if whole.fits(whole.sealed) { return whole }
         return try ClusterBuilder(
-            columns.filter { cluster.index(ofColumn: $0.id) != nil }, [source])
+            columns.filter { cluster.index(ofColumn: $0.id) != nil }, sources)
     }
 
     // MARK: Erasing
@@ -196,12 +196,8 @@ extension TableWriter {
 
     /// Writes a cluster anew without one of its rows, which leaves a gap between the keys.
     private func writeWithout(_ row: Int, _ leaf: Leaf) throws(StorageError) -> Leaf {
-        let builder = try ClusterBuilder(
-            columns,
-            [
-                ClusterSource(cluster: leaf.cluster, rows: 0..<row),
-                ClusterSource(cluster: leaf.cluster, rows: row + 1..<leaf.cluster.rowCount),
-            ])
+        let builder = try part(
+            of: leaf.cluster, 0..<row, row + 1..<leaf.cluster.rowCount)
         return try rebuild(leaf, builder, isAtEnd ? builder.loose : builder.sealed)
     }
 
@@ -212,6 +208,7 @@ extension TableWriter {
         if try merge(leaf, distance: -1) { return }
         guard leaf.cluster.rowCount * 4 == leaf.cluster.rowCapacity else { return }
         let builder = try ClusterBuilder(columns, [ClusterSource(leaf.cluster)])
+        guard builder.fits(builder.loose) else { return }
         _ = try rebuild(leaf, builder, builder.loose)
     }
 
