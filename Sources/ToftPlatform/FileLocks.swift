@@ -28,13 +28,20 @@ package struct FileLocks: Sendable {
         try firstHeldByOthers(in: byte..<byte + 1) != nil
     }
 
+    /// Whether other descriptors hold a lock on the byte that they share, or could share.
+    package func isShared(_ byte: Int64) throws(SystemError) -> Bool {
+        var found: (Int64, Int64) = (0, 0)
+        return try check(platform_find_lock(descriptor, byte, 1, &found.0, &found.1))
+            == Int32(platform_lock_shared)
+    }
+
     /// Some range within `range` that another descriptor holds a lock on.
     package func firstHeldByOthers(in range: Range<Int64>) throws(SystemError) -> Range<Int64>? {
         var start: Int64 = 0
         var count: Int64 = 0
         let result = platform_find_lock(
             descriptor, range.lowerBound, Int64(range.count), &start, &count)
-        guard try check(result) == 1 else { return nil }
+        guard try check(result) != Int32(platform_lock_none) else { return nil }
         let (end, overflow) = start.addingReportingOverflow(count)
         return start..<(count == 0 || overflow ? .max : end)
     }

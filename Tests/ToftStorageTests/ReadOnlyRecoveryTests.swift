@@ -1,5 +1,6 @@
 internal import Glibc
 import Testing
+internal import ToftPlatform
 internal import ToftTestKit
 
 @testable import ToftStorage
@@ -80,6 +81,83 @@ internal import ToftTestKit
             #expect(size <= early + early / 2)
             #expect(try #require(pinned).orderedTree(tree).count == 5_000)
             pinned?.release()
+            #expect(try store.check().problems == [])
+        }
+    }
+
+    /// A file whose last process died after it had committed what no checkpoint has; `store` is a
+    /// read-only attachment that has seen it. Returns the version that it saw.
+    private func abandoned(_ path: String, _ store: Store) throws -> [[UInt8]] {
+        var seen: [[UInt8]]?
+        try commitAndDie(path, 0) { seen = try content(store) }
+        return try #require(seen)
+    }
+
+    /// All values of the tree, in the newest version.
+    private func content(_ store: Store) throws -> [[UInt8]] {
+        let reader = try store.beginRead()
+        defer { reader.release() }
+        let cursor = try reader.orderedTree(tree).cursor()
+        var values: [[UInt8]] = []
+        var isThere = try cursor.seekFirst()
+        while isThere {
+            values.append(Array(try cursor.value))
+            isThere = try cursor.next()
+        }
+        return values
+    }
+
+    @Test func `While the first recovers, read-only attachments see what was committed`() throws {
+        try withTemporaryDirectory { directory throws in
+            let path = directory + "/test.toft"
+            try fill(path)
+            let early = try readOnlyStore(path)
+            let committed = try abandoned(path, early)
+            let file = try PosixFile.open(path, forWriting: true)
+            // The words of the dead process are still there, and say that they are in use.
+            #expect(try FileLocks(file: file).takeExclusive(LockByte.attach))
+            #expect(try content(early) == committed)
+            FileLocks(file: file).release(LockByte.attach)
+            // The lock file was made anew; nothing is recovered yet.
+            let coordinator = try Coordinator.attach(file)
+            #expect(coordinator.isFirst)
+            #expect(try content(early) == committed)
+            coordinator.detach {}
+            try file.close()
+            // As long as it lives a process has one store of a file, which is `early`.
+            let child = try ChildProcess(TrialsProgram.path(), ["scatter", path, "1"])
+            #expect(child.line() == "committed")
+            #expect(try content(early) != committed)
+            child.kill(SIGKILL)
+            child.awaitEnd()
+            #expect(try early.check().problems == [])
+        }
+    }
+
+    @Test func `A version that the disk has lost stays as it is for a reader beside a recovery`()
+        throws
+    {
+        try withTemporaryDirectory { directory throws in
+            let path = directory + "/test.toft"
+            try fill(path)
+            let store = try readOnlyStore(path)
+            var pinned: Snapshot?
+            try commitAndDie(path, 0) { pinned = try store.beginRead() }
+            let reader = try #require(pinned)
+            // What a failed sync leaves: the log is gone, and nothing says that it was there.
+            let meta = try #require(try MetaPage.newest(fromDevice: false, of: store.file)?.meta)
+            let file = try PosixFile.open(path, forWriting: true)
+            for segment in meta.logMap.segments {
+                let zeros = [UInt8](repeating: 0, count: Int(segment.pageCount) * Page.size)
+                try zeros.withUnsafeBytes {
+                    try file.write($0, at: segment.page.rawValue * UInt64(Page.size))
+                }
+            }
+            try file.close()
+            for round in 1..<4 { try commitAndDie(path, round) {} }
+            #expect(StoreCheck.run(reader).problems.filter { !$0.contains("lost") } == [])
+            #expect(try reader.orderedTree(tree).count == 5_000)
+            reader.release()
             #expect(try store.check().problems == [])
         }
     }

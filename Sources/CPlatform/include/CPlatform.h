@@ -229,7 +229,8 @@ static inline int platform_lock_waiting(int fd, int kind, int64_t start, int64_t
     return fcntl(fd, set_lock_waiting, &lock) < 0 ? -errno : 0;
 }
 
-/// Whether another description holds a lock within a range: 1 and where, 0, or -errno.
+/// The kind of a lock that another description holds within a range, and where; or
+/// platform_lock_none, or -errno.
 static inline int platform_find_lock(
     int fd, int64_t start, int64_t count, int64_t *found_start, int64_t *found_count) {
     const int get_lock = 36; // F_OFD_GETLK
@@ -238,10 +239,9 @@ static inline int platform_find_lock(
     do result = fcntl(fd, get_lock, &lock) < 0 ? -errno : 0;
     while (result == -EINTR);
     if (result < 0) return result;
-    if (lock.l_type == F_UNLCK) return 0;
     *found_start = lock.l_start;
     *found_count = lock.l_len;
-    return 1;
+    return lock.l_type;
 }
 
 // Memory

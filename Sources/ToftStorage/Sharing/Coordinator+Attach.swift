@@ -54,10 +54,20 @@ extension Coordinator {
         let participants = ParticipantWords(file: file, locks: locks)
         let pins = ReadOnlyAttachments(
             locks: locks,
-            participants: { () throws(StorageError) in try participants.sharedWords() },
+            participants: { () throws(StorageError) in
+                if case .words(let words) = try participants.found() { return words }
+                return nil
+            },
             newest: { () throws(StorageError) in
-                if let published = try participants.published() { return published }
-                return try newestDurable()
+                switch try participants.found() {
+                case .none: return Pin(published: try newestDurable(), isRecovered: false)
+                case .words(let words):
+                    if let published = ParticipantWords.published(words) {
+                        return Pin(published: published)
+                    }
+                case .unreadable: break
+                }
+                return Pin(published: try newestDurable())
             })
         return Coordinator(
             words: SharedWords(byteCount: LockFileLayout.size), locks: locks, role: .readOnly(pins),
@@ -114,6 +124,15 @@ private struct Backoff {
 /// The words of participants, seen by a read-only attachment: looked for again as long as none are
 /// there.
 private final class ParticipantWords: Sendable {
+    enum Found {
+        /// Nobody has the file open who may write, but perhaps one who recovers it, or closes it as
+        /// the last: the attach lock is his alone.
+        case none
+        case words(SharedWords)
+        /// There are participants, but their lock file can't be read.
+        case unreadable
+    }
+
     private let file: PosixFile
     private let locks: FileLocks
     private let words = FutexMutex<SharedWords?>(nil)
@@ -123,20 +142,18 @@ private final class ParticipantWords: Sendable {
         self.locks = locks
     }
 
-    /// The words; nil if there are no participants, or their lock file can't be read.
-    func sharedWords() throws(StorageError) -> SharedWords? {
-        guard try system(locks.isHeldByOthers(LockByte.attach)) else { return nil }
+    func found() throws(StorageError) -> Found {
+        guard try system(locks.isShared(LockByte.attach)) else { return .none }
         return words.withLock { words in
             if let known = words, !LockFile.isOpen(known) { words = nil }
             if words == nil { words = try? LockFile.openForReading(for: file) }
-            return words
+            guard let words else { return .unreadable }
+            return LockFile.isOpen(words) ? .words(words) : .none
         }
     }
 
-    /// The newest version of the participants; nil if there are none, or their lock file can't be
-    /// read.
-    func published() throws(StorageError) -> PublishedVersion? {
-        guard let words = try sharedWords() else { return nil }
+    /// The newest version of the participants; nil where that can't be known.
+    static func published(_ words: SharedWords) -> PublishedVersion? {
         var latest = VersionRing(words: words).latest().published
         latest.durableLog = max(
             latest.durableLog,

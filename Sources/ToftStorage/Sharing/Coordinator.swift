@@ -4,6 +4,8 @@ internal import ToftPlatform
 /// A version that cannot lose its pages until it is given back.
 package struct Pin: Sendable {
     package let published: PublishedVersion
+    /// False: it is that of a meta, and no process has looked what the log has behind it.
+    var isRecovered = true
 }
 
 /// What the processes that have a file open, and the threads of each, agree on: who may write, what
@@ -157,7 +159,9 @@ package final class Coordinator: Sendable {
 
     /// The newest version that may be read.
     package var published: PublishedVersion {
-        if case .readOnly(let pins) = role, let latest = try? pins.latest() { return latest }
+        if case .readOnly(let pins) = role, let latest = try? pins.latest() {
+            return latest.published
+        }
         return ring.latest().published
     }
 
@@ -201,7 +205,7 @@ package final class Coordinator: Sendable {
         try checkUsable()
         switch role {
         case .participant(let pins): return Pin(published: try pins.pinLatest())
-        case .readOnly(let pins): return Pin(published: try pins.pinLatest())
+        case .readOnly(let pins): return try pins.pinLatest()
         }
     }
 
@@ -267,10 +271,12 @@ package final class Coordinator: Sendable {
         return found.sorted { ($0.version, $0.processID ?? 0) < ($1.version, $1.processID ?? 0) }
     }
 
-    /// Whether processes have the file open that may write: then they have recovered it.
-    func hasParticipants() throws(StorageError) -> Bool {
-        guard case .readOnly = role, let locks else { return true }
-        return try system(locks.isHeldByOthers(LockByte.attach))
+    /// Whether a read-only attachment would pin the same now.
+    func isNewest(_ pin: Pin) throws(StorageError) -> Bool {
+        guard case .readOnly(let pins) = role else { return true }
+        let latest = try pins.latest()
+        return latest.published.version == pin.published.version
+            && latest.isRecovered == pin.isRecovered
     }
 
     /// The versions that read-only attachments look at; the first to attach asks, before it

@@ -84,18 +84,20 @@ enum LockFile {
     }
 
     /// The same for a read-only attachment, which cannot hold the attach lock, and knows only that
-    /// somebody does. Nil: not usable now.
+    /// somebody does. Nil: it can't be read, or is another file's. Whether it is in use, `isOpen`
+    /// says.
     static func openForReading(for file: PosixFile) throws(StorageError) -> SharedWords? {
         guard
             let lockFile = SharedWordsFile.openForReading(
                 path(for: file), byteCount: LockFileLayout.size)
         else { return nil }
         let words = try system(lockFile.mappedForReading(byteCount: LockFileLayout.size))
-        return try problem(of: words, for: file) == nil ? words : nil
+        return try mismatch(of: words, with: file) == nil ? words : nil
     }
 
     static func isOpen(_ words: SharedWords) -> Bool {
-        load(LockFileLayout.state, words) == LockFileLayout.State.open
+        words.word(LockFileLayout.state).pointee.load(ordering: .sequentiallyConsistent)
+            == LockFileLayout.State.open
     }
 
     // MARK: Parts
@@ -103,7 +105,14 @@ enum LockFile {
     private static func problem(of words: SharedWords, for file: PosixFile) throws(StorageError)
         -> String?
     {
-        let state = words.word(LockFileLayout.state).pointee.load(ordering: .sequentiallyConsistent)
+        let isOpen = isOpen(words)
+        if let mismatch = try mismatch(of: words, with: file) { return mismatch }
+        return isOpen ? nil : "is not in use"
+    }
+
+    private static func mismatch(of words: SharedWords, with file: PosixFile) throws(StorageError)
+        -> String?
+    {
         guard load(LockFileLayout.magic, words) == LockFileLayout.magicWord else {
             return "is not one"
         }
@@ -119,7 +128,7 @@ enum LockFile {
         else {
             return "belongs to another file"
         }
-        return state == LockFileLayout.State.open ? nil : "is not in use"
+        return nil
     }
 
     /// The lock file that is there, if it may be rebuilt in place. Throws if something else has its

@@ -9,7 +9,8 @@ internal import ToftPlatform
 /// sees the lock. A killed reader's locks go with it.
 final class ReadOnlyAttachments: Sendable {
     private let locks: FileLocks
-    private let newest: @Sendable () throws(StorageError) -> PublishedVersion
+    /// What would be pinned now.
+    private let newest: @Sendable () throws(StorageError) -> Pin
     /// The words of the participants, where there are some.
     let participants: @Sendable () throws(StorageError) -> SharedWords?
     private let counts = FutexMutex<[Version: Int]>([:])
@@ -17,29 +18,30 @@ final class ReadOnlyAttachments: Sendable {
     init(
         locks: FileLocks,
         participants: @escaping @Sendable () throws(StorageError) -> SharedWords?,
-        newest: @escaping @Sendable () throws(StorageError) -> PublishedVersion
+        newest: @escaping @Sendable () throws(StorageError) -> Pin
     ) {
         self.locks = locks
         self.participants = participants
         self.newest = newest
     }
 
-    func latest() throws(StorageError) -> PublishedVersion { try newest() }
+    func latest() throws(StorageError) -> Pin { try newest() }
 
-    func pinLatest() throws(StorageError) -> PublishedVersion {
+    func pinLatest() throws(StorageError) -> Pin {
         try counts.withLock { counts throws(StorageError) in
             while true {
-                let published = try newest()
-                if let count = counts[published.version] {
-                    counts[published.version] = count + 1
-                    return published
+                let pin = try newest()
+                let version = pin.published.version
+                if let count = counts[version] {
+                    counts[version] = count + 1
+                    return pin
                 }
-                let byte = LockByte.readOnlyPin(published.version)
+                let byte = LockByte.readOnlyPin(version)
                 guard try system(locks.takeShared(byte)) else { throw .tooManyReaders }
                 do throws(StorageError) {
-                    if try newest().version == published.version {
-                        counts[published.version] = 1
-                        return published
+                    if try newest().published.version == version {
+                        counts[version] = 1
+                        return pin
                     }
                 } catch {
                     locks.release(byte)

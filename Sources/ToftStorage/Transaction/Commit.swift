@@ -42,10 +42,7 @@ struct Commit {
     func run(_ durability: Durability) throws(StorageError) -> PublishedVersion {
         // A checkpoint may have failed since the transaction began.
         if store.coordinator.isPoisoned { throw .poisoned }
-        let record = transaction.record.pointee.finish(
-            version: pages.version, previousVersion: transaction.baseVersion,
-            recordBytes: transaction.baseRoot.recordBytes)
-        let total = transaction.baseRoot.recordBytes &+ UInt64(record.count)
+        let (record, total) = transaction.finishRecord()
         if let frame = try LogAppend(record, of: transaction) {
             return try logged(frame, record, total, durability)
         }

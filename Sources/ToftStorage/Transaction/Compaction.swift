@@ -165,12 +165,8 @@ struct Compaction {
             replayingIn: base, published: PublishedVersion(meta),
             version: coordinator.claimVersion(), pins: [], besides: nil, isPrivate: false)
         try change(transaction)
-        let bytes = transaction.baseRoot.recordBytes
-        let record = transaction.record.pointee.finish(
-            version: transaction.version, previousVersion: transaction.baseVersion,
-            recordBytes: bytes)
-        let published = try VersionBuilder(transaction).build(
-            record, total: bytes &+ UInt64(record.count))
+        let (record, total) = transaction.finishRecord()
+        let published = try VersionBuilder(transaction).build(record, total: total)
         try transaction.pages.flush()
         Failpoint.reach(.compactionWritten)
         try file.sync()

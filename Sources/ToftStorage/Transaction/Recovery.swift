@@ -83,12 +83,13 @@ enum Recovery {
         let version =
             max(meta.version, cached?.version ?? 0, log.highestVersion())
             + StoreLimit.versionsSkippedByRecovery
-        if records.isEmpty {
+        let unlisted = unlisted(after: meta, readOnlyPins, abandoned)
+        if records.isEmpty && unlisted == nil {
             found.version = version
         } else {
             let replayed = try ReplayedVersion(
                 records, after: found, as: version, of: file, pins: readOnlyPins,
-                besides: unlisted(after: meta, readOnlyPins, abandoned), dirtyLimit: dirtyLimit)
+                besides: unlisted, dirtyLimit: dirtyLimit)
             Failpoint.reach(.recoveryReplayed)
             try file.sync()
             Failpoint.reach(.recoverySynced)

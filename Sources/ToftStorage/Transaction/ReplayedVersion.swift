@@ -5,7 +5,8 @@ struct ReplayedVersion: Sendable {
 
     /// Replays records, and writes the version's extents to the file; `isPrivate`: keeps them in
     /// memory and never touches the file, so that it needs no right to write. `pins` are versions
-    /// that read-only attachments still look at.
+    /// that read-only attachments still look at. Without records the version holds the same as
+    /// `meta`, but leaves alone what is unlisted.
     init(
         _ records: [CommitRecord], after meta: Meta, as version: Version, of file: MappedFile,
         pins: [Version], besides unlisted: UnlistedVersions? = nil, dirtyLimit: Int,
@@ -18,14 +19,16 @@ struct ReplayedVersion: Sendable {
         pages = transaction.pages.reader
         try Replay.apply(records, to: transaction)
         let builder = VersionBuilder(transaction)
-        guard let last = records.last else {
-            throw .corrupt(page: 0, reason: "there is nothing to replay")
-        }
         for record in records.dropLast() { try builder.keep(record.bytes, of: record.version) }
-        let total = try last.bytes.withBytes { bytes throws(StorageError) in
-            try RecordHeader.recordBytes(bytes)
+        if let last = records.last {
+            let total = try last.bytes.withBytes { bytes throws(StorageError) in
+                try RecordHeader.recordBytes(bytes)
+            }
+            published = try builder.build(last.bytes, total: total)
+        } else {
+            let (record, total) = transaction.finishRecord()
+            published = try builder.build(record, total: total)
         }
-        published = try builder.build(last.bytes, total: total)
         if !isPrivate { try transaction.pages.flush() }
     }
 }

@@ -229,11 +229,11 @@ package final class Store: Sendable {
 
     /// Nil if another process has meanwhile recovered a file that was not closed cleanly.
     private func snapshot(pinned pin: Pin) throws(StorageError) -> Snapshot? {
-        guard isReadOnly, leavesFile, try !coordinator.hasParticipants() else {
+        guard isReadOnly, leavesFile, !pin.isRecovered else {
             return try Snapshot(store: self, published: pin.published, pin: pin)
         }
         let replayed = try replayed(behind: pin.published.version)
-        if try coordinator.hasParticipants() { return nil }
+        guard try coordinator.isNewest(pin) else { return nil }
         if let replayed { return try Snapshot(store: self, replayed: replayed, pin: pin) }
         return try Snapshot(store: self, published: pin.published, pin: pin)
     }
@@ -320,16 +320,19 @@ package final class Store: Sendable {
     /// The versions whose pages stay, ascending, each once.
     ///
     /// They are read in this order: the visible version (by the caller), the checkpoint's, the
-    /// readers', the durable one. A reader that pins after the visible version was read pins that
-    /// version, or a later one of this process's group, which is in the list too. A checkpoint
-    /// makes its version the durable one before it takes its pin and its word back: if those are
-    /// gone when they are read, the durable version, read last, is the checkpoint's. Read the other
-    /// way round, both would be missed.
+    /// durable one, the readers', the durable one again. A reader that pins after the visible
+    /// version was read pins that version, or a later one of this process's group, which is in the
+    /// list too. A read-only opener that can't read the lock file pins the version of the newest
+    /// meta: if it does so after the readers were read, that is one of the two durable versions or
+    /// the checkpoint's. A checkpoint makes its version the durable one before it takes its pin and
+    /// its word back: if those are gone when they are read, the durable version, read last, is the
+    /// checkpoint's. Read the other way round, both would be missed.
     private func pins(_ visible: Version, _ beingWritten: Version?) throws(StorageError)
         -> [Version]
     {
         Failpoint.reach(.pinsBegun)
         let checkpoint = coordinator.checkpointVersion
+        let durableBefore = coordinator.durableVersion
         let readers = try coordinator.pinnedVersions()
         let oldest = readers.first ?? visible
         let active = readers.count + (readers.last == visible ? 0 : 1)
@@ -339,7 +342,8 @@ package final class Store: Sendable {
         }
         let durable = coordinator.durableVersion
         var pins = readers
-        for pin in [visible, beingWritten ?? 0, checkpoint, durable] where pin != 0 {
+        for pin in [visible, beingWritten ?? 0, checkpoint, durableBefore, durable]
+        where pin != 0 {
             let index = FreeSpace.index(ofPinFrom: pin, in: pins)
             if index == pins.count || pins[index] != pin { pins.insert(pin, at: index) }
         }

@@ -398,6 +398,13 @@ package final class WriteTransaction {
 
     // MARK: The end
 
+    /// The record of what was changed, and the bytes of all records ever, with it.
+    func finishRecord() -> (record: [UInt8], total: UInt64) {
+        let bytes = record.pointee.finish(
+            version: version, previousVersion: baseVersion, recordBytes: baseRoot.recordBytes)
+        return (bytes, baseRoot.recordBytes &+ UInt64(bytes.count))
+    }
+
     /// Makes the changes durable and visible to everyone. Returns the version, which is the old one
     /// when nothing was changed.
     ///
