@@ -1,5 +1,6 @@
 internal import ToftPlatform
 package import ToftModel
+internal import ToftQuery
 package import ToftStorage
 
 /// An open database: one for each file (or name in memory) in a process, shared by its sessions.
@@ -19,6 +20,8 @@ package final class Database: Sendable {
 
     let store: Store
     let notifier: Notifier
+    /// What was parsed for its sessions.
+    let queries = QueryCache()
     /// The write buffer, while no transaction has it.
     private let idleBuffer = FutexMutex<WriteBuffer?>(nil)
     /// Nil where the session that is in a write transaction is confined to the caller, or none is.

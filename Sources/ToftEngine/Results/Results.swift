@@ -156,8 +156,8 @@ extension Results {
     {
         let owner = try objectClass()
         let bound = try querying { () throws(QueryError) in
-            try BoundQuery.parse(
-                query, arguments: arguments, className: owner.name, schema: session.schema.stored,
+            try session.database.queries.query(query).bound(
+                to: owner.name, arguments: arguments, schema: session.schema.stored,
                 aliases: session.aliases)
         }
         return Results(definition.appending(bound), in: session)
