@@ -1192,8 +1192,8 @@ typedef struct toft_write_options {
     uint32_t flags; /* toft_write_flags */
 } toft_write_options;
 
-/* Begins a write transaction: waits for other writers, moves to the latest version and calls back
-   the observers that are due. `options` (may be NULL: the configuration's timeout). Errors:
+/* Begins a write transaction: waits for other writers, moves to the latest version and, if that is
+   another, calls back the observers that are due. `options` (may be NULL: the configuration's timeout). Errors:
    TOFT_ERROR_ALREADY_IN_TRANSACTION (also when another realm of the same file is in a write
    transaction on this thread, as a wait for it would never end), TOFT_ERROR_LOCK_TIMEOUT,
    TOFT_ERROR_INTERRUPTED, TOFT_ERROR_READ_ONLY, TOFT_ERROR_POISONED, TOFT_ERROR_FILE_REPLACED. */
@@ -1229,7 +1229,8 @@ typedef struct toft_commit_options {
     size_t size;
     toft_durability durability;
     uint32_t flags; /* reserved, 0 */
-    /* observations of this realm that are not told of this transaction's changes */
+    /* observations of this realm that are not told of this transaction's changes; one that has not
+       been called for an earlier commit yet is told of both: dispatch before this one begins */
     toft_token *const *without_notifying;
     size_t without_notifying_count;
 } toft_commit_options;

@@ -47,8 +47,7 @@ extension Session {
             return 0
         }
         guard let prepared = channel.take() else { return callInitial() }
-        adopt(prepared)
-        return deliver(prepared)
+        return deliver(adopt(prepared))
     }
 
     /// Observes every commit of any process: the session's own at once, others when the session
@@ -111,9 +110,15 @@ extension Session {
 extension Session {
     /// Moves the session and its observers to the version of a package. Before any handler runs:
     /// the notifier may look at any time, and must not compute the same changes again.
-    func adopt(_ prepared: NotificationPackage) {
-        for item in prepared.items { item.observation.move(to: item.basis) }
+    func adopt(_ prepared: NotificationPackage) -> NotificationPackage {
+        var adopted = prepared
+        for index in adopted.items.indices {
+            let item = adopted.items[index]
+            if item.outcome.isCall { adopted.items[index].before = item.observation.basis }
+            item.observation.move(to: item.basis)
+        }
         move(to: prepared.view)
+        return adopted
     }
 
     /// Calls the observers of a package that has been adopted, then those whose first call is due.
@@ -125,14 +130,27 @@ extension Session {
         for item in prepared.items.filter(\.isOfDatabase)
             + prepared.items.filter({ !$0.isOfDatabase })
         {
-            guard isOpen, let notification = item.notification(version: prepared.version) else {
-                continue
-            }
-            calls += call(item.observation, notification) ? 1 : 0
+            calls += tell(item, version: prepared.version) ? 1 : 0
         }
         calls += callInitial()
         pokeIfBehind()
         return calls
+    }
+
+    /// Calls an observer. Where a handler before it has committed, what there is to tell no longer
+    /// fits what the session shows: the observer goes back, and hears of both when the session next
+    /// moves or dispatches.
+    private func tell(_ item: NotificationPackage.Item, version: Version) -> Bool {
+        guard isOpen, let notification = item.notification(version: version) else { return false }
+        guard base.version == version else {
+            if let before = item.before, item.observation.basis?.version == item.basis.version {
+                item.observation.move(to: before)
+                // What the notifier has worked out since began where the observer no longer stands.
+                channel?.sessionMoved(to: base)
+            }
+            return false
+        }
+        return call(item.observation, notification)
     }
 
     private func call(_ observation: Observation, _ notification: ChangeNotification) -> Bool {
@@ -144,6 +162,8 @@ extension Session {
     private func callInitial() -> Int {
         var calls = 0
         for observation in channel?.observations ?? [] where isOpen && observation.isInitialDue {
+            // What a transaction has changed would be told again with its commit.
+            if transaction?.hasChanges == true { break }
             observation.move(to: ObservedVersion(view: base))
             calls += call(observation, firstNotification(of: observation.subject)) ? 1 : 0
         }
@@ -173,11 +193,13 @@ extension Session {
         if !isTellingOwnCommit {
             for observation in channel?.observations ?? []
             where observation.subject.isDatabase {
-                guard let before = observation.basis else { continue }
+                guard let before = observation.basis, before.version != view.version else {
+                    continue
+                }
                 items.append(
                     .init(
                         observation: observation, previousVersion: before.version,
-                        basis: basis, outcome: .committed))
+                        basis: basis, outcome: .committed, before: before))
                 observation.move(to: basis)
             }
         }
@@ -190,12 +212,8 @@ extension Session {
         guard !items.isEmpty else { return }
         isTellingOwnCommit = true
         defer { isTellingOwnCommit = false }
-        for item in items {
-            guard isOpen, let notification = item.notification(version: item.basis.version) else {
-                continue
-            }
-            _ = call(item.observation, notification)
-        }
+        for item in items { _ = tell(item, version: item.basis.version) }
+        pokeIfBehind()
     }
 }
 

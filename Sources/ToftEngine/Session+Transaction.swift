@@ -7,9 +7,14 @@ extension Session {
 
     /// Begins a write transaction: waits for other writers, goes to the newest version and, where
     /// that is another, calls the observers that are due; they run inside the transaction.
-    /// - Parameter timeoutMilliseconds: how long to wait, if not as long as the configuration says;
-    ///   0: not at all.
-    package func beginWrite(timeoutMilliseconds: Int? = nil) throws(EngineError) {
+    /// - Parameters:
+    ///   - timeoutMilliseconds: how long to wait, if not as long as the configuration says; 0: not
+    ///     at all.
+    ///   - tellsOwnCommits: whether observers are called, too, that only the session's own commits
+    ///     have made due: then a commit may skip them.
+    package func beginWrite(timeoutMilliseconds: Int? = nil, tellsOwnCommits: Bool = false)
+        throws(EngineError)
+    {
         try check()
         guard transaction == nil else {
             throw EngineError(
@@ -22,7 +27,7 @@ extension Session {
         }
         try checkNotWritingOnThisThread()
         let prepared = try beginTransaction(
-            timeoutMilliseconds ?? configuration.writeTimeoutMilliseconds ?? -1)
+            timeoutMilliseconds ?? configuration.writeTimeoutMilliseconds ?? -1, tellsOwnCommits)
         guard let prepared else { return }
         isBeginning = true
         defer { isBeginning = false }
@@ -35,8 +40,10 @@ extension Session {
         guard !database.mustNotWait(configuration.confinement) else { throw .writingOnThisThread }
     }
 
-    /// Takes the write lock. Returns what there is to deliver if that moved the session.
-    private func beginTransaction(_ timeout: Int) throws(EngineError) -> NotificationPackage? {
+    /// Takes the write lock. Returns what there is to deliver.
+    private func beginTransaction(_ timeout: Int, _ tellsOwnCommits: Bool) throws(EngineError)
+        -> NotificationPackage?
+    {
         let writing = try interruption.waiting(timeout) { timeout throws(StorageError) in
             try database.store.beginWrite(timeoutMilliseconds: timeout)
         }
@@ -52,7 +59,7 @@ extension Session {
             let entered = try model { () throws(ModelError) in
                 try ModelTransaction(writing, after: view, buffer: database.takeWriteBuffer())
             }
-            let prepared = view === base ? nil : moveForward(to: view)
+            let prepared = view === base && !tellsOwnCommits ? nil : moveForward(to: view)
             enterTransaction(entered)
             noteEverything()
             return prepared
@@ -78,7 +85,8 @@ extension Session {
     /// is on disk, unless its durability is deferred. The session's own observers of the whole
     /// database are called at once, the others with the next dispatch or refresh. Returns the
     /// version.
-    /// - Parameter tokens: observations of the session that are not told of it.
+    /// - Parameter tokens: observations of the session that are not told of it; those that have
+    ///   not been told of an earlier commit yet are told of both.
     @discardableResult
     package func commit(_ durability: Durability = .immediate, skipping tokens: [Token] = [])
         throws(EngineError) -> Version
@@ -104,6 +112,7 @@ extension Session {
         }
         for token in tokens { token.skip(from: base, to: view) }
         let calls = adoptOwnCommit(view)
+        channel?.rearm()
         tellOwnCommit(calls)
         return committed.version
     }
@@ -224,8 +233,7 @@ extension Session {
         }
         let prepared = NotificationPackage.prepare(
             channel.observations.filter(\.isFollowing), to: view)
-        adopt(prepared)
-        return prepared
+        return adopt(prepared)
     }
 
     /// The newest version as the session sees it.

@@ -74,7 +74,8 @@ private final class PreparedComparison: Sendable {
 
     init?(_ query: QuerySyntax) {
         guard query.orderings.isEmpty, case .comparison(let comparison) = query.predicate,
-            case .path = comparison.left, case .literal(.argument, _) = comparison.right
+            case .path(let path) = comparison.left, !path.hasArguments,
+            case .literal(.argument, _) = comparison.right
         else { return nil }
         syntax = comparison
     }
@@ -114,6 +115,18 @@ private final class PreparedComparison: Sendable {
         }
         let binding = Binding(className, schema, query, sought)
         last.withLock { $0 = binding }
+    }
+}
+
+extension PathSyntax {
+    /// Whether what it stands for hangs on the arguments.
+    fileprivate var hasArguments: Bool {
+        elements.contains {
+            switch $0.kind {
+            case .argument, .index(.argument): true
+            default: false
+            }
+        }
     }
 }
 

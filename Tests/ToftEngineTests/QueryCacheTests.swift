@@ -25,8 +25,9 @@ import ToftQuery
         let database = try family()
         for age in 0...101 as ClosedRange<Int64> {
             #expect(try count(database, "age == $0", .int(age)) == (1...100 ~= age ? 1 : 0))
-            #expect(try count(database, "age < $0 AND name == $1", .int(age), .string("n3"))
-                == (1..<max(1, age)).count { $0 % 10 == 3 })
+            #expect(
+                try count(database, "age < $0 AND name == $1", .int(age), .string("n3"))
+                    == (1..<max(1, age)).count { $0 % 10 == 3 })
         }
         // Null, then another type, which is an error that leaves nothing behind.
         #expect(try count(database, "age == $0", .null) == 0)
@@ -44,10 +45,10 @@ import ToftQuery
 
     @Test func `An error in a text is the same each time`() throws {
         let database = try family()
-        for text in ["age ==", "agee == 1", "age == 'x'", "", "name == 'open"] {
+        for text in ["age ==", "agee == $0", "age == 'x'", "", "name == 'open", "id == $0 AND"] {
             let messages = (0..<4).map { _ -> String in
                 do throws(EngineError) {
-                    _ = try count(database, text)
+                    _ = try count(database, text, .int(1))
                     return "none"
                 } catch { return "\(error)" }
             }
@@ -67,6 +68,7 @@ import ToftQuery
             for (text, id) in zip(texts, [200, 201] as [Int64]) {
                 #expect(try count(database, text) == 1)
                 #expect(try count(database, text + " AND id == $0", .int(id)) == 1)
+                #expect(try count(database, text + " AND id == $0", .int(401 - id)) == 0)
             }
         }
     }
@@ -93,7 +95,7 @@ import ToftQuery
     @Test(arguments: [511, 512, 513])
     func `A text of any length is answered again`(length: Int) throws {
         let database = try family()
-        let text = "age == 5" + String(repeating: " ", count: length - 8)
-        for _ in 0..<4 { #expect(try count(database, text) == 1) }
+        let text = "age == $0" + String(repeating: " ", count: length - 9)
+        for _ in 0..<4 { #expect(try count(database, text, .int(5)) == 1) }
     }
 }

@@ -1,6 +1,8 @@
+import Synchronization
 import Testing
 import ToftEngine
 import ToftModel
+import ToftPlatform
 import ToftStorage
 
 @testable import ToftQuery
@@ -25,6 +27,8 @@ import ToftStorage
                             PropertySchema("age", .int),
                             PropertySchema("ints", .int, collection: .list),
                             .links("friends", to: "Person"),
+                            PropertySchema("mixed", .mixed, isOptional: true),
+                            PropertySchema("mixeds", .mixed, collection: .list),
                         ])
                 ])))
         let owner = try session.classHandle(named: "Person")
@@ -75,6 +79,119 @@ import ToftStorage
         #expect(try ids("ints.@avg == 9223372036854775807.0") == [4], "2^63, next to the mean")
     }
 
+    /// Runs a body with a fifth person in the database, without values.
+    private func withNobody(_ body: (_ nobody: ObjectHandle) throws -> Void) throws {
+        try session.beginWrite()
+        defer { try? session.cancel() }
+        let owner = try session.classHandle(named: "Person")
+        try body(
+            try session.create(person, [(try owner.property(named: "id").id, .int(5))]))
+    }
+
+    @Test func `A list of constants is compared with each element as one constant is`() throws {
+        try withNobody { _ throws in
+            for (one, list) in [
+                ("ANY ints != 1", "ANY ints != {1}"), ("ALL ints != 1", "ALL ints != {1}"),
+                ("NONE ints != 9223372036854775807", "NONE ints != {9223372036854775807}"),
+                ("ints[0] != 1", "ints[0] != {1}"), ("ints[2] != 1", "ints[2] != {1}"),
+                ("1 != ALL ints", "{1} != ALL ints"), ("age != 1", "age != {1}"),
+            ] { #expect(try ids(one) == ids(list), "\(one)") }
+            #expect(try ids("ALL ints != {1}") == [3, 4, 5])
+            #expect(try ids("NONE ints != {9223372036854775807}") == [4, 5])
+            #expect(try ids("ints[0] != {1}") == [1, 3, 4])
+            #expect(
+                try ids("ALL ints == {1, -1, 9223372036854775807}")
+                    == ids("{1, -1, 9223372036854775807} == ALL ints"))
+            #expect(try ids("{1, -1, 9223372036854775807} == ALL ints") == [1, 2, 4, 5])
+            #expect(try ids("ints != {1, -1, 9223372036854775807}") == [1, 3, 4, 5])
+        }
+    }
+
+    @Test func `A text or a prepared query takes its paths and indices from each call's arguments`()
+        throws
+    {
+        func both(_ text: String, _ arguments: Value...) throws -> [Int64] {
+            let arguments = arguments.map(QueryArgument.value)
+            let found = try ids(text, arguments)
+            let results = try session.results(of: person)
+            #expect(
+                try results.filter(prepared[text]!, arguments: arguments).keys().map { $0 + 1 }
+                    == found)
+            return found
+        }
+        let prepared = Dictionary(
+            uniqueKeysWithValues: try ["ints[$0] == $1", "$K0 == $1"].map {
+                ($0, try PreparedQuery($0))
+            })
+        for _ in 0..<3 {
+            #expect(try both("ints[$0] == $1", .int(0), .int(.max)) == [1, 3, 4])
+            #expect(try both("ints[$0] == $1", .int(1), .int(-1)) == [2])
+            #expect(try both("$K0 == $1", .string("id"), .int(3)) == [3])
+            #expect(try both("$K0 == $1", .string("age"), .int(1)) == [2])
+        }
+    }
+
+    @Test func `The least and the greatest of mixed values are no NaN`() throws {
+        try withNobody { nobody throws in
+            let owner = try session.classHandle(named: "Person")
+            let list = try nobody.list(try owner.property(named: "mixeds").id)
+            try list.append(.double(.nan))
+            #expect(try ids("mixeds.@max == NULL AND id == 5") == [5])
+            for value in [Value.int(5), .int(7), .double(.nan)] { try list.append(value) }
+            #expect(try ids("mixeds.@min == 5") == [5])
+            #expect(try ids("mixeds.@max == 7") == [5])
+        }
+    }
+
+    @Test func `Lists of equal numbers within mixed values are told apart by none`() throws {
+        try withNobody { nobody throws in
+            let owner = try session.classHandle(named: "Person")
+            let mixed = try owner.property(named: "mixed").id
+            try nobody.set(mixed, .list([.int(1), .list([.double(2)])]))
+            let other = try session.create(
+                person, [(try owner.property(named: "id").id, .int(6))])
+            try other.set(mixed, .list([.double(1), .list([.int(2)])]))
+            #expect(try ids("mixed != NULL") == [5, 6])
+            #expect(try ids("mixed != NULL DISTINCT(mixed)") == [5])
+        }
+    }
+
+    @Test(arguments: [63, 64, 65]) func `An alias stands for as many steps as a path may have`(
+        steps: Int
+    ) throws {
+        let path = Array(repeating: "friends", count: steps - 1) + ["id"]
+        try session.setAlias("far", of: person, to: path.joined(separator: "."))
+        let text = message("ANY far == 1")
+        #expect(steps <= 64 ? text.isEmpty : text.contains("64 are the most"), "\(text)")
+        #expect(message("ANY \(path.joined(separator: ".")) == 1").isEmpty == (steps <= 64))
+    }
+
+    @Test(arguments: [63, 64, 65]) func `A sort has no more keys than its limit`(count: Int) throws
+    {
+        let keys = Array(repeating: "name ASC", count: count - 1) + ["id DESC"]
+        let query = "TRUEPREDICATE SORT(\(keys.joined(separator: ", ")))"
+        if count <= 64 {
+            #expect(try ids(query) == [4, 3, 2, 1])
+        } else {
+            #expect(message(query).contains("64 are the most"))
+        }
+    }
+
+    @Test func `A query that follows every way can be interrupted`() throws {
+        let ways = Array(repeating: "friends", count: 14).joined(separator: ".")
+        let interruption = session.interruption
+        let done = Atomic(false)
+        let thread = try PlatformThread(name: "interrupt") {
+            while !done.load(ordering: .acquiring) {
+                Futex.sleep(nanoseconds: 10_000_000)
+                interruption.interrupt()
+            }
+        }
+        #expect(message("\(ways).id == {1, 2}").contains("ended by another thread"))
+        done.store(true, ordering: .releasing)
+        thread.join()
+    }
+
     @Test func `A path that leads to the same objects in many ways is followed once for each`()
         throws
     {
@@ -91,6 +208,24 @@ import ToftStorage
         #expect(try ids("name MATCHES '(a|a)*'") == [1, 2, 3, 4])
         let many = String(repeating: "a?", count: 30) + String(repeating: "a", count: 30)
         #expect(try ids("name MATCHES '\(many)'") == [1, 2, 3, 4])
+        // A group of nothing is nothing, however often.
+        #expect(
+            try ids("name MATCHES '\(String(repeating: "(){1000000}", count: 1_000))a+'")
+                == [1, 2, 3, 4])
+    }
+
+    @Test func `Capitals of a set stand for letters that have one capital`() throws {
+        try withNobody { nobody throws in
+            let name = try session.classHandle(named: "Person").property(named: "name").id
+            for (text, matches) in [
+                ("stra\u{DF}e", false), ("\u{1F0}", false), ("\u{FB01}", false), ("strasse", true),
+                ("STRASSE", true),
+            ] {
+                try nobody.set(name, .string(text))
+                #expect(try ids("id == 5 AND name MATCHES[c] '[A-Z]+'") == (matches ? [5] : []))
+                #expect(try ids("id == 5 AND name MATCHES[c] '[a-z]+'") == (matches ? [5] : []))
+            }
+        }
     }
 
     @Test func `An expression has its limits and says where it is wrong`() throws {

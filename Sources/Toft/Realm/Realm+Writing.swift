@@ -17,7 +17,7 @@ extension Realm {
         withoutNotifying tokens: [NotificationToken] = [], durability: Durability = .immediate,
         _ block: () throws -> Result
     ) throws -> Result {
-        try begin()
+        try begin(tellsOwnCommits: !tokens.isEmpty)
         return try finishWrite(tokens, durability, block)
     }
 
@@ -44,11 +44,11 @@ extension Realm {
         Misuse.reporting { try begin() }
     }
 
-    private func begin() throws {
+    private func begin(tellsOwnCommits: Bool = false) throws {
         defer { Diagnostics.deliver() }
         do throws(EngineError) {
             try session.verify()
-            try session.engine.beginWrite()
+            try session.engine.beginWrite(tellsOwnCommits: tellsOwnCommits)
         } catch {
             throw Realm.Error(telling: error)
         }
@@ -57,7 +57,9 @@ extension Realm {
     /// Commits the write transaction: when it returns, the changes are on disk and every observer
     /// of any process will hear of them.
     /// - Parameters:
-    ///   - tokens: observers of this realm that this transaction is not told to.
+    ///   - tokens: observers of this realm that this transaction is not told to. One that has not
+    ///     been called for an earlier commit yet is told of both: `write(withoutNotifying:)` calls
+    ///     it first.
     ///   - durability: when the changes are on disk, if not at once. Realm has nothing like it.
     public func commitWrite(
         withoutNotifying tokens: [NotificationToken] = [], durability: Durability = .immediate

@@ -28,7 +28,7 @@ extension ChangeCalculation {
         return rows
     }
 
-    /// The objects that are linked to now and were not, or were and are not.
+    /// The objects that are there, are linked to now and were not, or were and are not.
     func newlyOrNoLongerLinked(by link: Link) throws(EngineError) -> IndexRanges {
         let rows = changes.rows[link.source] ?? TransactionChanges.Rows()
         let edited = isCompared ? rows.modified : changes.rows(of: link.ref)
@@ -40,7 +40,8 @@ extension ChangeCalculation {
         }
         for key in rows.erased { changed.formUnion(try targets(of: Int64(key), link, in: old)) }
         for key in rows.inserted { changed.formUnion(try targets(of: Int64(key), link, in: new)) }
-        return IndexRanges(changed.lazy.map { Int($0) })
+        let gone = changes.rows[link.target]?.erased ?? IndexRanges()
+        return IndexRanges(changed.lazy.map { Int($0) }).subtracting(gone)
     }
 
     private func targets(of key: Int64, _ link: Link, in view: ModelView) throws(EngineError)

@@ -117,7 +117,7 @@ extension ChangeCalculation {
         change.insertions = try ranks(of: rows.inserted, in: tables.new)
         let test = try test(of: classID, watching: paths, rowCount: tables.new.rowCount)
         let modified = test.isEmpty ? IndexRanges() : try modified(of: classID, by: test)
-        let stayed = modified.subtracting(rows.inserted)
+        let stayed = modified.subtracting(rows.inserted).subtracting(rows.erased)
         change.modifications = try ranks(of: stayed, in: tables.old)
         change.modificationsNew = try ranks(of: stayed, in: tables.new)
         return change
@@ -159,11 +159,20 @@ extension ChangeCalculation {
         throws(EngineError) -> CollectionChange
     {
         guard case .collection(let ref) = definition.base else { return CollectionChange() }
-        let list = try change(of: ref, watching: nil)
-        let counts = try model { () throws(ModelError) in
-            (old: try old.list(ref).count, new: try new.list(ref).count)
+        var list = try change(of: ref, watching: nil)
+        let lists = try model { () throws(ModelError) in
+            (old: try old.list(ref), new: try new.list(ref))
         }
-        let names = ElementNames(list, oldCount: counts.old, newCount: counts.new)
+        // One that was set on its way is another element here, where its value gives it its place.
+        try storage { () throws(StorageError) in
+            var moves: [CollectionChange.Move] = []
+            for move in list.moves
+            where try lists.old.cell(at: move.from).isEqual(to: lists.new.cell(at: move.to)) {
+                moves.append(move)
+            }
+            list.moves = moves
+        }
+        let names = ElementNames(list, oldCount: lists.old.count, newCount: lists.new.count)
         let modified = Set(list.modificationsNew.lazy.map { names.name(new: $0) })
         return try SequenceDifference.between(
             before.map { Int64($0) }, after.map { names.name(new: $0) }

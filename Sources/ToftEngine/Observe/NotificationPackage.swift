@@ -11,6 +11,8 @@ struct NotificationPackage: Sendable {
         /// Where the observer stands afterwards.
         let basis: ObservedVersion
         let outcome: Outcome
+        /// Once the session has taken the package: where the observer stood before.
+        var before: ObservedVersion?
     }
 
     /// What there is to tell.
@@ -23,7 +25,7 @@ struct NotificationPackage: Sendable {
     }
 
     let view: ModelView
-    let items: [Item]
+    var items: [Item]
 
     var version: Version { view.version }
     /// Whether any observer is to be called.

@@ -14,6 +14,8 @@ final class Notifier: Sendable {
         var isStopping = false
     }
 
+    /// Bytes: that of a main thread, as queries that work there are to work here.
+    private static let stackSize = 8 << 20
     private let store: Store
     private let state = FutexMutex(State())
 
@@ -26,7 +28,9 @@ final class Notifier: Sendable {
         let failure = state.withLock { state -> SystemError? in
             do throws(SystemError) {
                 if state.thread == nil {
-                    state.thread = try PlatformThread(name: "toft-notifier") { [self] in run() }
+                    state.thread = try PlatformThread(
+                        name: "toft-notifier", stackSize: Self.stackSize
+                    ) { [self] in run() }
                 }
                 state.channels.append(channel)
                 return nil

@@ -19,15 +19,13 @@ extension Results {
             _ = try session.property(assignment.property, of: owner)
         }
         let transaction = try session.writing()
-        let keys = try keys()
+        let keys = try distinctKeys()
         defer { session.noteEverything() }
         return try model { () throws(ModelError) in
-            var count = 0
-            for key in keys where try transaction.view.exists(key, owner) {
-                try transaction.set(key, owner, assignments)
-                count += 1
-            }
-            return count
+            var present: [Int64] = []
+            for key in keys where try transaction.view.exists(key, owner) { present.append(key) }
+            try transaction.set(present, owner, assignments)
+            return present.count
         }
     }
 
@@ -37,7 +35,7 @@ extension Results {
         let owner = try objectClass()
         let property = try session.property(id, of: owner)
         let transaction = try session.writing()
-        let keys = try keys()
+        let keys = try distinctKeys()
         defer { session.noteEverything() }
         return try model { () throws(ModelError) in
             var present: [Int64] = []
@@ -48,6 +46,14 @@ extension Results {
             for key in present { try transaction.add(amount, to: key, property) }
             return present.count
         }
+    }
+
+    /// The keys of the objects, each once: a list may hold an object more than once.
+    private func distinctKeys() throws(EngineError) -> [Int64] {
+        let keys = try keys()
+        if case .all = definition.base { return keys }
+        var seen: Set<Int64> = []
+        return keys.filter { seen.insert($0).inserted }
     }
 
     /// Observes which elements come, go and change, and for objects what they reach over up to

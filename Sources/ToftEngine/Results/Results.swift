@@ -156,7 +156,13 @@ extension Results {
     {
         let owner = try objectClass()
         let bound = try querying { () throws(QueryError) in
-            try session.database.queries.query(query).bound(
+            // A text without arguments holds its values, and is likely another one each time.
+            if arguments.isEmpty {
+                return try BoundQuery.parse(
+                    query, className: owner.name, schema: session.schema.stored,
+                    aliases: session.aliases)
+            }
+            return try session.database.queries.query(query).bound(
                 to: owner.name, arguments: arguments, schema: session.schema.stored,
                 aliases: session.aliases)
         }

@@ -150,6 +150,7 @@ extension Value {
         case .int(let value): return .decimal(Decimal128(value))
         case .float(let value): number = Double(value)
         case .double(let value): number = value
+        case .list(let values): return .list(values.map(\.numberAsDecimal))
         default: return self
         }
         let (value, isExact) = Decimal128.converted(number)

@@ -82,6 +82,15 @@ extension ModelTransaction {
         }
     }
 
+    /// Sets several properties of each of some objects to the same values, all or none.
+    package func set(
+        _ keys: [Int64], _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>
+    ) throws(ModelError) {
+        try prepare(assignments, owner)
+        for key in keys { try checkOwned(by: key, owner) }
+        for key in keys { try set(key, owner, assignments) }
+    }
+
     /// The same for values that the caller owns.
     package func set(
         _ key: Int64, _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)],

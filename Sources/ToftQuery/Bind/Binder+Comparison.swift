@@ -154,14 +154,13 @@ extension Binder {
         if let whole = try wholeList(expression, listQuantifier, constants, context) {
             return whole
         }
-        // `age != {1, 18}` denies `age == {1, 18}`.
-        if context.comparator == .notEqual, listQuantifier == nil {
-            return Self.negation(of: try listTest(expression, nil, constants, context.with(.equal)))
-        }
+        // A value for which `age != {1, 18}` holds is none of them.
+        let isNegated = context.comparator == .notEqual && listQuantifier == nil
+        let context = isNegated ? context.with(.equal) : context
         var tests: [ColumnPredicate] = []
         for constant in constants { tests.append(try constantTest(expression, constant, context)) }
         let test: ColumnPredicate =
-            switch listQuantifier ?? .any {
+            switch listQuantifier ?? (isNegated ? .none : .any) {
             case .any: ColumnPredicate.anyOf(tests)
             case .all: .all(tests)
             case .none: .not(ColumnPredicate.anyOf(tests))
@@ -173,14 +172,8 @@ extension Binder {
         _ listQuantifier: Quantifier?, _ constants: [GivenConstant], _ expression: BoundExpression,
         _ context: Comparing
     ) throws(QueryError) -> BoundPredicate {
-        if let reversed = context.reversed,
-            let whole = try wholeList(expression, listQuantifier, constants, context.with(reversed))
-        {
-            return whole
-        }
-        if context.comparator == .notEqual, listQuantifier == nil {
-            return Self.negation(
-                of: try reversedListTest(nil, constants, expression, context.with(.equal)))
+        if let reversed = context.reversed, listQuantifier == nil {
+            return try listTest(expression, nil, constants, context.with(reversed))
         }
         var parts: [BoundPredicate] = []
         for constant in constants { parts.append(try reversedTest(constant, expression, context)) }

@@ -19,9 +19,18 @@ struct BoundSortKey: Sendable {
 }
 
 extension Binder {
+    /// Keys of one SORT: each costs a level of recursion.
+    private static let sortKeyLimit = 64
+
     mutating func bind(_ ordering: OrderingSyntax) throws(QueryError) -> BoundOrdering {
         switch ordering {
         case .sort(let keys):
+            guard keys.count <= Self.sortKeyLimit else {
+                throw failure(
+                    .invalidQuery,
+                    "SORT has \(keys.count) keys; \(Self.sortKeyLimit) are the most.",
+                    at: keys[0].path.offset)
+            }
             var bound: [BoundSortKey] = []
             for key in keys {
                 bound.append(try sortKey(key.path, isAscending: key.isAscending, purpose: "sorted"))

@@ -7,12 +7,7 @@ extension Binder {
     /// A path, from a variable or from the object that the predicate is asked of.
     mutating func bind(_ syntax: PathSyntax) throws(QueryError) -> BoundPath {
         let elements = try expandedElements(syntax)
-        guard elements.count <= Self.pathLimit else {
-            throw failure(
-                .invalidQuery,
-                "The path has \(elements.count) steps; \(Self.pathLimit) are the most.",
-                at: syntax.offset)
-        }
+        try checkLength(elements.count, at: syntax.offset)
         var walk = PathWalk(
             description: Self.description(syntax, elements), offset: syntax.offset,
             classID: scopes[scopes.count - 1].classID)
@@ -33,6 +28,8 @@ extension Binder {
         while let element = rest.first {
             rest = rest.dropFirst()
             try walkElement(element, &rest, &walk)
+            // An alias may have put more steps there.
+            try checkLength(walk.steps.count + rest.count, at: syntax.offset)
         }
         let leaf = walk.leaf ?? .object(walk.classID)
         let path = BoundPath(
@@ -47,6 +44,14 @@ extension Binder {
         }
         record(path, from: origin.steps)
         return path
+    }
+
+    private func checkLength(_ steps: Int, at offset: Int) throws(QueryError) {
+        guard steps <= Self.pathLimit else {
+            throw failure(
+                .invalidQuery, "The path has \(steps) steps; \(Self.pathLimit) are the most.",
+                at: offset)
+        }
     }
 
     /// A subquery: the predicate is bound to the objects that the path leads to.
@@ -542,6 +547,7 @@ extension Binder {
             guard
                 try expandAlias(name, of: classID, &tail, &substitutions, at: element.offset)
             else { return }
+            try checkLength(tail.count, at: element.offset)
             rest = tail
         }
     }

@@ -82,7 +82,7 @@ struct Binder {
         case .constant(let value): return .constant(value)
         case .not(let inner): return Self.negation(of: try bind(inner))
         case .and(let parts): return .and(try bindAll(parts))
-        case .or(let parts): return .or(try bindAll(parts))
+        case .or(let parts): return Self.disjunction(of: try bindAll(parts))
         case .comparison(let comparison): return try bind(comparison)
         }
     }
@@ -93,6 +93,22 @@ struct Binder {
         bound.reserveCapacity(parts.count)
         for part in parts { bound.append(try bind(part)) }
         return bound
+    }
+
+    /// Where all parts ask one property for a value each, they are one test, as `IN` is, which an
+    /// index can answer.
+    private static func disjunction(of parts: [BoundPredicate]) -> BoundPredicate {
+        guard case .test(.path(let first), _, _)? = parts.first,
+            let property = first.directProperty
+        else { return .or(parts) }
+        var tests: [ColumnPredicate] = []
+        for part in parts {
+            guard case .test(.path(let path), let test, .any) = part,
+                path.directProperty == property, IndexPlan.isEquality(test)
+            else { return .or(parts) }
+            tests.append(test)
+        }
+        return .test(.path(first), ColumnPredicate.anyOf(tests), .any)
     }
 
     static func negation(of predicate: BoundPredicate) -> BoundPredicate {

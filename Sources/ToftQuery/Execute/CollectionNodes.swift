@@ -85,7 +85,7 @@ final class AggregateNode: ValueNode {
     }
 }
 
-/// @min or @max of values that are neither numbers nor dates. Null does not count.
+/// @min or @max of values that are neither numbers nor dates. Null and NaN do not count.
 final class ExtremeNode: ValueNode {
     private let expander: PathExpander
     private let value: ValueNode
@@ -107,6 +107,7 @@ final class ExtremeNode: ValueNode {
             let values = try value.evaluate(expanded, wanted: expanded.rows)
             var rows = expanded.rows.subtracting(values.nulls).rows
             while let row = rows.next() {
+                if values.layout == .mixed, MixedRow(values.texts[row]).isNaN { continue }
                 let owner = Int(expanded.owners[row])
                 if !vector.nulls[owner] {
                     let order = PairTest.order(values, row, vector, owner) ?? 0

@@ -85,7 +85,11 @@ final class ExpressionMatcher {
             var scalars = [character.raw, character.folded]
             if options.contains(.caseInsensitive) {
                 let upper = Unicode.Scalar(character.folded)?.properties.uppercaseMapping
-                if let only = upper?.unicodeScalars.first { scalars.append(only.value) }
+                // One letter may have several in capitals, of which none is its own.
+                if let upper, upper.unicodeScalars.count == 1, let only = upper.unicodeScalars.first
+                {
+                    scalars.append(only.value)
+                }
             }
             return set.contains(scalars)
         case .split, .jump, .beginning, .end: return false

@@ -104,6 +104,9 @@ final class PathExpander {
         level.batch.base = base
         func flush() throws(ModelError) {
             guard level.batch.count > 0 else { return }
+            do throws(StorageError) { try CurrentCall.checkInterruption() } catch {
+                throw .storage(error)
+            }
             try walk(depth + 1, level.batch, level.batch.rows, ownsItself: false, base, body)
             level.batch.clear()
         }

@@ -74,7 +74,7 @@ struct IndexPlan {
         }
     }
 
-    private static func isEquality(_ test: ColumnPredicate) -> Bool {
+    static func isEquality(_ test: ColumnPredicate) -> Bool {
         switch test {
         case .int(let low, let high, isInverted: false): low == high
         case .date(let low, let high, isInverted: false): low == high

@@ -179,6 +179,7 @@ private struct ExpressionReader {
         guard let least, accept("}"), most.map({ $0 >= least }) != false else {
             throw failure("Repetitions are written {2}, {2,} or {2,5}.", at: start)
         }
+        if atom.isEmpty { return atom }
         _ = try limited(atom, times: least)
         var program = Program(repeatElement(atom, count: least).joined())
         if let most {

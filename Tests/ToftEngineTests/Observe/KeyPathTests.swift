@@ -87,6 +87,28 @@ import ToftTestKit
         try office.database.expectSound()
     }
 
+    @Test(arguments: ["reports.reports.name", "reports.name"])
+    func `Deleting what is linked to and links breaks no path over inverses`(path: String) throws {
+        // Cleo's boss is Ben, and Ben's is Ada.
+        let office = try Office()
+        let database = office.database
+        try database.write { () throws(EngineError) in try office.boss(office.cleo, office.ben) }
+        let (all, one) = (Calls(), Calls())
+        let tokens = [
+            try database.people().observe(keyPaths: [path], all.handler),
+            try office.ada.observe(keyPaths: [path], one.handler),
+        ]
+        try normalize(database.session)
+        try database.write { () throws(EngineError) in try office.ben.delete() }
+        try normalize(database.session)
+        let change = try #require(all.last).collection
+        #expect(change.deletions == [1])
+        #expect(change.modifications == [0] && change.modificationsNew == [0])
+        #expect(one.count == 1 && one.last?.isUpdate == true)
+        tokens.forEach { $0.stop() }
+        try database.expectSound()
+    }
+
     @Test func `No paths at all: only comings and goings`() throws {
         let office = try Office()
         #expect(

@@ -126,6 +126,118 @@ extension ChangeNotification {
         token.stop()
     }
 
+    @Test func `A commit may skip observers that were told the session's own commits before`()
+        throws
+    {
+        let database = try TestDatabase()
+        let calls = Calls()
+        let token = try database.people().observe(calls.handler)
+        try database.session.dispatch()
+        try database.write { () throws(EngineError) in try database.addPerson(1) }
+        #expect(calls.count == 1)
+        try database.session.beginWrite(tellsOwnCommits: true)
+        #expect(calls.last?.collection.insertions == [0])
+        // So that of this commit, which the caller has shown already, nothing is told.
+        try database.addPerson(2)
+        try database.session.commit(skipping: [token])
+        try normalize(database.session)
+        #expect(calls.count == 2)
+        try database.write { () throws(EngineError) in try database.addPerson(3) }
+        try normalize(database.session)
+        #expect(calls.count == 3 && calls.last?.collection.insertions == [2])
+        token.stop()
+    }
+
+    @Test func `A commit that skips an observer of everything does not call it`() throws {
+        let database = try TestDatabase()
+        let (skipped, told) = (Calls(), Calls())
+        let tokens = [
+            try database.session.observe(skipped.handler),
+            try database.session.observe(told.handler),
+        ]
+        try database.session.beginWrite()
+        try database.addPerson(1)
+        try database.session.commit(skipping: [tokens[0]])
+        try normalize(database.session)
+        #expect(skipped.count == 0 && told.count == 1)
+        try database.write { () throws(EngineError) in try database.addPerson(2) }
+        #expect(skipped.count == 1 && told.count == 2)
+        #expect(skipped.last?.previousVersion == told.all[0].version)
+        tokens.forEach { $0.stop() }
+    }
+
+    @Test func `A first call that fell due within a transaction comes after it`() throws {
+        let database = try TestDatabase()
+        let calls = Calls()
+        let token = try database.people().observe(calls.handler)
+        let flag = try #require(database.session.channel).flag
+        try database.session.beginWrite()
+        #expect(try database.session.dispatch() == 0)
+        #expect(!flag.wait(timeoutMilliseconds: 0))
+        try database.addPerson(1)
+        try database.session.commit()
+        #expect(flag.wait(timeoutMilliseconds: 0))
+        try database.session.dispatch()
+        #expect(calls.count == 1 && calls.last?.isInitial == true)
+        token.stop()
+    }
+
+    @Test func `A first call waits where a handler has changed something in the transaction`()
+        throws
+    {
+        let writer = try TestDatabase()
+        let watcher = try writer.other()
+        let calls = Calls()
+        let people = try watcher.people()
+        let first = try people.observe { notification in
+            guard watcher.session.isWriting else { return }
+            _ = try? watcher.addPerson(9)
+        }
+        try watcher.session.dispatch()
+        let late = try people.observe(calls.handler)
+        try writer.write { () throws(EngineError) in try writer.addPerson(1) }
+        try watcher.write {}
+        #expect(calls.count == 0)
+        try normalize(watcher.session)
+        #expect(calls.count == 1 && calls.last?.isInitial == true)
+        #expect(try people.count == 2)
+        [first, late].forEach { $0.stop() }
+    }
+
+    @Test func `What a handler commits makes no call stale: those after it hear of both`() throws {
+        let database = try TestDatabase()
+        let people = try database.people()
+        try database.write { () throws(EngineError) in
+            for id in 1...3 as ClosedRange<Int64> { try database.addPerson(id) }
+        }
+        var mirror: [Int64] = []
+        var versions: [(told: Version, stood: Version)] = []
+        func follow(_ notification: ChangeNotification) {
+            versions.append((notification.version, (try? database.session.version) ?? 0))
+            let keys = (try? people.keys()) ?? []
+            for index in notification.collection.deletions.reversed() { mirror.remove(at: index) }
+            for index in notification.collection.insertions {
+                mirror.insert(keys[index], at: index)
+            }
+            if notification.isInitial { mirror = keys }
+        }
+        let tokens = [
+            try people.observe { notification in
+                guard notification.isUpdate, (try? people.count) == 4 else { return }
+                _ = try? database.write { () throws(EngineError) in try people.deleteAll() }
+            },
+            try people.observe(follow),
+        ]
+        try normalize(database.session)
+        #expect(mirror.count == 3)
+        try database.write { () throws(EngineError) in try database.addPerson(4) }
+        try normalize(database.session)
+        #expect(try mirror == people.keys() && mirror.isEmpty)
+        #expect(versions.allSatisfy { $0.told == $0.stood })
+        tokens.forEach { $0.stop() }
+        try database.expectSound()
+    }
+
     @Test func `Several commits come as one call with the net effect`() throws {
         let writer = try TestDatabase()
         let watcher = try writer.other()
@@ -280,6 +392,14 @@ extension ChangeNotification {
         try database.session.refresh()
         // "a", "b", "c" became "b", "c", "d": the first moved to the end.
         #expect(calls.last?.collection.deletions == [0] && calls.last?.collection.insertions == [2])
+        // The list is "d", "b", "c". One that is set and moved at once is told as another one.
+        try database.write { () throws(EngineError) in
+            try notes.set(Value.string("e"), at: 0)
+            try notes.move(from: 0, to: 1)
+        }
+        try database.session.refresh()
+        #expect(calls.count == 3)
+        #expect(calls.last?.collection.deletions == [2] && calls.last?.collection.insertions == [2])
         token.stop()
     }
 

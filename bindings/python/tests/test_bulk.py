@@ -334,3 +334,33 @@ def test_texts_of_columns_keep_every_character(realm: toft.Realm) -> None:
         with pytest.raises(toft.InvalidArgumentError, match="Row 1: "):
             realm.insert_many(Everything, {"id": [8, 9], "title": ["a", "\ud800"]})
     assert realm.objects(Everything).lists("title")["title"] == [*words, ""]
+
+
+class Tag(toft.EmbeddedObject):
+    text: str = ""
+
+
+class Shelf(toft.Object):
+    id: int = toft.field(primary_key=True)
+    count: int = 0
+    tag: Tag | None
+    neighbours: list[Shelf]
+
+
+def test_an_update_changes_each_object_of_a_list_once_or_none(path: Path) -> None:
+    with toft.open(path, [Shelf, Tag]) as realm:
+        with realm.write():
+            one, two = (realm.create(Shelf, id=number) for number in (1, 2))
+            one.neighbours = [two, one, two]
+            assert one.neighbours.results.update(count=Shelf.count + 3) == 2
+            assert (one.count, two.count) == (3, 3)
+            assert one.neighbours.results.update(count=7) == 2
+            two.count = 2**63 - 2
+            with pytest.raises(OverflowError, match="Nothing was changed"):
+                one.neighbours.results.update(count=Shelf.count + 2)
+            assert (one.count, two.count) == (7, 2**63 - 2)
+            one.tag = Tag(text="mine")
+            with pytest.raises(toft.EmbeddedObjectError):
+                realm.objects(Shelf).update(count=9, tag=one.tag)
+            assert (one.count, two.count, two.tag) == (7, 2**63 - 2, None)
+        assert realm.check().problems == ()
