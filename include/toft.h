@@ -1194,9 +1194,10 @@ typedef struct toft_write_options {
 
 /* Begins a write transaction: waits for other writers, moves to the latest version and, if that is
    another, calls back the observers that are due. `options` (may be NULL: the configuration's
-   timeout). Errors: TOFT_ERROR_ALREADY_IN_TRANSACTION (also when another realm of the same file is in a write
-   transaction on this thread, as a wait for it would never end), TOFT_ERROR_LOCK_TIMEOUT,
-   TOFT_ERROR_INTERRUPTED, TOFT_ERROR_READ_ONLY, TOFT_ERROR_POISONED, TOFT_ERROR_FILE_REPLACED. */
+   timeout). Errors: TOFT_ERROR_ALREADY_IN_TRANSACTION (also when another realm of the same file is
+   in a write transaction on this thread, as a wait for it would never end),
+   TOFT_ERROR_LOCK_TIMEOUT, TOFT_ERROR_INTERRUPTED, TOFT_ERROR_READ_ONLY, TOFT_ERROR_POISONED,
+   TOFT_ERROR_FILE_REPLACED. */
 TOFT_API toft_status toft_realm_begin_write(toft_realm *realm, const toft_write_options *options);
 
 /* Makes a wait of the realm for other writers (toft_realm_begin_write, toft_realm_flush) end with
