@@ -176,10 +176,10 @@ EDITS = [
     Edit(
         "Sources/ToftEngine/Observe/ChangeCalculation+Results.swift",
         """\
-        let stayed = modified.subtracting(rows.inserted)
+        let stayed = modified.subtracting(rows.inserted).subtracting(rows.erased)
 """,
         """\
-        var stayed = modified.subtracting(rows.inserted)
+        var stayed = modified.subtracting(rows.inserted).subtracting(rows.erased)
         if Mutant.isOn(.observerMissesRow), let last = stayed.runs.last {
             stayed = stayed.subtracting(IndexRanges(last.upperBound - 1..<last.upperBound))
         }
