@@ -212,6 +212,44 @@ def test_what_a_callback_raises_comes_out_of_the_call_that_called_it(
     assert not realm.is_writing
 
 
+def test_what_an_observer_of_the_realm_raises_comes_out_of_the_commit_that_called_it(
+    realm: toft.Realm,
+) -> None:
+    def fail(changes: toft.Changes) -> None:
+        raise ZeroDivisionError("in a callback")
+
+    observation = realm.observe(fail)
+    with pytest.raises(ZeroDivisionError), realm.write():
+        realm.create(Dog, name="Rex")
+    assert not realm.is_writing and len(realm.objects(Dog)) == 1
+    realm.begin_write()
+    realm.create(Dog, name="Max")
+    with pytest.raises(ZeroDivisionError):
+        realm.commit()
+    observation.stop()
+    with realm.write():
+        realm.create(Dog, name="Tim")
+    assert [dog.name for dog in realm.objects(Dog)] == ["Rex", "Max", "Tim"]
+
+
+def test_a_callback_writes_whatever_another_one_raised_before_it(realm: toft.Realm) -> None:
+    def fail(changes: toft.Changes) -> None:
+        if not realm.objects(Person):
+            raise ZeroDivisionError("in a callback")
+
+    def answer(changes: toft.Changes) -> None:
+        if not realm.objects(Person):
+            with realm.write():
+                realm.create(Person, name="Ada")
+
+    realm.observe(fail)
+    realm.observe(answer)
+    with pytest.raises(ZeroDivisionError), realm.write():
+        realm.create(Dog, name="Rex")
+    assert len(realm.objects(Person)) == 1
+    realm.refresh()
+
+
 def test_a_callback_may_write_and_may_stop_itself(realm: toft.Realm, path: Path) -> None:
     calls = []
 

@@ -111,6 +111,33 @@ def test_an_asynchronous_write_waits_for_the_disk_on_another_thread(
     assert len(realm.objects(Dog)) == 2 and realm.check()
 
 
+def test_what_an_observer_of_the_realm_raises_comes_once_the_disk_has_written(
+    realm: toft.Realm,
+) -> None:
+    def fail(changes: toft.Changes) -> None:
+        raise ZeroDivisionError("in a callback")
+
+    async def failing() -> None:
+        with pytest.raises(ZeroDivisionError):
+            async with realm.write():
+                realm.create(Dog, name="mine")
+        assert realm.info.deferred_size == 0
+
+    async def another() -> None:
+        async with realm.write():
+            observation.stop()
+            realm.create(Dog, name="another's")
+
+    async def program() -> None:
+        await asyncio.gather(failing(), another())
+
+    with realm.write():
+        realm.create(Dog, name="first")
+    observation = realm.observe(fail)
+    asyncio.run(program())
+    assert [dog.name for dog in realm.objects(Dog)] == ["first", "mine", "another's"]
+
+
 def test_the_tasks_of_a_realm_write_one_after_the_other(realm: toft.Realm) -> None:
     async def count(times: int) -> None:
         for _ in range(times):

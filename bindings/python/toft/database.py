@@ -244,6 +244,9 @@ class Realm:
         closed; until then a crash of the machine may take back the last transactions, never one
         while a later one stays. That costs no durable write. Large transactions, and the first in a
         file since it was closed, are durable at the end of the block.
+
+        The end of the block calls the observers of the realm. What they raise it raises once the
+        transaction is committed, and as durable as it is to be.
         """
         return Write(self, durability, timeout)
 
@@ -311,7 +314,16 @@ class Realm:
     def commit(self, *, durability: Durability = "immediate") -> int:
         """Commits: when it returns, the transaction is on disk, or will be as the `durability`
         says: see `write`. Returns its version.
+
+        It calls the observers of the realm. What they raise it raises once the transaction is
+        committed.
         """
+        version = self._commit(durability)
+        self._raise()
+        return version
+
+    def _commit(self, durability: Durability) -> int:
+        """Commits. `_raise` is to follow."""
         version, options = ctypes.c_uint64(), toft_commit_options()
         options.size, options.durability = ctypes.sizeof(options), durability_code(durability)
         self._changing()
@@ -634,6 +646,10 @@ class Realm:
         Like the `observe` of results, lists and objects it takes a callback, which `wait`,
         `dispatch`, `refresh` and `write` call on this thread; or none, and then gives what comes to
         `async for changes in realm.observe():`, under asyncio, without a thread.
+
+        This callback is called by the realm's own commits too. What a callback raises comes out of
+        the call that called it: out of `wait`, `dispatch` and `refresh`; out of the beginning of a
+        write transaction, which is then cancelled; out of a commit, which has then been done.
         """
         return Observation(self, "toft_realm_observe", self._handle, callback)
 

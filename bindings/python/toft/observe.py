@@ -252,10 +252,13 @@ def _deliver(number: int, address: int) -> None:
         return
     realm = observation._realm
     realm._now += 1
+    raised, realm._raised = realm._raised, []  # a write inside the callback raises only its own
     try:
         observation._deliver(_read(address, realm, observation._binding))
     except BaseException as error:
-        realm._raised.append(error)
+        raised.append(error)
+    finally:
+        realm._raised = raised
 
 
 def _end(number: int) -> None:

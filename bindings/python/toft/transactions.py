@@ -192,14 +192,17 @@ class Write:
         waits = durability != "deferred" and kind is None and realm.is_open and realm.is_writing
         try:
             if waits:
-                realm.commit(durability="deferred")
+                realm._commit("deferred")
             else:
                 self.__exit__(kind, error, traceback)
         finally:
             if turn is not None:
                 turn.release()
         if waits:
-            await realm._flush_elsewhere(self._timeout)
+            try:
+                realm._raise()  # before another task calls what would raise it
+            finally:
+                await realm._flush_elsewhere(self._timeout)
 
 
 def _refuse_a_second_one() -> None:
