@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import threading
 from collections.abc import Callable
@@ -329,6 +330,42 @@ def test_many_tasks_observe_one_realm(realm: toft.Realm, path: Path) -> None:
         (0,),
         (),
     ]
+
+
+def test_one_loop_at_a_time_goes_through_an_observation(realm: toft.Realm) -> None:
+    async def first(observation: toft.Observation) -> toft.ChangeKind:
+        async for changes in observation:
+            return changes.kind
+        raise AssertionError
+
+    async def whole(observation: toft.Observation) -> list[toft.ChangeKind]:
+        return [changes.kind async for changes in observation]
+
+    async def program() -> None:
+        observation = realm.objects(Dog).observe()
+        waiting = asyncio.create_task(whole(observation))
+        await asyncio.sleep(0.05)
+        with pytest.raises(toft.InvalidArgumentError, match="Another `async for`"):
+            await whole(observation)
+        observation.stop()
+        assert await waiting == [toft.ChangeKind.INITIAL]
+
+        observation = realm.objects(Dog).observe()
+        async for _ in observation:
+            with pytest.raises(toft.InvalidArgumentError):
+                await first(observation)
+            break
+        for name in ("Rex", "Max"):  # a loop that was left is over
+            async with realm.write():
+                realm.create(Dog, name=name)
+            assert await first(observation) == toft.ChangeKind.UPDATE
+        async with realm.write(), contextlib.aclosing(aiter(observation)) as loop:
+            realm.create(Dog, name="Tim")
+        assert await first(observation) == toft.ChangeKind.UPDATE and loop is not None
+        observation.stop()
+        assert await whole(observation) == []
+
+    asyncio.run(asyncio.wait_for(program(), 30))
 
 
 def test_closing_the_realm_ends_an_async_loop(realm: toft.Realm) -> None:

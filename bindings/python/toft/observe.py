@@ -118,8 +118,8 @@ class Observation:
     """A running observation. It runs until `stop()`, the end of its `with`, or the end of its
     realm.
 
-    With a callback, the realm keeps it running. Without one it is for `async for`, and also ends
-    when nothing refers to it any more.
+    With a callback, the realm keeps it running. Without one it is for `async for`, one at a time,
+    and also ends when nothing refers to it any more.
     """
 
     __slots__ = (
@@ -127,6 +127,7 @@ class Observation:
         "_callback",
         "_failures",
         "_is_over",
+        "_loop",
         "_number",
         "_queue",
         "_realm",
@@ -154,6 +155,8 @@ class Observation:
         self._binding = binding
         self._queue: deque[Changes] = deque()
         self._waiter: asyncio.Future[None] | None = None
+        self._loop: Callable[[], Any] = lambda: None
+        """The `async for` that goes through it, weakly: one that is left may end later."""
         self._is_over = False
         self._token: Handle | None = None
         _running[self._number] = self
@@ -190,7 +193,15 @@ class Observation:
             raise InvalidArgumentError(
                 "An observation with a callback has nothing to go through: observe() without one."
             )
-        return self._coming()
+        loop = self._loop()
+        if loop is not None and loop.ag_frame is not None:
+            raise InvalidArgumentError(
+                "Another `async for` goes through this observation, and each change comes to one "
+                "alone: observe() once for each."
+            )
+        loop = self._coming()
+        self._loop = weakref.ref(loop)
+        return loop
 
     async def _coming(self) -> AsyncIterator[Changes]:
         """Each change set as it comes. The event loop watches the realm's descriptor meanwhile."""
