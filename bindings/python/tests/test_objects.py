@@ -247,7 +247,12 @@ def test_deleting_objects_lists_results_and_classes(realm: toft.Realm) -> None:
         realm.delete(dogs[0].friends)
         assert dogs[0].friends == []
         realm.delete(realm.objects(Dog).where("age > 6"))
-        realm.delete([dogs[3], dogs[4]], dogs[5])
+        realm.delete([dogs[3], dogs[4]], dogs[5], dogs[3], [[dogs[4]]])
+        left = len(realm.objects(Dog))
+        for wrong in ("Rex", b"Rex", 5, None, ["Rex"], {"Rex": dogs[0]}):
+            with pytest.raises(toft.TypeMismatchError, match="Objects are due to be deleted"):
+                realm.delete(dogs[0], wrong)
+        assert len(realm.objects(Dog)) == left
     assert [dog.age for dog in realm.objects(Dog)] == [0, 6]
     assert [dog.is_valid for dog in dogs] == [True, *[False] * 5, True, *[False] * 3]
     assert repr(dogs[9]).startswith("<Dog: ")

@@ -38,6 +38,7 @@ from .errors import (
     FileError,
     InvalidArgumentError,
     NoSuchClassError,
+    TypeMismatchError,
     UsageError,
     WrongRealmError,
 )
@@ -529,20 +530,20 @@ class Realm:
 
     def delete(self, *things: Object | Results[Any] | Collection[Any] | Iterable[Object]) -> None:
         """Deletes objects, or all objects of results, of a list, a set or a dictionary, or of any
-        iterable.
+        iterable. One that is given twice is deleted once.
         """
-        for thing in things:
-            if isinstance(thing, Object):
-                handle = self._own(thing).handle()
-                self._changing()
-                library().toft_object_delete(handle.address)
-            elif isinstance(thing, (Results, Collection)):
+        deleted: set[Object] = set()
+        for thing in list(_deletable(things)):
+            if isinstance(thing, (Results, Collection)):
                 results = thing.results if isinstance(thing, Collection) else thing
                 self._same(results._realm)
                 self._changing()
                 library().toft_results_delete_all(results._handle.address)
-            else:
-                self.delete(*list(thing))
+            elif thing not in deleted:
+                handle = self._own(thing).handle()
+                self._changing()
+                library().toft_object_delete(handle.address)
+                deleted.add(thing)
 
     def delete_all(self, *classes: type[Object] | str) -> None:
         """Deletes all objects of classes, one class after the other; of all classes together when
@@ -999,6 +1000,17 @@ class _FrozenRealm(Realm):
 
     def _move(self, function: str, *arguments: Any) -> None:
         getattr(library(), function)(self._address, *arguments)
+
+
+def _deletable(things: Iterable[Any]) -> Iterator[Object | Results[Any] | Collection[Any]]:
+    """What `Realm.delete` is given, out of the iterables that it may be in."""
+    for thing in things:
+        if isinstance(thing, (Object, Results, Collection)):
+            yield thing
+        elif isinstance(thing, Iterable) and not isinstance(thing, (str, bytes)):
+            yield from _deletable(list(thing))
+        else:
+            raise TypeMismatchError(f"Objects are due to be deleted, not {thing!r:.80}")
 
 
 def _policy(update: Update | None) -> int:
