@@ -94,6 +94,23 @@ def test_a_dictionary_owns_its_values(writing: toft.Realm) -> None:
     assert streets(writing) == []
 
 
+def test_what_is_popped_is_a_copy_in_no_database(writing: toft.Realm) -> None:
+    bob = writing.create(Resident, id=2)
+    ann = writing.create(
+        Resident,
+        id=1,
+        earlier=[{"street": "a"}, {"street": "b", "floor": 2, "owner": bob}],
+        named={"c": {"street": "c", "annex": {"street": "d"}}, "n": None, "z": {"street": "z"}},
+    )
+    ann.earlier[1].rooms = [Address(street="room", rooms=[Address(street="corner")])]
+    popped = ann.earlier.pop()
+    assert popped.realm is None and (popped.street, popped.floor, popped.owner) == ("b", 2, bob)
+    assert ann.named.popitem()[1].street == "z" and ann.named.pop("n") is None
+    bob.home, bob.named = popped, {"c": ann.named.pop("c")}
+    assert bob.home.rooms[0].rooms[0].street == "corner" and bob.named["c"].annex.street == "d"
+    assert sorted(streets(writing)) == ["a", "b", "c", "corner", "d", "room"]
+
+
 def test_a_whole_graph_is_added_with_its_owner(writing: toft.Realm) -> None:
     landlord = Resident(id=2)
     ann = Resident(

@@ -291,6 +291,20 @@ def test_a_collection_that_was_replaced_is_invalid(note: Note, realm: toft.Realm
     realm.delete(note)
 
 
+def test_what_is_popped_stays(note: Note) -> None:
+    note.items = [[1, [2]], {"k": [3]}, 4]
+    assert [note.items.pop(0), note.items.pop(0), note.items.pop()] == [[1, [2]], {"k": [3]}, 4]
+    note.named = {"a": [1], "b": {"x": [2]}, "c": 3, "d": [4]}
+    assert note.named.pop("a") == [1] and note.named.pop("b", None) == {"x": [2]}
+    assert note.named.popitem() == ("d", [4]) and note.named.pop("c") == 3
+    assert note.named.pop("c", [5]) == [5]
+    with pytest.raises(KeyError):
+        note.named.pop("c")
+    note.value = {"in": [[6]]}
+    assert note.value["in"].pop() == [6] and note.value.pop("in") == []
+    assert note.items == [] and note.named == {} and note.value == {}
+
+
 def test_a_hundred_are_within_one_another_and_no_more(note: Note) -> None:
     for depth in (99, 100):
         note.value = within(depth)

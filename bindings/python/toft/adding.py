@@ -15,6 +15,7 @@ from ._lib import Handle, borrowed, library
 from .errors import EmbeddedObjectError, Error, TypeMismatchError, WrongRealmError
 from .objects import Object, ownerless
 from .rows import Binding, BoundProperty, Draft, Live, Single
+from .schema import properties_of
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -348,6 +349,33 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     if isinstance(value, (list, set)):
         return type(value)(map(function, value))
     return function(value)
+
+
+def detached(value: Any) -> Any:
+    """A value that stays when its place in the database is lost: in place of live lists and
+    dictionaries those of Python's own, in place of embedded objects drafts with the same values,
+    however deep. A loop, not a recursion: embedded objects may be within many others.
+    """
+    waiting: list[tuple[Object, Object]] = []
+
+    def copied(item: Any) -> Any:
+        if isinstance(item, Object) and item._toft_is_embedded and not _is_draft(item):
+            draft = type(item).__new__(type(item))
+            waiting.append((item, draft))
+            return draft
+        return item
+
+    found = mapped(_owned(value), copied)
+    while waiting:
+        instance, draft = waiting.pop()
+        for each in properties_of(type(instance)).values():
+            if each.type != values.LINKING_OBJECTS:
+                setattr(draft, each.name, mapped(_owned(getattr(instance, each.name)), copied))
+    return found
+
+
+def _owned(value: Any) -> Any:
+    return value.copy() if hasattr(type(value), "_toft_container") else value
 
 
 def _filled(value: Any, made: Mapping[int, Single]) -> Any:

@@ -11,12 +11,12 @@ from collections.abc import (
     MutableMapping,
     ValuesView,
 )
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast, overload
 
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX, toft_string, toft_update_policy
 from ._lib import borrowed, library
-from .adding import Adding, is_new
+from .adding import Adding, detached, is_new
 from .collection import MISFITS, Collection, owned
 from .expressions import Expression
 from .lists import List
@@ -25,6 +25,8 @@ from .rows import in_place
 
 K = TypeVar("K", bound=str)
 T = TypeVar("T")
+U = TypeVar("U")
+_NOTHING: Any = object()
 
 
 class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
@@ -119,9 +121,32 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
             len(self)
             raise KeyError(key)
 
+    @overload
+    def pop(self, key: K, /) -> T: ...
+    @overload
+    def pop(self, key: K, /, default: T) -> T: ...
+    @overload
+    def pop(self, key: K, /, default: U) -> T | U: ...
+    def pop(self, key: Any, /, default: Any = _NOTHING) -> Any:
+        """Removes a key and gives its value; when it is not there the default, else raises
+        KeyError. A list or a dictionary within a mixed value, and an embedded object, are no longer
+        there then: a copy of it is given, in no database.
+        """
+        try:
+            value = detached(self[key])
+        except KeyError:
+            if default is _NOTHING:
+                raise
+            return default
+        del self[key]
+        return value
+
     def popitem(self) -> tuple[K, T]:
-        """Removes the last key and gives it with its value. Raises KeyError when there is none."""
+        """Removes the last key and gives it with its value, as `pop` does. Raises KeyError when
+        there is none.
+        """
         for key, value in self._read(max(0, len(self) - 1), 1):
+            value = detached(value)
             del self[key]
             return key, value
         raise KeyError("popitem(): dictionary is empty")

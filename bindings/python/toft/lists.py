@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast, overload
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX, toft_update_policy
 from ._lib import library
-from .adding import Adding, is_new
+from .adding import Adding, detached, is_new
 from .collection import FIRST_READ, LARGEST_READ, Elements, owned
 from .errors import IndexOutOfRangeError
 from .expressions import Expression
@@ -131,6 +131,14 @@ class List(Elements[T], MutableSequence[T]):
         items = list(values)
         if items:
             self._write_values("append", items, None, len(items))
+
+    def pop(self, index: int = -1) -> T:
+        """Removes an element and gives it. A list or a dictionary within a mixed value, and an
+        embedded object, are no longer there then: a copy of it is given, in no database.
+        """
+        value = detached(self[index])
+        del self[index]
+        return cast(T, value)
 
     def move(self, source: int, target: int) -> None:
         """Takes an element out and puts it where it then has the index `target`.
