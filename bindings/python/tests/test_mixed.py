@@ -291,6 +291,17 @@ def test_a_collection_that_was_replaced_is_invalid(note: Note, realm: toft.Realm
     realm.delete(note)
 
 
+def test_an_update_that_fails_leaves_what_was_there(note: Note) -> None:
+    note.named = {"a": [1, {"b": [2]}], "c": {"x": 1}, "d": 3}
+    before = note.named.copy()
+    with pytest.raises(toft.TypeMismatchError):
+        note.named.update({"a": 5, "c": [6], "d": None, "new": [7], "e": object()})
+    assert note.named == before and note.named["a"][1]["b"] == [2]
+    with pytest.raises(toft.InvalidArgumentError):
+        note.named |= {"a": [], "$": 1}
+    assert note.named == before
+
+
 def test_what_is_popped_stays(note: Note) -> None:
     note.items = [[1, [2]], {"k": [3]}, 4]
     assert [note.items.pop(0), note.items.pop(0), note.items.pop()] == [[1, [2]], {"k": [3]}, 4]

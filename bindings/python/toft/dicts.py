@@ -152,18 +152,21 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
         raise KeyError("popitem(): dictionary is empty")
 
     def update(self, other: Any = (), /, **more: Any) -> None:
-        """Sets the values of keys, all or none."""
+        """Sets the values of keys, all or none. Where one fails, embedded objects that were
+        replaced before it are new ones with the same values.
+        """
         before: dict[K, tuple[bool, Any]] = {}
         try:
             for key, value in {**dict(other), **more}.items():
-                before[key] = key in self, self.get(key)
+                old = key in self, detached(self.get(key))
                 self[key] = value
+                before[key] = old
         except BaseException:
             for key, (was_there, value) in before.items():
                 if was_there:
                     self[key] = value
                 else:
-                    self.pop(key, None)
+                    del self[key]
             raise
 
     def __ior__(self, other: Any) -> Dict[K, T]:  # type: ignore[misc]
