@@ -21,6 +21,7 @@ class Address(toft.EmbeddedObject):
 
 class Resident(toft.Object):
     id: int = toft.field(primary_key=True)
+    visits: int = 0
     home: Address | None
     earlier: list[Address]
     named: dict[str, Address | None]
@@ -92,6 +93,107 @@ def test_a_dictionary_owns_its_values(writing: toft.Realm) -> None:
     assert streets(writing) == ["c"]
     ann.named = {}
     assert streets(writing) == []
+
+
+WRONG = {"street": "wrong", "floor": "first"}
+
+
+@pytest.fixture
+def settled(writing: toft.Realm) -> Resident:
+    """Somebody with an address wherever one can be."""
+    return writing.create(
+        Resident,
+        id=1,
+        home={"street": "home", "annex": {"street": "annex"}},
+        earlier=[{"street": "a"}, {"street": "b", "rooms": [{"street": "room"}]}, {"street": "c"}],
+        named={"x": {"street": "x", "rooms": [{"street": "closet"}]}, "n": None},
+    )
+
+
+def test_an_assignment_that_fails_changes_nothing(settled: Resident) -> None:
+    realm, before = settled.realm, settled.to_dict()
+    assert realm is not None
+    kept, all_streets = list(settled.earlier), sorted(streets(realm))
+    inner = {"street": "new", "annex": WRONG}  # what is in it fails once it is there
+    for fail in (
+        lambda: setattr(settled, "home", WRONG),
+        lambda: setattr(settled, "home", inner),
+        lambda: setattr(settled, "earlier", [Address(street="new"), WRONG]),
+        lambda: setattr(settled, "earlier", [Address(street="new"), inner]),
+        lambda: setattr(settled, "earlier", [Address(street="new"), None]),
+        lambda: settled.earlier.extend([{"street": "new"}, inner]),
+        lambda: settled.earlier.__setitem__(1, WRONG),
+        lambda: settled.earlier.__setitem__(slice(0, 2), [{"street": "new"}, WRONG]),
+        lambda: setattr(settled, "named", {"k": {"street": "new"}, "z": WRONG}),
+        lambda: settled.named.__setitem__("k", inner),
+        lambda: settled.named.update({"k": {"street": "new"}, "z": 5}),
+    ):
+        with pytest.raises(toft.TypeMismatchError):
+            fail()
+        assert settled.to_dict() == before and sorted(streets(realm)) == all_streets
+        assert list(settled.earlier) == kept
+    for fail in (
+        lambda: settled.earlier.__setitem__(1, inner),
+        lambda: setattr(settled, "named", {"x": {"street": "new"}, "n": WRONG}),
+        lambda: setattr(settled, "named", {"n": {"street": "new"}, "x": None, "z": inner}),
+        lambda: settled.named.__setitem__("x", inner),
+        lambda: settled.named.update({"x": {"street": "new"}, "n": {"street": "new"}, "z": 5}),
+        lambda: settled.named.update({"x": None, "z": inner}),
+    ):
+        with pytest.raises(toft.TypeMismatchError):
+            fail()
+        assert settled.to_dict() == before and sorted(streets(realm)) == all_streets
+
+
+def test_an_upsert_that_fails_changes_nothing(settled: Resident) -> None:
+    realm, before = settled.realm, settled.to_dict()
+    assert realm is not None
+    kept, all_streets = list(settled.earlier), sorted(streets(realm))
+    new = {"street": "new"}
+    for update in ("all", "modified"):
+        for given in (
+            {"home": new, "earlier": [new, WRONG]},
+            {"earlier": [new], "named": {"x": new, "y": WRONG}},
+            {"home": {**new, "rooms": [new, WRONG]}, "named": {"n": new}},
+            {"home": new, "earlier": [new], "named": {"x": new}, "visits": "many"},
+        ):
+            with pytest.raises(toft.TypeMismatchError):
+                realm.upsert(Resident, {"id": 1, "visits": 7, **given}, update=update)
+            assert settled.to_dict() == before and sorted(streets(realm)) == all_streets
+            assert list(settled.earlier) == kept
+        draft = Resident(id=1, earlier=[Address(**new)])
+        draft.home, draft.named = Address(**new), {"x": Address(**new), "y": Address(**WRONG)}
+        with pytest.raises(toft.TypeMismatchError):
+            realm.add(draft, update=update)
+        assert settled.to_dict() == before and list(settled.earlier) == kept
+    again = realm.upsert(Resident, {"id": 1, "visits": 7, "earlier": [new], "named": {"x": new}})
+    assert again == settled and settled.visits == 7 and [*settled.named] == ["x"]
+    assert sorted(streets(realm)) == ["annex", "home", "new", "new"]
+
+
+def test_what_comes_twice_in_a_graph_is_set_twice(writing: toft.Realm) -> None:
+    ann = writing.create(Resident, id=1, earlier=[{"street": "old"}])
+    first = Resident(id=1, earlier=[Address(street="first")])
+    first.home = Address(
+        street="home",
+        owner=Resident(id=1, earlier=[Address(street="second"), Address(street="third")]),
+    )
+    writing.add(first, update="all")
+    assert [each.street for each in ann.earlier] in (["first"], ["second", "third"])
+    assert len(streets(writing)) == len(ann.earlier) + 1
+
+
+def test_a_row_that_fails_takes_no_address_from_one_that_was_updated(settled: Resident) -> None:
+    realm = settled.realm
+    assert realm is not None
+    with pytest.raises(toft.TypeMismatchError):
+        realm.from_json(
+            Resident,
+            '[{"id": 1, "home": {"street": "new"}}, {"id": 2, "home": {"street": 5}}]',
+            update="all",
+        )
+    assert settled.home is not None and settled.home.street == "new"
+    assert realm.object(Resident, 2) is None and "home" not in streets(realm)
 
 
 def test_what_is_popped_is_a_copy_in_no_database(writing: toft.Realm) -> None:

@@ -6,7 +6,8 @@ one by one from values, or a whole graph of objects that link to each other.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _values as values
@@ -34,6 +35,12 @@ class Adding:
         self._policy = policy
         self._created: list[Single] = []
         self._made: dict[int, Single] = {}
+        self._may_fail = False
+        """Whether something may fail after an embedded object has been replaced."""
+        self._put_back: list[Callable[[], object]] = []
+        """Each call puts a copy of an embedded object that was replaced in its place again."""
+        self._removals: dict[object, Callable[[], object]] = {}
+        """By collection: each call removes what it has owned before, once nothing can fail."""
 
     def create(self, binding: Binding, given: Mapping[str, Any]) -> Single:
         """An object from values.
@@ -41,7 +48,7 @@ class Adding:
         Defaults that the class declares hold for an object that is new.
         """
         missing = [each for each in binding.defaults if each.name not in given]
-        if missing and not self.exists(binding, given):
+        if missing and self.found(binding, given) is None:
             given = {**given, **{each.name: each.default() for each in missing}}
         embedded = {
             each: self._drafted(each, given[each.name])
@@ -52,14 +59,20 @@ class Adding:
             return self._create(binding, given, self._policy)
         names = {each.name for each in embedded}
         plain = {name: value for name, value in given.items() if name not in names}
-        made: list[Single] = []
+        found = self.found(binding, given)
+        made: list[Single] = [] if found is None else [found]
+
+        def set_plain() -> None:
+            made[:] = [self._create(binding, plain, self._policy)]
 
         def create() -> None:
-            made.append(self._create(binding, plain, self._policy))
+            if found is None:
+                set_plain()
             for each, value in embedded.items():
                 self._own(made[0], each, value)
 
-        self._put([item for value in embedded.values() for item in _items(value)], create)
+        items = [item for value in embedded.values() for item in _items(value)]
+        self._put(items, create, None if found is None else set_plain)
         return made[0]
 
     def add(self, root: Object) -> None:
@@ -78,11 +91,18 @@ class Adding:
             raise ownerless(type(root))
         self._put([root], lambda: None)
 
-    def _put(self, roots: Iterable[Object | None], embed: Callable[[], None]) -> None:
+    def _put(
+        self,
+        roots: Iterable[Object | None],
+        embed: Callable[[], None],
+        finish: Callable[[], None] | None = None,
+    ) -> None:
         """Some drafts and all that they lead to. `embed`: creates those of the drafts that are
-        embedded, once all that is not is there.
+        embedded, once all that is not is there. `finish`: what is to be done last.
         """
-        drafts = self._reachable(roots)
+        roots = list(roots)
+        drafts, before = self._reachable(roots), len(self._created)
+        self._may_fail = len(drafts) + roots.count(None) > 1 or finish is not None
         try:
             for draft in drafts:
                 if not draft._toft_is_embedded:
@@ -90,9 +110,18 @@ class Adding:
             embed()
             for draft in drafts:  # an owner comes before what it owns
                 self._link(draft)
+            if finish is not None:
+                finish()
         except BaseException:
             self.take_back()
             raise
+        for remove in self._removals.values():
+            remove()
+        self._removals.clear()
+        self._put_back.clear()
+        self._created[before:] = [  # from here on an embedded object stays or goes with its owner
+            each for each in self._created[before:] if not each.binding.cls._toft_is_embedded
+        ]
         for draft in drafts:
             draft._rows = self._made[id(draft)]
             draft._row = 0
@@ -104,32 +133,83 @@ class Adding:
         value = self._drafted(each, value)
         self._put(_items(value), lambda: self._own(owner, each, value))
 
-    def embed_in(
-        self, function: str, handle: Handle, each: BoundProperty, items: Mapping[Any, Any]
-    ) -> None:
-        """Puts embedded objects in no database yet into a collection, by their index or key."""
-        drafts = {place: self._draft(each, item) for place, item in items.items()}
+    def set_key(self, collection: Any, key: str, item: Any) -> None:
+        """Sets the value of a key to an embedded object in no database yet."""
+        draft = self._draft(collection._property, item)
+        self._put([draft], lambda: self._set_key(collection, key, draft))
 
-        def fill() -> None:
-            for place, draft in drafts.items():
-                self._create_embedded(function, handle, place, each, draft)
+    def set_element(self, collection: Any, index: int, item: Any) -> None:
+        """Puts an embedded object in no database yet in the place of another one in a list."""
+        draft = self._draft(collection._property, item)
 
-        self._put(drafts.values(), fill)
+        def replace() -> None:
+            put_back = lambda old: collection.insert(index, old)
+            with self._replacing(lambda: collection[index], put_back):
+                self._create_in("toft_list_set_embedded", collection, index, draft)
+
+        self._put([draft], replace)
+
+    def insert(self, collection: Any, index: int, items: Iterable[Any]) -> None:
+        """Inserts embedded objects in no database yet into a list."""
+        drafts = [self._draft(collection._property, item) for item in items]
+        self._put(drafts, lambda: self._insert(collection, index, drafts))
 
     def _own(self, owner: Single, each: BoundProperty, value: Any) -> None:
-        """Creates the drafts that a property is to own."""
+        """Creates the drafts that a property is to own, and removes at the end what it has owned
+        so far.
+        """
         if each.container is None:
-            self._create_embedded("toft_object_set_embedded", owner.handle(), each.key, each, value)
+            read = lambda: owner.read(_NOBODY, each.name)
+            with self._replacing(read, lambda old: owner.set(each.name, old)):
+                function = "toft_object_set_embedded"
+                self._create_embedded(function, owner.handle(), each.key, each, value)
             return
-        owner.set(each.name, each.container())
         collection = self._realm._collection(owner, each)
-        is_list = each.container is list
-        function = "toft_list_insert_embedded" if is_list else "toft_dictionary_set_embedded"
-        for place, draft in enumerate(value) if is_list else value.items():
-            if draft is None:
-                collection[place] = None
+        if each.container is list:
+            count = len(collection)
+            self._insert(collection, count, value)
+            self._removals[collection._place] = lambda: collection._erase(0, count)
+            return
+        others = [key for key in collection if key not in value]
+        for key, draft in value.items():
+            self._set_key(collection, key, draft)
+        self._removals[collection._place] = lambda: [*map(collection.__delitem__, others)]
+
+    def _insert(self, collection: Any, index: int, drafts: Iterable[Object]) -> None:
+        for place, draft in enumerate(drafts, index):
+            self._create_in("toft_list_insert_embedded", collection, place, draft)
+
+    def _set_key(self, collection: Any, key: str, draft: Object | None) -> None:
+        is_there = key in collection
+
+        def put_back(old: Any) -> None:
+            if is_there:
+                collection[key] = old
             else:
-                self._create_embedded(function, collection._handle, place, each, draft)
+                collection.pop(key, None)
+
+        with self._replacing(lambda: collection.get(key), put_back):
+            if draft is None:
+                collection[key] = None
+            else:
+                self._create_in("toft_dictionary_set_embedded", collection, key, draft)
+
+    @contextmanager
+    def _replacing(
+        self, read: Callable[[], Any], put_back: Callable[[Any], object]
+    ) -> Iterator[None]:
+        """A block that replaces what `read` gives: if something fails later, `put_back` is called
+        with a copy of it.
+        """
+        if not self._may_fail:
+            yield
+            return
+        old = detached(read())
+        yield
+        self._put_back.append(lambda: put_back(old))
+
+    def _create_in(self, function: str, collection: Any, place: int | str, draft: Object) -> None:
+        self._create_embedded(function, collection._handle, place, collection._property, draft)
 
     def _create_embedded(
         self, function: str, owner: Handle, place: int | str, each: BoundProperty, draft: Object
@@ -174,7 +254,10 @@ class Adding:
             return self._draft(each, value)
         each.check_container(value)
         held = value if isinstance(value, (list, dict)) else each.container(value)
-        return mapped(held, lambda item: None if item is None else self._draft(each, item))
+        may_be_none = each.container is dict
+        return mapped(
+            held, lambda item: None if item is None and may_be_none else self._draft(each, item)
+        )
 
     def _draft(self, each: BoundProperty, item: Any) -> Object:
         cls = self._realm._binding_of_key(each.target).cls
@@ -260,14 +343,13 @@ class Adding:
         if self._policy != MODIFIED or single.read(_NOBODY, each.name) != value:
             single.set(each.name, value)
 
-    def exists(self, binding: Binding, given: Mapping[str, Any]) -> bool:
-        """Whether an object with the primary key that is given is there to be updated."""
+    def found(self, binding: Binding, given: Mapping[str, Any]) -> Single | None:
+        """The object with the primary key that is given, if it is there to be updated."""
         key = given.get(binding.primary_key) if binding.primary_key else None
-        return (
-            self._policy != toft_update_policy.ERROR
-            and key is not None
-            and self._realm.object(binding.cls, key) is not None
-        )
+        if self._policy == toft_update_policy.ERROR or key is None:
+            return None
+        instance = self._realm.object(binding.cls, key)
+        return None if instance is None else self._realm._own(instance)
 
     def _create(self, binding: Binding, given: Mapping[str, Any], policy: int) -> Single:
         counted = binding.counted
@@ -298,13 +380,14 @@ class Adding:
         return single
 
     def take_back(self) -> None:
-        """Deletes what was created."""
+        """Deletes what was created, and puts back what it has replaced."""
         for single in reversed(self._created):
             single.forget_rules()
-        for single in reversed(self._created):
+        undo = [*self._put_back, *(single.delete for single in self._created)]
+        self._put_back, self._created, self._removals = [], [], {}
+        for step in reversed(undo):
             try:
-                self._realm._changing()
-                library().toft_object_delete(single.handle().address)
+                step()
             except Error:  # the failure that led here is the one to report
                 pass
 

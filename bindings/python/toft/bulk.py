@@ -102,7 +102,7 @@ class _Insertion:
         _, properties = binding.properties_named(names)
         if missing and self._policy != toft_update_policy.ERROR:  # it is one row then
             given = {name: column[0] for name, (column, _) in zip(names, columns)}
-            if Adding(realm, self._policy).exists(binding, given):
+            if Adding(realm, self._policy).found(binding, given):
                 missing = []
         inputs = Inputs(realm, len(names) + len(missing), count, self.number)
         for each, (column, mask) in zip(properties, columns):

@@ -416,7 +416,8 @@ class Realm:
     def add(self, instance: T, update: Update | None = None) -> T:
         """Puts an object into the database, and with it those that it links to and that are in none
         yet. It is live from then on. `update`: what to do when its primary key exists: set "all"
-        properties, or those that are "modified"; None: an error.
+        properties, or those that are "modified"; None: an error. When it fails, what it has created
+        is gone, but what it has set in objects that were there may stay: cancel the transaction.
         """
         Adding(self, _policy(update)).add(instance)
         return instance
@@ -469,7 +470,9 @@ class Realm:
     ) -> Any:
         """Creates an object or, when its primary key exists, updates it:
 
-        sets "all" of the properties given, or those that are "modified".
+        sets "all" of the properties given, or those that are "modified". All or none is set. Only
+        objects in no database that the values link to are added first, and an embedded object that
+        was replaced when a later value failed is a new one with the same values.
         """
         return self._create(cls, _policy(update), {**(values or {}), **properties})
 
@@ -540,9 +543,7 @@ class Realm:
                 self._changing()
                 library().toft_results_delete_all(results._handle.address)
             elif thing not in deleted:
-                handle = self._own(thing).handle()
-                self._changing()
-                library().toft_object_delete(handle.address)
+                self._own(thing).delete()
                 deleted.add(thing)
 
     def delete_all(self, *classes: type[Object] | str) -> None:

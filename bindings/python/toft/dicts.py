@@ -100,10 +100,7 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
 
     def __setitem__(self, key: K, value: T) -> None:
         if is_new(value) and self._realm._owns(self._property):
-            adding = Adding(self._realm, toft_update_policy.ERROR)
-            adding.embed_in(
-                "toft_dictionary_set_embedded", self._handle, self._property, {key: value}
-            )
+            Adding(self._realm, toft_update_policy.ERROR).set_key(self, key, value)
             return
         if in_place(value, self._place_of(key)):
             return

@@ -227,14 +227,11 @@ class List(Elements[T], MutableSequence[T]):
     ) -> None:
         if self._realm._owns(self._property) and is_new([*items]):
             where = len(self) if index is None else index
-            kind = "set" if function == "set" else "insert"
             adding = Adding(self._realm, toft_update_policy.ERROR)
-            adding.embed_in(
-                f"toft_list_{kind}_embedded",
-                self._handle,
-                self._property,
-                {where + offset: item for offset, item in enumerate(items)},
-            )
+            if function == "set":
+                adding.set_element(self, where, items[0])
+            else:
+                adding.insert(self, where, items)
             return
         with self._realm._arguments() as arguments:
             for item in items:

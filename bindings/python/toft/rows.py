@@ -337,6 +337,12 @@ class Single(Live):
             self.realm._changing()
             library().toft_object_set(address, each.key, arguments.address)
 
+    def delete(self) -> None:
+        """Deletes the object."""
+        address = self.handle().address
+        self.realm._changing()
+        library().toft_object_delete(address)
+
     def forget_rules(self) -> None:
         """Empties the links with a delete rule: what they lead to stays when the object goes."""
         for each in self.binding.ruled:
