@@ -46,7 +46,13 @@ extension ModelTransaction {
         try withAssignments(values) { assignments throws(ModelError) in
             try prepare(assignments, owner)
             for element in prepared.pointee.elements where !element.isKeys {
-                try apply(element, to: key, owner, policy: .all)
+                let property = owner.properties[element.position]
+                if element.isList, property.ownsTargets, property.collection == .list {
+                    // An assignment would take it for granted that they are there.
+                    try append(element.list, to: key, property, from: 0)
+                } else {
+                    try apply(element, to: key, owner, policy: .all)
+                }
             }
         }
     }

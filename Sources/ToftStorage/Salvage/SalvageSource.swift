@@ -75,8 +75,14 @@ package final class SalvageSource {
     {
         self.file = MappedFile(file, isBuffered: isBuffered, cipher: cipher)
         locked = file.lockDescriptor == nil ? nil : file
-        let metas = try metas()
-        for meta in metas { add(meta) }
+        let metas = try metas().sorted { $0.version > $1.version }
+        for meta in metas {
+            let known = (problems: problems, refused: refused)
+            let isBehindAnother = !versions.isEmpty
+            add(meta)
+            // The pages of an older version may be in use again: that is no damage.
+            if isBehindAnother { (problems, refused) = known }
+        }
         versions.sort { $0.version > $1.version }
         let newest = metas.reduce(0) { max($0, $1.version) }
         if hasLostMeta { try addLooseVersions() }

@@ -286,6 +286,11 @@ package final class Coordinator: Sendable {
         return try ReadOnlyAttachments.versions(locks).sorted()
     }
 
+    /// The versions that this process looks at as a read-only attachment.
+    var ownReadOnlyPins: [Version] {
+        if case .readOnly(let pins) = role { pins.own } else { [] }
+    }
+
     // MARK: Locks
 
     /// Takes the write lock, after other threads and processes, waiting at most so long (negative:

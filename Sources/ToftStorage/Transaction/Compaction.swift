@@ -63,7 +63,9 @@ struct Compaction {
     }
 
     private mutating func run(keeping segments: Int) throws(StorageError) {
-        if extent == .little, try FileUse(meta, file).wasted < leastWorth { return }
+        if extent == .little, try FileUse(meta, file).wasted < leastWorth {
+            return try Self.cut(file, coordinator, behindEndOf: meta)
+        }
         guard try isAlone() else { return }
         try releaseLog(keeping: segments)
         guard try shrink() else { return }
@@ -72,6 +74,21 @@ struct Compaction {
             guard try shrink() else { return }
         }
         try file.truncate(to: meta.pageCount * UInt64(Page.size))
+        Failpoint.reach(.fileTruncated)
+    }
+
+    /// Gives back by how much a transaction that was cancelled, or a writer that died, has let the
+    /// file grow.
+    static func cut(_ file: MappedFile, _ coordinator: Coordinator, behindEndOf meta: Meta)
+        throws(StorageError)
+    {
+        let end = meta.logMap.segments.reduce(meta.pageCount) {
+            max($0, $1.page.rawValue + $1.pageCount)
+        }
+        guard try file.size() / UInt64(Page.size) > end + leastWorth(in: meta),
+            try coordinator.readOnlyPins().isEmpty
+        else { return }
+        try file.truncate(to: end * UInt64(Page.size))
         Failpoint.reach(.fileTruncated)
     }
 
@@ -120,7 +137,9 @@ struct Compaction {
         try coordinator.readOnlyPins().isEmpty
     }
 
-    private var leastWorth: UInt64 { max(Self.leastWaste, meta.pageCount / 16) }
+    private var leastWorth: UInt64 { Self.leastWorth(in: meta) }
+
+    private static func leastWorth(in meta: Meta) -> UInt64 { max(leastWaste, meta.pageCount / 16) }
 
     private mutating func releaseLog(keeping kept: Int) throws(StorageError) {
         let segments = meta.logMap.segments
@@ -265,17 +284,18 @@ final class ExtentMove {
     /// Whether an extent lies behind the cut, and there are free pages for it before: then it
     /// counts as moved.
     private func isToMove(_ ref: Ref) throws(StorageError) -> Bool {
+        guard try canMove(ref) else { return false }
+        movedPages += Int(ref.pageCount)
+        return true
+    }
+
+    private func canMove(_ ref: Ref) throws(StorageError) -> Bool {
         guard ref.birth != pages.version, ref.page + UInt64(ref.pageCount) > cut,
             movedPages < limit
         else { return false }
-        let count = Int(ref.pageCount)
-        if !growsFile {
-            guard let freeSpace = pages.freeSpace, try freeSpace.hasRun(of: count, in: pages) else {
-                return false
-            }
-        }
-        movedPages += count
-        return true
+        if growsFile { return true }
+        guard let freeSpace = pages.freeSpace else { return false }
+        return try freeSpace.hasRun(of: Int(ref.pageCount), in: pages)
     }
 
     private func moveLongValues(of ref: inout Ref, _ type: ExtentType) throws(StorageError) {
@@ -286,10 +306,12 @@ final class ExtentMove {
             guard Page.isRun(old.page, count: old.pageCount) else {
                 throw .corrupt(page: ref.page, reason: "a long value lies outside the file")
             }
-            guard try isToMove(old) else { continue }
+            guard try canMove(old) else { continue }
             let edited = try pages.edit(&ref, as: type)
-            try pages.moveBlob(old).encode(to: edited + offset)
             leaf = UnsafeRawPointer(edited)
+            // The copy of the leaf may have taken the only pages that were enough.
+            guard try isToMove(old) else { continue }
+            try pages.moveBlob(old).encode(to: edited + offset)
         }
     }
 

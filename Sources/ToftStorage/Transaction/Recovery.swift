@@ -74,15 +74,19 @@ enum Recovery {
         let log = try LogContent(
             of: meta.logMap, databaseID: meta.databaseID, fromDevice: true, of: file)
         let records = try log.records(after: meta)
+        let version =
+            max(meta.version, cached?.version ?? 0, log.highestVersion())
+            + StoreLimit.versionsSkippedByRecovery
+        guard version < Version.limit else {
+            throw .corrupt(
+                page: slot, reason: "a meta or the log names a version near the greatest possible")
+        }
         // A checkpoint that died may have left a part of its meta, and pages of its version are
         // written over from here on.
         let idle = MetaPage.other(than: slot)
         if try MetaPage.read(slot: idle, fromDevice: true, of: file) == nil {
             try MetaPage.clear(slot: idle, of: file)
         }
-        let version =
-            max(meta.version, cached?.version ?? 0, log.highestVersion())
-            + StoreLimit.versionsSkippedByRecovery
         let unlisted = unlisted(after: meta, readOnlyPins, abandoned)
         if records.isEmpty && unlisted == nil {
             found.version = version
@@ -140,9 +144,9 @@ enum Recovery {
     }
 
     /// What the log has behind the newest meta, made again in memory; nil where it has nothing, or
-    /// the newest meta is another one.
-    static func replayPrivately(_ version: Version, of file: MappedFile) throws(StorageError)
-        -> ReplayedVersion?
+    /// the newest meta is another one. `pins`: the earlier versions that the process looks at.
+    static func replayPrivately(_ version: Version, of file: MappedFile, pins: [Version])
+        throws(StorageError) -> ReplayedVersion?
     {
         guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta,
             meta.version == version, !meta.isClosedCleanly
@@ -158,8 +162,13 @@ enum Recovery {
             return nil
         }
         guard let last = records.last else { return nil }
+        guard last.version > version else {
+            throw .corrupt(
+                page: meta.logMap.segments.first?.page ?? 0,
+                reason: "the log has a commit of version \(last.version) behind version \(version)")
+        }
         return try ReplayedVersion(
-            records, after: meta, as: last.version, of: file, pins: [],
+            records, after: meta, as: last.version, of: file, pins: pins,
             // It must not hide a page of the file that others may use meanwhile.
             besides: UnlistedVersions(
                 lifetime: meta.version..<last.version, newest: nil, pins: []),
@@ -295,7 +304,13 @@ enum Recovery {
             throw .noMeta
         }
         let published = store.coordinator.published
-        if newest.isClosedCleanly && newest.version == published.version { return }
+        if newest.isClosedCleanly && newest.version == published.version {
+            // It is closed cleanly whether that succeeds or not.
+            if store.usesLog {
+                try? Compaction.cut(store.file, store.coordinator, behindEndOf: newest)
+            }
+            return
+        }
         var clean = newest.version > published.version ? PublishedVersion(newest) : published
         store.coordinator.claimVersions(upTo: clean.version)
         clean.version = store.coordinator.claimVersion()

@@ -418,6 +418,17 @@ extension Store {
     /// lock file stays. Nil where somebody has it open, and nothing was done; false where there is
     /// none.
     package static func delete(_ path: String) throws(StorageError) -> Bool? {
+        while true {
+            do throws(StorageError) {
+                return try deleteOnce(path)
+            } catch .replaced {
+                // Another file has the name now, which somebody may have open.
+                continue
+            }
+        }
+    }
+
+    private static func deleteOnce(_ path: String) throws(StorageError) -> Bool? {
         let file: PosixFile
         do throws(SystemError) {
             file = try PosixFile.open(path, forWriting: true)
@@ -430,6 +441,8 @@ extension Store {
         guard try system(locks.takeExclusive(LockByte.attach)),
             try system(locks.firstHeldByOthers(in: LockByte.readOnlyPins)) == nil
         else { return nil }
+        guard let named = try system(FileIdentity.ofFile(at: file.path)) else { return false }
+        if named != (try system(file.identity())) { throw .replaced(path: file.path) }
         try system(FilePath.remove(file.path))
         try system(FilePath.syncDirectory(FilePath.directory(of: file.path)))
         return true

@@ -243,7 +243,8 @@ package final class Store: Sendable {
     private func replayed(behind version: Version) throws(StorageError) -> ReplayedVersion? {
         try replayedVersion.withLock { (known) throws(StorageError) -> ReplayedVersion? in
             if known.meta != version {
-                let replayed = try Recovery.replayPrivately(version, of: file)
+                let replayed = try Recovery.replayPrivately(
+                    version, of: file, pins: coordinator.ownReadOnlyPins)
                 known = (version, replayed)
             }
             return known.version

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
 import toft
@@ -304,3 +305,119 @@ def test_a_step_of_a_compaction_shows_what_others_have_written(tmp_path: Path) -
             other.compact_step(2**64 - 1)
         watched.stop()
         assert not other.check().problems
+
+
+class Blob(toft.Object):
+    id: int = toft.field(primary_key=True)
+    data: bytes
+
+
+def test_steps_of_a_compaction_come_to_an_end(tmp_path: Path) -> None:
+    random = Random(5)
+    with toft.open(tmp_path / "blobs.toft", [Blob]) as realm:
+        with realm.write():
+            for number in range(400):
+                realm.create(Blob, id=number, data=random.randbytes(3_000))
+
+        def change(numbers: list[int], sizes: tuple[int, ...]) -> None:
+            with realm.write(durability="deferred"):
+                for number in numbers:
+                    blob = realm.object(Blob, number)
+                    assert blob is not None
+                    blob.data = random.randbytes(random.choice(sizes))
+
+        for _ in range(6):
+            for _ in range(random.randrange(1, 300)):
+                change([random.randrange(400)], (100, 3_000, 9_000))
+            change(random.sample(range(400), 60), (1,))
+            steps = 1
+            while realm.compact_step().has_more:
+                steps += 1
+                assert steps < 300
+            change(random.sample(range(400), 60), (3_000,))
+        assert realm.check()
+
+
+def test_an_encrypted_copy_holds_long_values_that_took_each_others_pages(tmp_path: Path) -> None:
+    with toft.open(tmp_path / "blobs.toft", [Blob]) as realm:
+        for number in range(5):
+            with realm.write():
+                blob = realm.create(Blob, id=number, data=b"x" * 3_000)
+                assert blob.data == b"x" * 3_000
+                blob.data = b""
+                blob.data = b"y" * 5_000
+        key = os.urandom(64)
+        realm.write_copy(tmp_path / "copy.toft", encryption_key=key)
+    with toft.open(tmp_path / "copy.toft", [Blob], encryption_key=key) as copy:
+        assert [blob.data for blob in copy.objects(Blob)] == [b"y" * 5_000] * 5
+        assert copy.check()
+
+
+def test_the_last_close_gives_back_what_a_cancelled_transaction_took(tmp_path: Path) -> None:
+    path = tmp_path / "blobs.toft"
+    with toft.open(path, [Blob]) as realm:
+        with realm.write():
+            realm.create(Blob, id=1, data=b"x")
+    for _ in range(2):
+        with toft.open(path, [Blob]) as realm:
+            with pytest.raises(KeyError), realm.write():
+                for number in range(2, 150):
+                    realm.create(Blob, id=number, data=os.urandom(400_000))
+                raise KeyError
+            assert path.stat().st_size > 20_000_000
+        assert path.stat().st_size < 2_000_000
+    with toft.open(path, [Blob]) as realm:
+        assert [blob.id for blob in realm.objects(Blob)] == [1]
+        assert realm.check()
+
+
+def test_a_read_only_realm_stays_whole_when_the_log_has_moved_and_its_writer_died(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "blobs.toft"
+    program = f"""
+import os, sys, toft
+from random import Random
+class Blob(toft.Object):
+    id: int = toft.field(primary_key=True)
+    data: bytes
+random = Random(5)
+realm = toft.open({str(path)!r}, [Blob])
+with realm.write():
+    for number in range(400):
+        realm.create(Blob, id=number, data=random.randbytes(3000))
+while realm.info.log_size < 500_000:
+    with realm.write(durability="deferred"):
+        size = random.choice([100, 9000])
+        realm.object(Blob, random.randrange(400)).data = random.randbytes(size)
+with realm.write():
+    for number in random.sample(range(400), 60):
+        realm.object(Blob, number).data = b"x"
+before = realm.info.log_size
+while realm.info.log_size >= before:
+    print("step", flush=True)
+    sys.stdin.readline()
+    realm.compact_step()
+with realm.write():
+    realm.object(Blob, 1).data = b"y"
+print("moved", flush=True)
+sys.stdin.readline()
+os.kill(os.getpid(), 9)
+"""
+    writer = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert writer.stdin is not None and writer.stdout is not None
+    reader: toft.Realm | None = None
+    while writer.stdout.readline() == "step\n":
+        reader = reader or toft.open(path, mode="read_only", autorefresh=False)
+        reader.refresh()
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+    assert reader is not None and reader.check()
+    writer.communicate("\n")
+    assert reader.check()
+    reader.write_copy(tmp_path / "copy.toft")
+    reader.refresh()
+    assert reader.check()
+    reader.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -137,3 +139,56 @@ def test_wrong_paths_are_refused_and_named(tmp_path: Path) -> None:
     with toft.open(path, [Person]), pytest.raises(toft.errors.AlreadyOpenError):
         toft.salvage(path, new)
     assert not os.path.exists(new)
+
+
+class Part(toft.EmbeddedObject):
+    size: int = 0
+    inner: Part | None
+
+
+class Machine(toft.Object):
+    id: int = toft.field(primary_key=True)
+    main: Part | None
+    parts: list[Part]
+    named: dict[str, Part | None]
+
+
+def test_embedded_objects_are_salvaged_wherever_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "machines.toft"
+    with toft.open(path, [Machine, Part]) as realm, realm.write():
+        machine = realm.create(Machine, id=1, main={"size": 1, "inner": {"size": 2}})
+        machine.parts = [Part(size=3), Part(size=4, inner=Part(size=5))]
+        machine.named["a"] = Part(size=6)
+        realm.create(Machine, id=2, parts=[Part(size=7)])
+    report = toft.salvage(path, tmp_path / "new.toft")
+    assert report.is_complete
+    with toft.open(tmp_path / "new.toft", [Machine, Part]) as realm:
+        machine = realm.objects(Machine).first()
+        assert machine is not None and machine.main is not None and machine.main.inner is not None
+        assert (machine.main.size, machine.main.inner.size) == (1, 2)
+        assert [part.size for part in machine.parts] == [3, 4]
+        assert machine.parts[1].inner is not None and machine.parts[1].inner.size == 5
+        assert {name: part and part.size for name, part in machine.named.items()} == {"a": 6}
+        assert [part.size for part in realm.objects(Machine)[1].parts] == [7]
+        assert realm.check()
+
+
+def test_a_file_that_its_process_left_unclosed_is_salvaged_whole(tmp_path: Path) -> None:
+    path = tmp_path / "people.toft"
+    program = f"""
+import os, time, toft
+class Person(toft.Object):
+    id: int = toft.field(primary_key=True)
+    name: str
+realm = toft.open({str(path)!r}, [Person])
+for each in range(30):
+    with realm.write():
+        realm.create(Person, id=each, name="x" * 3000)
+    if each % 10 == 9:
+        realm.compact_step()
+os.kill(os.getpid(), 9)
+"""
+    subprocess.run([sys.executable, "-c", program], check=False)
+    report = toft.salvage(path, tmp_path / "new.toft")
+    assert [each.objects for each in report.classes if each.name == "Person"] == [30]
+    assert report.is_complete
