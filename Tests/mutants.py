@@ -992,6 +992,15 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Transaction/Store.swift",
         """\
+        let durableBefore = coordinator.durableVersion
+""",
+        """\
+        let durableBefore = isOutOfOrder ? durableAtFirst : coordinator.durableVersion
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Transaction/Store.swift",
+        """\
         let durable = coordinator.durableVersion
 """,
         """\

@@ -1297,7 +1297,8 @@ TOFT_API toft_status toft_realm_create_object(toft_realm *realm, toft_class_key 
    TOFT_TYPE_UUID 16: toft_uuid    TOFT_TYPE_OBJECT_ID 12: toft_object_id
    TOFT_TYPE_DECIMAL 16: toft_decimal
    any property, collections too, 24: toft_value
-   Memory of Arrow, NumPy, pandas and polars can be handed over as it is. It need not be aligned. */
+   Memory of Arrow, NumPy, pandas and polars can be handed over as it is. It need not be aligned.
+   It must not be memory that this library lends: each row that is written may move that. */
 typedef struct toft_input_column {
     size_t size;
     toft_property_key property_key;

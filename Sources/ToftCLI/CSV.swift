@@ -73,7 +73,7 @@ enum CSV {
         switch value {
         case .null: ""
         case .text(let text) where !isMixed: quoted(text)
-        case .double(let number) where !isMixed: "\(number)"
+        case .double(let number) where !isMixed: number.isNaN ? "nan" : "\(number)"
         default: quoted(value.description)
         }
     }

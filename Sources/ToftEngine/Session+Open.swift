@@ -13,7 +13,9 @@ extension Session {
         } catch  where error.code == .schemaMismatch && configuration.deletesIfMigrationNeeded {
             guard case .file(let path) = configuration.location else { throw error }
             _ = try Database.delete(path)
-            return try openOnce(configuration)
+            var anew = configuration
+            anew.mode = .readWrite
+            return try openOnce(anew)
         }
     }
 

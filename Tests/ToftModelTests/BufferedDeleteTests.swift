@@ -38,6 +38,38 @@ import ToftTestKit
 
     private func link(_ key: Int64) -> Value { .link(ObjectRef(classID: 1, key: key)) }
 
+    /// Beyond the limit of deletes that wait, the first ones are written before the last come.
+    @Test(arguments: [4, 5, 6]) func `An object that is to be erased twice is erased once`(
+        count: Int
+    )
+        throws
+    {
+        let database = try ModelDatabase(Self.person, isTight: true)
+        let keys = try makePeople(20, in: database)
+        let owner = try database.handle("Person")
+        try database.write { transaction throws in
+            let some = keys[..<count]
+            try transaction.erase(some + some.reversed(), owner)
+            #expect(try transaction.view.count(owner) == 20 - count)
+        }
+        try database.check()
+    }
+
+    @Test func `What a call takes back may be gone already`() throws {
+        let database = try ModelDatabase(Self.person)
+        let keys = try makePeople(20, in: database)
+        let owner = try database.handle("Person")
+        try database.write { transaction throws in
+            try transaction.erase(keys[3], owner)
+            #expect(try transaction.view.count(owner) == 19)
+            #expect(try transaction.view.table(owner).rowCount == 19)
+            try transaction.takeBack(keys[3], owner)
+            try transaction.takeBack(keys[4], owner)
+            #expect(try transaction.view.count(owner) == 18)
+        }
+        try database.check()
+    }
+
     @Test func `An erased object is gone at once for whoever asks`() throws {
         let database = try ModelDatabase(Self.person)
         let keys = try makePeople(500, in: database)

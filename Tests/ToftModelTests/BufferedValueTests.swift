@@ -1,6 +1,6 @@
 import Testing
 @testable import ToftModel
-import ToftStorage
+@testable import ToftStorage
 import ToftTestKit
 
 /// Values that wait for their rows: nobody may see that they do.
@@ -39,6 +39,26 @@ import ToftTestKit
             }
             #expect(try view.value(keys[300], "Counter", "value") == .int(-1))
             #expect(try view.value(keys[300], "Counter", "weight") == .null)
+        }
+        try database.check()
+    }
+
+    /// Each read has what was set before written, in memory that it is lent.
+    @Test func `Memory is given back while a transaction reads what it sets`() throws {
+        let database = try ModelDatabase(Self.counter, isTight: true)
+        let keys = try makeCounters(20_000, in: database)
+        try database.write { transaction throws in
+            var most = 0
+            for key in keys.reversed() {
+                guard case .int(let value) = try transaction.view.value(key, "Counter", "value")
+                else { continue }
+                try transaction.set(key, "Counter", "value", .int(value + key))
+                most = max(most, transaction.writing.pages.working.extents.bytes)
+            }
+            #expect(most < 200_000)
+        }
+        try database.read { view throws in
+            for key in keys { #expect(try view.value(key, "Counter", "value") == .int(key)) }
         }
         try database.check()
     }

@@ -71,6 +71,34 @@ import ToftStorage
     }
 
     @Test(arguments: [false, true])
+    func `Addresses that go with another one while all are set are left out`(isTight: Bool) throws {
+        let database = try database(isTight: isTight)
+        let address = try database.property("Person", "address"),
+            inner = try database.property("Address", "inner"),
+            street = try database.property("Address", "street")
+        let owner = try database.handle("Address")
+        try database.write { transaction throws in
+            for number in 0..<3 {
+                let person = try transaction.create("Person", ["name": .string("\(number)")])
+                let outer = try transaction.setEmbedded(person, address)
+                _ = try transaction.setEmbedded(try transaction.setEmbedded(outer, inner), inner)
+            }
+        }
+        try database.write { transaction throws in
+            let keys = try transaction.view.table(owner).keys()
+            #expect(keys.count == 9)
+            try transaction.withAssignments([(inner, .null), (street, .string("Oak St"))]) {
+                values throws(ModelError) in try transaction.set(keys, owner, values)
+            }
+            #expect(try transaction.view.count(owner) == 3)
+        }
+        try database.read { view throws in
+            #expect(try streets(view) == ["Oak St", "Oak St", "Oak St"])
+        }
+        try database.check()
+    }
+
+    @Test(arguments: [false, true])
     func `A list of addresses deletes what it drops and keeps what it moves`(isTight: Bool) throws {
         let database = try database(isTight: isTight)
         let list = try database.property("Person", "addresses")

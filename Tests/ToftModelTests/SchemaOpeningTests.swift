@@ -3,6 +3,26 @@ import Testing
 import ToftStorage
 
 @Suite struct SchemaOpeningTests {
+    @Test(arguments: [998, 999, 1_000])
+    func `An inverse link counts as a property`(stored: Int) throws {
+        let numbers = (1..<stored).map { PropertySchema("n\($0)", .int) }
+        let plain = ClassSchema("Person", numbers + [.link("boss", to: "Person")])
+        let inverse = ClassSchema(
+            "Person",
+            numbers + [
+                .link("boss", to: "Person"), .linkingObjects("reports", from: "Person", "boss"),
+            ])
+        let database = try ModelDatabase(plain)
+        try database.write { transaction throws in _ = try transaction.create("Person") }
+        if stored < 1_000 {
+            try database.reopen(inverse)
+        } else {
+            #expect(throws: ModelError.self) { try database.reopen(inverse) }
+        }
+        try database.reopen(plain)
+        try database.check()
+    }
+
     static let dog = ClassSchema(
         "Dog", [PropertySchema("name", .string, isPrimaryKey: true), PropertySchema("age", .int)])
 

@@ -58,6 +58,31 @@ import ToftTestKit
         try finish(twin)
     }
 
+    /// Ten long equal texts in each of many lists: plain, eight rows have no room in a cluster.
+    @Test func `Long rows are coded however few they are`() throws {
+        let columns = (1...100).map { id in
+            Column(
+                id: UInt32(id), type: .list, isNullable: false, elementType: .bytes,
+                elementIsNullable: true)
+        }
+        let twin = try TableTwin(columns)
+        for key in 0..<16 as Range<Int64> {
+            try twin.insert(key)
+            for column in columns {
+                let tag = Value.bytes(Array(repeating: UInt8(column.id), count: 92))
+                for index in 0..<10 {
+                    try tag.with { try twin.table.listInsert(key, column.id, at: index, $0) }
+                    twin.lists[key]![column.id, default: []].append(tag)
+                }
+            }
+        }
+        try finish(twin)
+        for key in [7, 3, 11, 1, 14, 5, 9, 0, 2, 4, 6, 8, 10] as [Int64] {
+            try twin.erase(key)
+            try finish(twin)
+        }
+    }
+
     @Test func `More texts than codes are stored for each list`() throws {
         let twin = try TableTwin(Self.columns)
         for key in 0..<600 as Range<Int64> {

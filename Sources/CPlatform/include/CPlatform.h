@@ -40,11 +40,20 @@
 
 // Opening and naming
 
+/// The same description above 2, closed at an exec: what a program prints must not get into a file
+/// where its standard output or error is closed.
+static inline int platform_above_standard(int fd) {
+    if (fd < 0 || fd > 2) return fd;
+    int result = PLATFORM_RESULT(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+    close(fd);
+    return result;
+}
+
 static inline int platform_open(const char *path, int flags, unsigned int mode) {
     int result;
     do result = PLATFORM_RESULT(open(path, flags, mode));
     while (result == -EINTR);
-    return result;
+    return platform_above_standard(result);
 }
 
 static inline int platform_close(int fd) {
@@ -55,14 +64,14 @@ static inline int platform_close(int fd) {
 static inline int platform_reopen_direct(int fd) {
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return PLATFORM_RESULT(open(path, O_RDONLY | O_CLOEXEC | __O_DIRECT));
+    return platform_above_standard(PLATFORM_RESULT(open(path, O_RDONLY | O_CLOEXEC | __O_DIRECT)));
 }
 
 /// A second description of the file behind `fd`, for reading.
 static inline int platform_reopen(int fd) {
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return PLATFORM_RESULT(open(path, O_RDONLY | O_CLOEXEC));
+    return platform_above_standard(PLATFORM_RESULT(open(path, O_RDONLY | O_CLOEXEC)));
 }
 
 /// Renames unless `to` exists (-EEXIST). -EINVAL and -ENOSYS: the file system cannot.

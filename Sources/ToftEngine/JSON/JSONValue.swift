@@ -68,7 +68,9 @@ extension JSONValue: CustomStringConvertible {
         case .bool(let value): text += value ? "true" : "false"
         case .integer(let value): text += String(value)
         case .number(let value): text += String(value)
-        case .double(let value): text += value.isFinite ? "\(value)" : "\"\(value)\""
+        case .double(let value):
+            // A NaN is one, whatever its sign and payload.
+            text += value.isFinite ? "\(value)" : value.isNaN ? "\"nan\"" : "\"\(value)\""
         case .text(let value): Self.write(value, to: &text)
         case .list(let values):
             text += "["

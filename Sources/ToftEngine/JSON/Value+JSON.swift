@@ -67,7 +67,11 @@ extension Value {
         case "nan": .nan
         case "inf": .infinity
         case "-inf": -.infinity
-        default: nil
+        // As earlier versions wrote one with a sign or a payload.
+        case "-nan", "snan", "-snan": .nan
+        default:
+            ["nan(0x", "-nan(0x", "snan(0x", "-snan(0x"].contains { text.hasPrefix($0) }
+                ? .nan : nil
         }
     }
 

@@ -18,6 +18,14 @@ extension ChangeCalculation {
         guard let replay = try replay(of: ref, count: oldCount) else {
             return try comparison(of: ref, watching: paths)
         }
+        if property.type == .mixed {
+            let list = try model { () throws(ModelError) in try new.list(ref) }
+            return try replay.change { index throws(EngineError) in
+                guard index < list.count else { return false }
+                let cell = try storage { () throws(StorageError) in try list.cell(at: index) }
+                return try leadsToChange(cell, rowCount: list.count)
+            }
+        }
         guard let target = try target(of: ref) else { return replay.change() }
         let test = try test(of: target, watching: paths, rowCount: replay.count)
         if test.isEmpty { return replay.change() }
@@ -56,10 +64,8 @@ extension ChangeCalculation {
         throws(EngineError) -> CollectionChange
     {
         guard let target = try target(of: ref) else {
-            var names = ValueNames()
-            let before = names.names(of: try values(of: ref, in: old))
-            let after = names.names(of: try values(of: ref, in: new))
-            return try SequenceDifference.between(before, after) { _ in false }
+            return try difference(
+                from: try values(of: ref, in: old), to: try values(of: ref, in: new))
         }
         let before = try model { () throws(ModelError) in try old.linkedKeys(ref) }
         let after = try model { () throws(ModelError) in try new.linkedKeys(ref) }
@@ -67,6 +73,37 @@ extension ChangeCalculation {
         return try SequenceDifference.between(before, after) { key throws(EngineError) in
             try test.isModified(key)
         }
+    }
+
+    /// The difference of sequences of values; one that leads to an object that changed is modified.
+    mutating func difference(from before: [Value], to after: [Value]) throws(EngineError)
+        -> CollectionChange
+    {
+        var names = ValueNames()
+        let old = names.names(of: before), new = names.names(of: after)
+        let links = Dictionary(zip(new, after.map { $0.links })) { first, _ in first }
+            .filter { !$0.value.isEmpty }
+        return try SequenceDifference.between(old, new) { name throws(EngineError) in
+            try isAnyModified(links[name] ?? [], rowCount: after.count)
+        }
+    }
+
+    /// Whether a mixed value links to an object that changed, or reaches one that did.
+    mutating func leadsToChange(_ cell: Cell, rowCount: Int) throws(EngineError) -> Bool {
+        guard !changes.modified.isEmpty else { return false }
+        let links = try model { () throws(ModelError) in try MixedValue.links(in: cell) }
+        return try isAnyModified(links, rowCount: rowCount)
+    }
+
+    /// Whether any of the objects changed, or reaches one that did. `rowCount`: about how many will
+    /// be asked for.
+    mutating func isAnyModified(_ objects: [ObjectRef], rowCount: Int) throws(EngineError) -> Bool {
+        for object in objects {
+            let test = try test(of: object.classID, watching: nil, rowCount: rowCount)
+            if test.isEmpty { continue }
+            if try test.isModified(object.key) { return true }
+        }
+        return false
     }
 
     private func values(of ref: CollectionRef, in view: ModelView) throws(EngineError) -> [Value] {
@@ -86,6 +123,18 @@ extension CollectionChange {
         change.deletions = IndexRanges(0..<count)
         change.isRootDeleted = true
         return change
+    }
+}
+
+extension Value {
+    /// The objects that a mixed value links to, itself and within its collections.
+    fileprivate var links: [ObjectRef] {
+        switch self {
+        case .link(let object): [object]
+        case .list(let values): values.flatMap(\.links)
+        case .dictionary(let entries): entries.flatMap(\.value.links)
+        default: []
+        }
     }
 }
 

@@ -3,21 +3,26 @@ internal import ToftStorage
 
 /// Lists and dictionaries within mixed values. The records tell only that the whole value was set,
 /// so the elements before and after are compared. A list or dictionary among them has stayed as
-/// long as it has its id; an element that another one took the place of was modified.
+/// long as it has its id; an element that another one took the place of was modified, and one that
+/// leads to an object that changed.
 extension ChangeCalculation {
-    func nestedChange(of ref: CollectionRef) throws(EngineError) -> CollectionChange {
-        let isThere = try exists(ref.owner, in: new)
-        let isTouched = changes.properties[ref.owner]?.contains(ref.property) == true
-        if isThere, !isTouched, !isCompared { return CollectionChange() }
+    mutating func nestedChange(of ref: CollectionRef) throws(EngineError) -> CollectionChange {
         let before = try model { () throws(ModelError) in try old.nested(ref) },
             after = try model { () throws(ModelError) in try new.nested(ref) }
         guard let before else { return CollectionChange() }
         var change = CollectionChange.rootDeleted(count: before.elements.count)
         if let after {
+            let count = after.elements.count
+            let isModified: (MixedElement) throws(EngineError) -> Bool = {
+                element throws(EngineError) in
+                guard !changes.modified.isEmpty else { return false }
+                let links = try model { () throws(ModelError) in try element.value().links() }
+                return try isAnyModified(links, rowCount: count)
+            }
             change =
                 try before.isDictionary
-                ? before.keyedChange(to: after)
-                : before.change(to: after)
+                ? before.keyedChange(to: after, isModified)
+                : before.change(to: after, isModified)
         }
         if before.isDictionary, !change.isEmpty {
             change.keys = KeyChange(
@@ -65,14 +70,18 @@ extension NestedElements {
     }
 
     /// What happened to a list.
-    fileprivate func change(to after: NestedElements) throws(EngineError) -> CollectionChange {
+    fileprivate func change(
+        to after: NestedElements, _ isModified: (MixedElement) throws(EngineError) -> Bool
+    ) throws(EngineError) -> CollectionChange {
         var names = ValueNames()
         let old = names.names(of: try identities()), new = names.names(of: try after.identities())
         let indices = Dictionary(zip(old, elements.indices)) { first, _ in first }
         let newIndices = Dictionary(zip(new, after.elements.indices)) { first, _ in first }
         let change = try SequenceDifference.between(old, new) { name throws(EngineError) in
             guard let index = indices[name], let newIndex = newIndices[name] else { return false }
-            return !elements[index].bytes.isSame(as: after.elements[newIndex].bytes)
+            let element = after.elements[newIndex]
+            guard elements[index].bytes.isSame(as: element.bytes) else { return true }
+            return try isModified(element)
         }
         return change.withReplacements(of: elements.count, by: after.elements.count)
     }
@@ -93,13 +102,16 @@ extension NestedElements {
     }
 
     /// What happened to a dictionary, whose keys ascend.
-    fileprivate func keyedChange(to after: NestedElements) -> CollectionChange {
+    fileprivate func keyedChange(
+        to after: NestedElements, _ isModified: (MixedElement) throws(EngineError) -> Bool
+    ) throws(EngineError) -> CollectionChange {
         var change = CollectionChange(), index = 0, next = 0
         while index < elements.count || next < after.elements.count {
             let old = index < elements.count ? elements[index] : nil,
                 new = next < after.elements.count ? after.elements[next] : nil
             if let old, let new, old.key.isSame(as: new.key) {
-                if !old.bytes.isSame(as: new.bytes) {
+                let isSet = !old.bytes.isSame(as: new.bytes)
+                if try isSet ? true : isModified(new) {
                     change.modifications.append(index)
                     change.modificationsNew.append(next)
                 }

@@ -23,6 +23,11 @@ extension ChangeCalculation {
                 guard !test.isEmpty, case .int64(let key) = cell else { return false }
                 return try test.isModified(key)
             }
+        } else if property.type == .mixed {
+            let count = comparison.after.count
+            try comparison.run { cell throws(EngineError) in
+                try leadsToChange(cell, rowCount: count)
+            }
         } else {
             try comparison.run { _ throws(EngineError) in false }
         }

@@ -60,10 +60,7 @@ extension ChangeCalculation {
         case (.values(let before), .values(let after)):
             guard case .collection(let ref) = definition.base else { return CollectionChange() }
             if definition.isPlain { return try change(of: ref, watching: nil) }
-            var names = ValueNames()
-            return try SequenceDifference.between(
-                names.names(of: before), names.names(of: after)
-            ) { _ in false }
+            return try difference(from: before, to: after)
         default: return CollectionChange()
         }
     }

@@ -201,7 +201,7 @@ extension ChangeFilter {
     }
 
     private mutating func add(_ ref: CollectionRef) {
-        // Of a collection within a mixed value the records tell only that the property was set.
-        if ref.nested == nil { lists.insert(ref) } else { objects.insert(ref.owner) }
+        // Those within mixed values are compared.
+        if ref.nested == nil { lists.insert(ref) }
     }
 }

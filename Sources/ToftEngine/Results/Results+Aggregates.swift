@@ -76,21 +76,12 @@ extension Results {
                 .noSuchProperty, "These are results of values, which have no properties.")
         }
         let type = try listProperty().type
-        guard aggregate.isPossible(of: type) else {
-            throw Self.unsupported(aggregate, "these are values of type \(type.name)")
-        }
         var values: [Value] = []
-        for index in 0..<(try count) {
-            let value = try value(at: index)
-            if !value.isNull && !value.isNaN { values.append(value) }
-        }
-        guard let result = aggregate.value(of: values, type) else {
-            throw EngineError(.overflow, "The sum of these values is beyond 64 bits.")
-        }
-        return result
+        for index in 0..<(try count) { values.append(try value(at: index)) }
+        return try aggregate.value(of: values, type: type)
     }
 
-    private static func unsupported(_ aggregate: Aggregate, _ what: String) -> EngineError {
+    fileprivate static func unsupported(_ aggregate: Aggregate, _ what: String) -> EngineError {
         EngineError(
             .unsupportedAggregate,
             "There is no \(aggregate): \(what). Numbers have all four aggregates, dates minimum "
@@ -118,6 +109,18 @@ extension Results {
 }
 
 extension Aggregate {
+    /// Makes one value of values of one type, in a database or not. Null and NaN do not count.
+    /// Throws `overflow` for a sum of integers that is none of 64 bits.
+    package func value(of values: [Value], type: PropertyType) throws(EngineError) -> Value {
+        guard isPossible(of: type) else {
+            throw Results.unsupported(self, "these are values of type \(type.name)")
+        }
+        guard let result = value(of: values.filter { !$0.isNull && !$0.isNaN }, type) else {
+            throw EngineError(.overflow, "The sum of these values is beyond 64 bits.")
+        }
+        return result
+    }
+
     var operation: AggregateOperation {
         switch self {
         case .minimum: .minimum

@@ -97,6 +97,7 @@ private struct SchemaComparison {
         for declared in schema.classes { addClassIfMissing(declared) }
         for (id, declared) in zip(ids, schema.classes) { compareClass(id, declared) }
         for (id, declared) in zip(ids, schema.classes) { compareInverses(id, declared) }
+        for (id, declared) in zip(ids, schema.classes) { countProperties(id, declared) }
     }
 
     // MARK: Classes
@@ -139,12 +140,15 @@ private struct SchemaComparison {
         } else if !isMigrating {
             comparePrimaryKey(declared, classAt: index)
         }
-        if plan.target.classes[index].properties.count > Limits.propertiesPerClass {
-            add(
-                declared, nil,
-                "would have more than \(Limits.propertiesPerClass) properties, hidden ones included"
-            )
-        }
+    }
+
+    private mutating func countProperties(_ id: ClassID, _ declared: ClassSchema) {
+        guard let stored = plan.target.storedClass(id: id),
+            stored.properties.count > Limits.propertiesPerClass
+        else { return }
+        add(
+            declared, nil,
+            "would have more than \(Limits.propertiesPerClass) properties, hidden ones included")
     }
 
     private mutating func compareUniques(_ declared: ClassSchema, classAt index: Int) {

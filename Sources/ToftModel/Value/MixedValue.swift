@@ -214,9 +214,14 @@ extension MixedValue {
 
     /// The links in a cell of a mixed property, in their order.
     @inline(never)
-    static func links(in cell: Cell) throws(ModelError) -> [ObjectRef] {
+    package static func links(in cell: Cell) throws(ModelError) -> [ObjectRef] {
+        if case .bytes = cell { try MixedValue(cell).links() } else { [] }
+    }
+
+    /// The objects that the value links to, itself and within its collections. O(its elements).
+    package func links() throws(ModelError) -> [ObjectRef] {
         var links: [ObjectRef] = []
-        if case .bytes = cell { try MixedValue(cell).addLinks(to: &links, 0) }
+        try addLinks(to: &links, 0)
         return links
     }
 

@@ -17,4 +17,7 @@ package struct ObjectRef: Hashable, Sendable {
         self.classID = classID
         self.key = key
     }
+
+    /// No object's name: what one that is not in the database is compared as.
+    package static let nowhere = ObjectRef(classID: 0, key: .min)
 }

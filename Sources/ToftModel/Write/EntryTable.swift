@@ -148,9 +148,21 @@ struct EntryTable {
 
     /// Forgets everything; the memory stays.
     mutating func removeAll() {
-        table.update(repeating: 0, count: tableCapacity)
+        if count < tableCapacity / 16 {
+            for number in 0..<count { forget(number) }
+        } else {
+            table.update(repeating: 0, count: tableCapacity)
+        }
         count = 0
         byteCount = 0
+    }
+
+    /// Frees the bucket of an entry; those of others are then found by their number alone.
+    private func forget(_ number: Int) {
+        let hash = Self.hash(key(entries[number])), wanted = UInt32(truncatingIfNeeded: number &+ 1)
+        var bucket = Int(truncatingIfNeeded: hash) & (tableCapacity &- 1)
+        while table[bucket] != wanted { bucket = (bucket &+ 1) & (tableCapacity &- 1) }
+        table[bucket] = 0
     }
 
     private mutating func append(

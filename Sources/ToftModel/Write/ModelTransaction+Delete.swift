@@ -9,14 +9,23 @@ extension ModelTransaction {
     package func erase(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
         try view.requireObject(key, owner)
         try addDeletes([key], owner)
+        try stored { () throws(StorageError) in try writing.spillKept() }
     }
 
     /// The same for several objects of a class: links between them deny nothing. Keys of objects
-    /// that do not exist are left out. All or nothing.
+    /// that do not exist are left out, and those that come again. All or nothing.
     package func erase(_ keys: some Sequence<Int64>, _ owner: ClassHandle) throws(ModelError) {
-        var found: [Int64] = []
-        for key in keys where try view.exists(key, owner) { found.append(key) }
+        var found: [Int64] = [], isAscending = true
+        for key in keys where try view.exists(key, owner) {
+            if let last = found.last, key <= last { isAscending = false }
+            found.append(key)
+        }
+        if !isAscending {
+            var known: Set<Int64> = []
+            found = found.filter { known.insert($0).inserted }
+        }
         try addDeletes(found, owner)
+        try stored { () throws(StorageError) in try writing.spillKept() }
     }
 
     /// Deletes all objects of some classes. O(objects and their links).
@@ -46,8 +55,9 @@ extension ModelTransaction {
     }
 
     /// Deletes an object that a call has created and that nothing links to, as the call fails: what
-    /// it links to stays.
+    /// it links to stays. One that the call itself has replaced is gone already.
     package func takeBack(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
+        guard try view.exists(key, owner) else { return }
         try buffer.addDelete(key, owner, derived: false)
     }
 

@@ -48,6 +48,11 @@ extension ModelTransaction {
         _ key: Int64, _ property: PropertyHandle, _ entryKey: UnsafeRawBufferPointer,
         _ assignments: UnsafeBufferPointer<Assignment> = UnsafeBufferPointer(start: nil, count: 0)
     ) throws(ModelError) -> Int64 {
+        // The caller's bytes may lie in the transaction's memory, which the object to come moves.
+        let name = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: entryKey.count, alignment: 1)
+        defer { name.deallocate() }
+        name.copyMemory(from: entryKey)
         let count = try count(of: .dictionary, key, property)
         let position = try view.dictionaryPosition(key, property, of: entryKey)
         if !position.isFound {
@@ -60,8 +65,8 @@ extension ModelTransaction {
             try replace(position.index, of: key, property, by: .int64(child))
         } else {
             try insertEntry(
-                try prepareEntryKey(entryKey, property), .int64(child), at: position.index, of: key,
-                property)
+                try prepareEntryKey(UnsafeRawBufferPointer(name), property), .int64(child),
+                at: position.index, of: key, property)
         }
         return child
     }

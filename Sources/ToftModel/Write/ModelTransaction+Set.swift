@@ -69,12 +69,7 @@ extension ModelTransaction {
         _ key: Int64, _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>,
         policy: UpdatePolicy = .all
     ) throws(ModelError) {
-        try prepare(assignments, owner)
-        for element in prepared.pointee.elements
-        where owner.properties[element.position].isPrimaryKey {
-            throw .primaryKeyImmutable(
-                className: owner.name, property: owner.properties[element.position].name)
-        }
+        try prepareUpdate(assignments, owner)
         try view.requireObject(key, owner)
         try checkOwned(by: key, owner)
         for element in prepared.pointee.elements where !element.isKeys {
@@ -86,9 +81,30 @@ extension ModelTransaction {
     package func set(
         _ keys: [Int64], _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>
     ) throws(ModelError) {
+        try prepareUpdate(assignments, owner)
+        for key in keys {
+            try view.requireObject(key, owner)
+            try checkOwned(by: key, owner)
+        }
+        let elements = prepared.pointee.elements
+        // What was set may have taken some of them along: embedded objects within others.
+        for key in keys where try view.exists(key, owner) {
+            for element in elements where !element.isKeys {
+                try apply(element, to: key, owner, policy: .all)
+            }
+        }
+    }
+
+    /// Prepares values for objects that exist.
+    private func prepareUpdate(
+        _ assignments: UnsafeBufferPointer<Assignment>, _ owner: ClassHandle
+    ) throws(ModelError) {
         try prepare(assignments, owner)
-        for key in keys { try checkOwned(by: key, owner) }
-        for key in keys { try set(key, owner, assignments) }
+        for element in prepared.pointee.elements
+        where owner.properties[element.position].isPrimaryKey {
+            throw .primaryKeyImmutable(
+                className: owner.name, property: owner.properties[element.position].name)
+        }
     }
 
     /// The same for values that the caller owns.
@@ -136,6 +152,7 @@ extension ModelTransaction {
     {
         try view.requireObject(key, view.schema.classes[property.classPosition])
         try buffer.add(cell, to: key, property)
+        try stored { () throws(StorageError) in try writing.spillKept() }
     }
 
     @inline(__always)

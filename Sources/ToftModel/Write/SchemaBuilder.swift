@@ -18,6 +18,8 @@ struct SchemaBuilder {
         var builder = SchemaBuilder(writing: transaction, schema: plan.target, calls: calls)
         if calls.progress != nil { try builder.count(plan) }
         for change in plan.changes { try builder.carryOut(change) }
+        // What was told of the progress last may have ended the opening.
+        try stored { () throws(StorageError) in try CurrentCall.checkInterruption() }
         try builder.writeRecords()
         return builder.schema
     }

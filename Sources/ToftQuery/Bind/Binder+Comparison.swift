@@ -339,6 +339,7 @@ extension Binder {
         {
             return number
         }
+        if case .link = type, case .link(.nowhere) = given.constant { return given.constant }
         guard type.isComparable(with: constantType) else {
             let what =
                 given.argument.map { "argument $\($0), \(given.constant.description)," }
@@ -393,12 +394,28 @@ extension Binder {
 }
 
 extension BoundPath {
-    /// `ints[0]`: one element at most, so there is no whole list to compare.
+    /// `ints[0]`, `value['key']`: one element at most, so there is no whole list to compare.
     var isOneElement: Bool {
         if case .element = leaf { return true }
+        if case .nested(_, let base, let within) = leaf, !steps.contains(where: \.isCollection) {
+            return base.isOne && within.allSatisfy(\.isOne)
+        }
         let collections = steps.filter(\.isCollection)
         return !leaf.isCollection && collections.count == 1
             && { if case .element? = collections.first { true } else { false } }()
+    }
+}
+
+extension NestedBase {
+    fileprivate var isOne: Bool { if case .elements = self { false } else { true } }
+}
+
+extension NestedStep {
+    fileprivate var isOne: Bool {
+        switch self {
+        case .index, .key: true
+        case .every, .keys: false
+        }
     }
 }
 

@@ -104,9 +104,7 @@ final class PathExpander {
         level.batch.base = base
         func flush() throws(ModelError) {
             guard level.batch.count > 0 else { return }
-            do throws(StorageError) { try CurrentCall.checkInterruption() } catch {
-                throw .storage(error)
-            }
+            try checkInterruption()
             try walk(depth + 1, level.batch, level.batch.rows, ownsItself: false, base, body)
             level.batch.clear()
         }
@@ -123,6 +121,12 @@ final class PathExpander {
         case .backlinks(let origin): try followBacklinks(origin, batch, wanted, append)
         }
         try flush()
+    }
+
+    private func checkInterruption() throws(ModelError) {
+        do throws(StorageError) { try CurrentCall.checkInterruption() } catch {
+            throw .storage(error)
+        }
     }
 
     // MARK: Steps
@@ -198,6 +202,7 @@ final class PathExpander {
         var count = 0
         func flush() throws(ModelError) {
             guard count > 0 else { return }
+            try checkInterruption()
             level.batch.setElementCount(count)
             try body(level.batch)
             vector.useOwnStorage()

@@ -53,17 +53,25 @@ struct ClusterBuilder {
             model?.hasDenseKeys != false && Self.areDense(sources, newKey ?? expected)
         let rows = sources.reduce(newKey == nil ? 0 : 1) { $0 + $1.rows.count }
         if let widening { Self.widen(&encodings, columns, widening) }
-        var (heap, plain) = (0, 0)
-        for (index, column) in columns.enumerated() where column.hasHeap {
+        var sizes: [Int] = []
+        for column in columns {
             var size = 0
-            for source in sources { size += try Self.liveHeap(source, column) }
-            plain += size
-            if model == nil && encodings[index].mayBeCoded && column.type == .bytes
-                && rows >= ClusterLimits.codedRows
-            {
+            if column.hasHeap {
+                for source in sources { size += try Self.liveHeap(source, column) }
+            }
+            sizes.append(size)
+        }
+        let plain = sizes.reduce(0, +)
+        // Few rows too where they are long: coded they were short enough to lie together.
+        let isCoded =
+            model == nil && (rows >= ClusterLimits.codedRows || plain > ClusterLimits.bytes)
+        var heap = 0
+        for (index, column) in columns.enumerated() where column.hasHeap {
+            let size = sizes[index]
+            if isCoded && encodings[index].mayBeCoded && column.type == .bytes {
                 encodings[index].codes = try TextCodes(column, sources, rows: rows, plain: size)
             }
-            if model == nil && column.type == .list && rows >= ClusterLimits.codedRows {
+            if isCoded && column.type == .list {
                 encodings[index].lists = try ListCodes(column, sources, plain: size)
             }
             heap += encodings[index].codes?.heap ?? encodings[index].lists?.heap ?? size

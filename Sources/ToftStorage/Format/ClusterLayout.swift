@@ -55,7 +55,7 @@ package enum ClusterLimits {
     package static let rows = 256
     /// Rows that a cluster is left with at least, where further ones would not fill a page.
     static let filledRows = rows * 3 / 4
-    /// Rows from which on a column of bytes may be coded.
+    /// Rows from which on columns of bytes and lists may be coded; fewer where they are long.
     static let codedRows = 8
     /// Different texts of a coded column; the codes are one byte, and 0 is no text.
     static let codedTexts = 255

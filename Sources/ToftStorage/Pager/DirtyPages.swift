@@ -119,10 +119,12 @@ struct DirtyPages: ~Copyable {
     private mutating func giveBack(_ extent: Extent) {
         if isKeeping { return kept.append(extent) }
         blocks.give(extent.base, pageCount: Int(extent.pageCount))
-        if !kept.isEmpty { giveBackKept() }
+        giveBackKept()
     }
 
-    private mutating func giveBackKept() {
+    /// Gives back what was kept for readers: nothing that was lent is read any more.
+    mutating func giveBackKept() {
+        guard !kept.isEmpty else { return }
         for extent in kept { blocks.give(extent.base, pageCount: Int(extent.pageCount)) }
         kept = []
     }

@@ -123,13 +123,33 @@ extension Store {
     package static func open(
         on file: any StorageFile, coordinator: Coordinator, dirtyLimit: Int = StoreLimit.dirtyBytes,
         firstLogPages: UInt64 = LogLimit.firstPages, isBuffered: Bool = false,
-        encryptionKey: EncryptionKey? = nil, keptBytes: Int = MappedFile.defaultKeptBytes
+        encryptionKey: EncryptionKey? = nil, keptBytes: Int = MappedFile.defaultKeptBytes,
+        isCompacted: Bool = false
     ) throws(StorageError) -> Store {
         let cipher = try cipher(of: file, encryptionKey)
+        let always: @Sendable (UInt64, UInt64) -> Bool = { _, _ in true }
         return try recoverAndOpen(
             MappedFile(file, isBuffered: isBuffered, cipher: cipher, keptBytes: keptBytes),
             coordinator,
-            dirtyLimit: dirtyLimit, firstLogPages: firstLogPages)
+            dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
+            compacts: isCompacted ? always : nil)
+    }
+
+    /// What a read-only attachment that finds nobody else there sees of a file: for tests with
+    /// disks of their own. Nothing is written.
+    package static func readOnlySnapshot(
+        on file: any StorageFile, encryptionKey: EncryptionKey? = nil
+    ) throws(StorageError) -> Snapshot {
+        let file = MappedFile(file, cipher: try cipher(of: file, encryptionKey))
+        let coordinator = try Coordinator.inMemory()
+        let meta = try Recovery.look(file)
+        try coordinator.open(published: PublishedVersion(meta))
+        let store = Store(
+            file: file, coordinator: coordinator, template: meta, isReadOnly: true, dirtyLimit: 0)
+        var pin = try coordinator.pinLatest()
+        pin.isRecovered = false
+        guard let snapshot = try store.snapshot(pinned: pin) else { throw .closed }
+        return snapshot
     }
 
     /// Another store on the same file and coordinator, as another process would have it: for tests.

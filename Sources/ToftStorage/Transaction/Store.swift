@@ -228,7 +228,7 @@ package final class Store: Sendable {
     }
 
     /// Nil if another process has meanwhile recovered a file that was not closed cleanly.
-    private func snapshot(pinned pin: Pin) throws(StorageError) -> Snapshot? {
+    func snapshot(pinned pin: Pin) throws(StorageError) -> Snapshot? {
         guard isReadOnly, leavesFile, !pin.isRecovered else {
             return try Snapshot(store: self, published: pin.published, pin: pin)
         }

@@ -204,6 +204,15 @@ package final class WriteTransaction {
     /// Spills leaves over the limit: for replay, which does not record what it changes.
     func spill() throws(StorageError) { try pages.spill(limit: store.dirtyLimit) }
 
+    /// The same for a change that its caller keeps back: what was lent before is invalid, as after
+    /// every change. Without this, changes for readers alone would never give memory back.
+    @inline(__always)
+    package func spillKept() throws(StorageError) {
+        pages.working.extents.giveBackKept()
+        guard pages.working.extents.bytes > store.dirtyLimit else { return }
+        try pages.spill(limit: store.dirtyLimit)
+    }
+
     // MARK: Ordered trees
 
     /// Sets the value of a key. O(log entries).

@@ -31,7 +31,7 @@ extension CrashTrial {
         let database = try RecordedDatabase(
             on: file, content: content, number: number, next: nextNumber,
             dirtyLimit: workload.dirtyLimit, firstLogPages: workload.firstLogPages,
-            encryptionKey: workload.encryptionKey)
+            encryptionKey: workload.encryptionKey, isCompacted: chance.chance(30))
         nextNumber += 3
         let opening = database.file.events.count
         database.file.note(.acknowledged(number))

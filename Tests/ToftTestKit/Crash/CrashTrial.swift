@@ -108,9 +108,16 @@ package final class CrashTrial {
     /// A file that a crash left opens, shows one of the commits it may show, whole; can be written;
     /// and all that again after closing.
     private func attempt(_ image: CrashImage) throws {
-        let number = try using(file) { store throws -> Int in
+        var allowed = image.acknowledged...max(image.acknowledged, image.began)
+        if chance.chance(15) {
+            // Who only reads does not recover the file, and sees what the recovery will find.
             let number = try look(
-                at: store, image.acknowledged...max(image.acknowledged, image.began))
+                at: try Store.readOnlySnapshot(
+                    on: WrappedFile(file), encryptionKey: workload.encryptionKey), allowed)
+            allowed = number...number
+        }
+        let number = try using(file) { store throws -> Int in
+            let number = try look(at: store, allowed)
             try check(store)
             if chance.chance(25) { return number }
             try commit(Self.laterNumber, to: store)
@@ -171,7 +178,10 @@ package final class CrashTrial {
     }
 
     func look(at store: Store, _ allowed: ClosedRange<Int>) throws -> Int {
-        let snapshot = try store.beginRead()
+        try look(at: try store.beginRead(), allowed)
+    }
+
+    private func look(at snapshot: Snapshot, _ allowed: ClosedRange<Int>) throws -> Int {
         defer { snapshot.release() }
         let number = try Content.commitNumber(snapshot)
         guard number >= allowed.lowerBound else {

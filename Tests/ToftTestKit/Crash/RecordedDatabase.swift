@@ -37,12 +37,13 @@ package final class RecordedDatabase {
     }
 
     /// On a file that holds this content, as the commit with this number left it; the next one gets
-    /// the number `next`.
+    /// the number `next`. Where asked for it is compacted at its opening.
     package init(
         on ground: any StorageFile, content: Content = Content(), number: Int = 0, next: Int = 1,
         lies: Set<RecordingFile.Lie> = [],
         dirtyLimit: Int = StoreLimit.dirtyBytes, firstLogPages: UInt64 = 8,
-        insertBuffer: InsertBufferPolicy = .usual, encryptionKey: EncryptionKey? = nil
+        insertBuffer: InsertBufferPolicy = .usual, encryptionKey: EncryptionKey? = nil,
+        isCompacted: Bool = false
     ) throws {
         self.encryptionKey = encryptionKey
         start = [PageContent](cutting: try ground.content())
@@ -55,7 +56,7 @@ package final class RecordedDatabase {
         startNumber = number
         self.next = next
         contents = [number: content]
-        try open()
+        try open(isCompacted: isCompacted)
     }
 
     // MARK: What a workload does
@@ -268,18 +269,18 @@ package final class RecordedDatabase {
         snapshot.release()
     }
 
-    /// Closes and opens again.
-    package func reopen() throws {
+    /// Closes and opens again, where asked for with a compaction.
+    package func reopen(isCompacted: Bool = false) throws {
         while !pins.isEmpty { try unpin() }
         try closeReporting()
-        try open()
+        try open(isCompacted: isCompacted)
     }
 
-    private func open() throws {
+    private func open(isCompacted: Bool = false) throws {
         file.note(.transaction)
         let opened = try Store.open(
             on: file, coordinator: try Coordinator.inMemory(), dirtyLimit: dirtyLimit,
-            firstLogPages: firstLogPages, encryptionKey: encryptionKey)
+            firstLogPages: firstLogPages, encryptionKey: encryptionKey, isCompacted: isCompacted)
         opened.insertBuffer.withLock { $0.policy = insertBuffer }
         store = opened
     }

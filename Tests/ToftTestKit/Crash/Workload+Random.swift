@@ -46,7 +46,7 @@ package struct RandomEdits {
         }
         for _ in 0..<10 + numbers.below(20) {
             switch numbers.below(24) {
-            case 0: try database.reopen()
+            case 0: try database.reopen(isCompacted: numbers.chance(50))
             case 1: try database.pin()
             case 2: try database.unpin()
             case 3: try database.checkpoint()

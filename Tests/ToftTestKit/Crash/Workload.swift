@@ -138,6 +138,26 @@ extension Workload {
                 try database.reopen()
             }
         },
+        Workload("compacted whole when it is opened") { database, numbers in
+            for round in 0..<3 {
+                try database.commit { edit in
+                    let tree = try edit.makeTree()
+                    for _ in 0..<300 { try edit.put(tree, numbers.bytes(4), numbers.bytes(200)) }
+                    try edit.put(tree, [1], numbers.bytes(30_000))
+                }
+                for key in database.keys(of: 17).prefix(20) {
+                    try database.commit(.deferred) { edit in try edit.delete(17, key) }
+                }
+                if round == 1 {
+                    try database.commit { edit in
+                        for key in edit.keys(of: 18) where key.count == 4 {
+                            try edit.delete(18, key)
+                        }
+                    }
+                }
+                try database.reopen(isCompacted: true)
+            }
+        },
         Workload("a transaction larger than memory may be", dirtyLimit: 64 << 10) {
             database, numbers in
             try database.commit { edit in
@@ -259,7 +279,7 @@ extension Workload {
             case 20: try database.checkpoint()
             case 21: try database.flush()
             case 22...23: try database.commit(.deferred) { edit in try edit.anything(&numbers) }
-            case 0: try database.reopen()
+            case 0: try database.reopen(isCompacted: numbers.chance(50))
             case 1: try database.pin()
             case 2: try database.unpin()
             case 3...5: try database.rollback { edit in try edit.anything(&numbers) }
