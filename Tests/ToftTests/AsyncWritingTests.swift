@@ -31,6 +31,54 @@ struct AsyncWritingTests {
     }
 
     @Test
+    func `A block may commit itself, now or with a word afterwards, or leave it`() throws {
+        try LoopThread.run { loop in
+            let realm = try Realm(configuration: TestRealm.inMemory())
+            let log = Box<[String]>([])
+            try loop.inside {
+                realm.beginAsyncWrite {
+                    realm.add(Dog("Rex"))
+                    realm.commitAsyncWrite { error in
+                        #expect(error == nil && !realm.isInWriteTransaction)
+                        log.value.append("told")
+                    }
+                    log.value.append("committed \(realm.objects(Dog.self).count)")
+                }
+                realm.beginAsyncWrite {
+                    realm.add(Dog("Lost"))
+                    log.value.append("left")
+                }
+                realm.beginAsyncWrite {
+                    realm.add(Dog("Fido"))
+                    try? realm.commitWrite()
+                    log.value.append("done")
+                }
+                let forgotten = realm.beginAsyncWrite { log.value.append("never") }
+                try realm.cancelAsyncWrite(forgotten)
+                #expect(realm.isPerformingAsynchronousWriteOperations)
+            }
+            loop.wait { log.value.count == 4 }
+            loop.rest()
+            #expect(log.value.filter { $0 != "told" } == ["committed 1", "left", "done"])
+            #expect(log.value.count == 4 && !realm.isPerformingAsynchronousWriteOperations)
+            #expect(realm.objects(Dog.self).map(\.name) == ["Rex", "Fido"])
+            try loop.inside {
+                realm.beginWrite()
+                realm.add(Dog("Bello"))
+                let silent = realm.commitAsyncWrite(allowGrouping: true) { _ in
+                    log.value.append("never")
+                }
+                try realm.cancelAsyncWrite(silent)
+                realm.beginWrite()
+                realm.commitAsyncWrite()
+            }
+            loop.rest()
+            #expect(log.value.count == 4 && realm.objects(Dog.self).count == 3)
+            expectError(.notInTransaction) { realm.commitAsyncWrite() }
+        }
+    }
+
+    @Test
     func `They happen in their order on the run loop, and each tells when it is done`() throws {
         try TestRealm.withFolder { folder in
             let configuration = Realm.Configuration(

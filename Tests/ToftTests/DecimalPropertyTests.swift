@@ -60,6 +60,26 @@ struct DecimalPropertyTests {
     }
 
     @Test
+    func `Decimals are numbers to Swift, and are made of those of Foundation`() {
+        #expect(Decimal128(number: 1.5) == 1.5 && Decimal128(number: NSNumber(value: 7)) == 7)
+        #expect(Decimal128(value: Decimal(string: "0.10") ?? 0) == "0.1")
+        #expect(Decimal128(value: NSNumber(value: UInt64.max)) == "18446744073709551615")
+        #expect(Decimal128(value: "x").isNaN && Decimal128(value: [1]).isNaN)
+        #expect(Decimal128(exactly: 12) == 12 && Decimal128(exactly: Int128.max) == nil)
+        #expect(Decimal128(exactly: UInt64.max) == "18446744073709551615")
+        var price: Decimal128 = 10
+        price += 0.5
+        price *= 2
+        price -= 1
+        price /= 4
+        #expect(price == 5)
+        price.negate()
+        #expect(price == -5 && price.magnitude == 5 && price.distance(to: 1) == 6)
+        #expect(price.advanced(by: 0.5) == -4.5 && [1, 2.5, "3"].reduce(Decimal128.zero, +) == 6.5)
+        #expect(Array(stride(from: Decimal128(0), to: 1, by: 0.25)) == [0, 0.25, 0.5, 0.75])
+    }
+
+    @Test
     func `Queries compare, sort and add up by value`() throws {
         try TestRealm.with([Offer.self]) { realm in
             try filled(realm)

@@ -65,7 +65,7 @@ struct EmbeddedTests {
                 #expect(!oak.isInvalidated)
             }
             #expect(houses(realm) == 1)
-            #expect(elm.description == "House (invalid)")
+            #expect(elm.description == "[invalid object]")
             try realm.write { ann.house = nil }
             #expect(ann.house == nil)
             #expect(houses(realm) == 0)

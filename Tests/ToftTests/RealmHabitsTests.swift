@@ -157,6 +157,230 @@ struct RealmHabitsTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `Lists, sets and maps are summed up in a realm and out of one`(_ isManaged: Bool) throws {
+        try TestRealm.with { realm in
+            let person = Person(1, "Ada")
+            person.dogs.append(objectsIn: [Dog("Rex", age: 3), Dog("Fido", age: 6)])
+            let one = Everything()
+            one.ints.append(objectsIn: [3, 1, 2])
+            one.maybeInts.append(objectsIn: [nil, 4])
+            one.doubles.append(objectsIn: [0.5, .nan])
+            one.dates.append(objectsIn: [.distantFuture, .distantPast])
+            let library = Library(1)
+            library.ints.insert(objectsIn: [5, 7])
+            library.counts["a"] = 2
+            library.counts["b"] = 6
+            library.shelf["x"] = Book("X", pages: 30)
+            library.shelf["gone"] = .some(nil)
+            if isManaged {
+                try realm.write {
+                    realm.add(person)
+                    realm.add(one)
+                    realm.add(library)
+                }
+            }
+            #expect(one.ints.min() == 1 && one.ints.max() == 3 && one.ints.sum() == 6)
+            #expect(one.ints.average() == 2.0 && one.doubles.sum() == 0.5)
+            #expect(one.maybeInts.sum(ofProperty: "self") == 4)
+            #expect(one.dates.min() == .distantPast && one.int8s.min() == nil)
+            #expect(person.dogs.sum(ofProperty: "age") == 9 && person.dogs.max(of: \.age) == 6)
+            #expect(person.dogs.average(of: \.age) == 4.5 && person.dogs.min(of: \.age) == 3)
+            #expect(library.ints.sum() == 12 && library.counts.sum() == 8)
+            #expect(library.counts.max() == 6 && library.shelf.sum(of: \.pages) == 30)
+            #expect(AnyRealmCollection(one.ints).sum() == 6)
+            let total: Int = person.dogs.sum(ofProperty: "age")
+            #expect(total == 9)
+            expectError(.noSuchProperty) { () -> Int? in person.dogs.min(ofProperty: "wings") }
+            expectError(.unsupportedAggregate) { () -> Int? in person.dogs.min(ofProperty: "name") }
+            expectError(.overflow) {
+                one.ints.realm == nil
+                    ? List<Int>([.max, 1]).sum()
+                    : try realm.write {
+                        one.ints.append(.max)
+                        return one.ints.sum()
+                    }
+            }
+        }
+    }
+
+    @Test
+    func `What is in no realm equals nothing that is in one`() throws {
+        try TestRealm.with { realm in
+            let (ada, rex) = (Person(1, "Ada"), Dog("Rex"))
+            ada.dogs.append(rex)
+            try realm.write { realm.add(ada) }
+            let people = realm.objects(Person.self)
+            let stranger = Dog("Rex")
+            #expect(people.filter("ANY dogs == %@", stranger).isEmpty)
+            #expect(people.filter("ANY dogs == %@", rex).count == 1)
+            #expect(people.filter("%@ IN dogs", stranger).isEmpty)
+            #expect(people.filter("boss == %@", Person(9, "Zoe")).isEmpty)
+            #expect(people.filter("boss != %@", Person(9, "Zoe")).count == 1)
+            #expect(people.where { $0.dogs.contains(stranger) }.isEmpty)
+            #expect(people.where { $0.dogs.containsAny(in: [stranger, rex]) }.count == 1)
+            #expect(people.where { $0.boss == Person(9, "Zoe") }.isEmpty)
+            #expect(people.where { $0 == ada }.count == 1)
+            #expect(people.where { $0 != Person(2, "Ben") }.count == 1)
+            #expect(people.where { $0.in([ada, Person(2, "Ben")]) }.count == 1)
+            let dogs = realm.objects(Dog.self)
+            try realm.write { realm.delete(rex) }
+            #expect(people.where { $0.dogs.contains(rex) }.isEmpty && dogs.isEmpty)
+        }
+    }
+
+    @Test
+    func `An object of another realm is no argument`() throws {
+        try TestRealm.with { realm in
+            try TestRealm.with { other in
+                let (rex, stranger) = (Dog("Rex"), Dog("Rex"))
+                let ada = Person(1, "Ada")
+                ada.dogs.append(rex)
+                try realm.write { realm.add(ada) }
+                try other.write { other.add(stranger) }
+                let people = realm.objects(Person.self)
+                expectError(.wrongRealm) { people.filter("ANY dogs == %@", stranger) }
+                expectError(.wrongRealm) { people.filter("ANY dogs IN %@", [rex, stranger]) }
+                expectError(.wrongRealm) { people.where { $0.dogs.contains(stranger) } }
+                expectError(.wrongRealm) { people.index(matching: { $0.dogs.contains(stranger) }) }
+                #expect(people.where { $0.dogs.contains(rex.freeze()) }.count == 1)
+                #expect(people.freeze().filter("ANY dogs == %@", rex).count == 1)
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `A path by its name goes on beyond collections, and sums them up`(_ isManaged: Bool) throws
+    {
+        try TestRealm.with { realm in
+            let (ada, ben) = (Person(1, "Ada", age: 30), Person(2, "Ben", age: 50))
+            ada.boss = ben
+            ada.dogs.append(objectsIn: [Dog("Rex", age: 3), Dog("Fido", age: 6), Dog("Rex")])
+            let people: any RealmCollection
+            if isManaged {
+                try realm.write { realm.add(ada) }
+                people = realm.objects(Person.self).sorted(by: \.id)
+            } else {
+                people = List([ada, ben])
+            }
+            #expect(people.value(forKeyPath: "@count") as? Int == 2)
+            #expect(people.value(forKeyPath: "@sum.age") as? Int == 80)
+            #expect(people.value(forKeyPath: "@avg.age") as? Double == 40)
+            #expect(people.value(forKeyPath: "@max.boss.age") as? Int == 50)
+            #expect(people.value(forKeyPath: "name") as? [String] == ["Ada", "Ben"])
+            #expect(people.value(forKeyPath: "@unionOfObjects.boss.name") as? [String] == ["Ben"])
+            let dogs = people.value(forKeyPath: "@distinctUnionOfArrays.dogs") as? [Dog]
+            #expect(dogs?.map(\.name) == ["Rex", "Fido", "Rex"])
+            #expect(ada.value(forKeyPath: "dogs.@min.age") as? Int == 1)
+            #expect(ada.value(forKeyPath: "dogs.@count") as? Int == 3)
+            let names = ada.value(forKeyPath: "dogs.@distinctUnionOfObjects.name") as? [String]
+            #expect(names == ["Rex", "Fido"])
+            expectError(.noSuchProperty) { people.value(forKeyPath: "@median.age") }
+            if isManaged { realm.beginWrite() }
+            people.setValue(60, forKeyPath: "boss.age")
+            if isManaged { try realm.commitWrite() }
+            #expect(ben.age == 60)
+        }
+    }
+
+    @Test
+    func `A pool of what is released later is only a block here`() throws {
+        #expect(autoreleasepool { 3 } == 3)
+        #expect(throws: Realm.Error.self) { try autoreleasepool { throw Realm.Error(.fail) } }
+    }
+
+    @Test
+    func `Lists of values are asked no questions, in Swift neither`() throws {
+        try TestRealm.with { realm in
+            let one = Everything()
+            try realm.write { realm.add(one) }
+            expectError(.typeMismatch) { one.ints.where { $0 > 3 } }
+            expectError(.typeMismatch) { one.ints.index(matching: { $0 == 7 }) }
+        }
+    }
+
+    @Test
+    func `A write without changes is told to the realm's observers`() throws {
+        try LoopThread.run { loop in
+            let realm = try Realm(configuration: TestRealm.inMemory())
+            let calls = Box(0)
+            let token = try loop.inside { realm.observe { _, _ in calls.value += 1 } }
+            try realm.write {}
+            #expect(calls.value == 1)
+            realm.beginWrite()
+            try realm.commitWrite(withoutNotifying: [token])
+            #expect(calls.value == 1)
+            try realm.write { realm.add(Dog("Rex")) }
+            #expect(calls.value == 2)
+            let nested = try loop.inside {
+                realm.observe { _, realm in try? realm.write {} }
+            }
+            try realm.write {}
+            #expect(calls.value == 3)
+            token.invalidate()
+            try realm.write {}
+            #expect(calls.value == 3)
+            nested.invalidate()
+        }
+    }
+
+    @Test
+    func `Types are named as in Realm`() {
+        func name<Wrapped: OptionalProtocol>(_ type: Wrapped.Type) -> String {
+            "\(Wrapped.Wrapped.self)"
+        }
+        func isSortable(_ type: Any.Type) -> Bool { type is any SortableType.Type }
+        #expect(name(Int?.self) == "Int" && isSortable(String.self) && !isSortable(Dog.self))
+        let types: [ObjectBase.Type] = [Dog.self, Person.self]
+        #expect(types.map { $0.className() } == ["Dog", "Person"])
+        #expect(Person.sharedSchema()?.primaryKeyProperty?.name == "id")
+        let (one, other) = (NotificationToken(), NotificationToken())
+        #expect(Set([one, other, one]).count == 2)
+    }
+
+    @Test
+    func `Objects, collections and schemas are written as Realm writes them`() throws {
+        try TestRealm.with { realm in
+            let person = Person(1, "Ada")
+            person.dogs.append(objectsIn: [Dog("Rex", age: 3), Dog("Fido")])
+            let lines = person.description.split(separator: "\n").map(String.init)
+            #expect(
+                lines[0] == "Person {" && lines[1] == "\tid = 1;" && lines[2] == "\tname = Ada;")
+            #expect(lines.contains("\tnickname = (null);"))
+            let list = try #require(lines.firstIndex { $0.hasPrefix("\tdogs = List<Dog> <0x") })
+            #expect(lines[list].hasSuffix("> (") && lines[list + 1] == "\t\t[0] Dog {")
+            #expect(lines[list + 2] == "\t\t\tname = Rex;" && lines[list + 4] == "\t\t},")
+            #expect(Array(lines.suffix(3)) == ["\t\t}", "\t);", "}"])
+            #expect(
+                List<Int>(Array(0..<102)).description.hasSuffix(
+                    "[99] 99\n\t... 2 objects skipped.\n)"))
+            #expect(List<Int>().description.hasSuffix("> (\n\n)"))
+            #expect(realm.objects(Dog.self).description.hasPrefix("Results<Dog> <0x"))
+            #expect(
+                realm.schema["Dog"]?["name"]?.description == """
+                    name {
+                    \ttype = string;
+                    \tcolumnName = name;
+                    \tindexed = NO;
+                    \tisPrimary = NO;
+                    \tarray = NO;
+                    \tset = NO;
+                    \tdictionary = NO;
+                    \toptional = NO;
+                    }
+                    """)
+            #expect(
+                realm.schema.description.contains(
+                    "\tDog {\n\t\tname {\n\t\t\ttype = string;\n"))
+            #expect(
+                realm.schema["Person"]?["dogs"]?.description.contains(
+                    "\ttype = object;\n\tobjectClassName = Dog;\n") == true)
+            #expect(
+                SortDescriptor(keyPath: "age").description
+                    == "SortDescriptor(keyPath: age, direction: ascending)")
+        }
+    }
+
     @Test
     func `What is read only is not deleted for its classes`() throws {
         try TestRealm.withFolder { folder in

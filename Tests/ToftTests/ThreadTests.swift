@@ -64,6 +64,44 @@ struct ThreadTests {
     }
 
     @Test
+    func `A reference moves a realm that is older, and no other`() throws {
+        let configuration = TestRealm.inMemory()
+        let realm = try Realm(configuration: configuration)
+        let rex = Dog("Rex")
+        try realm.write { realm.add(rex) }
+        let reference = Shared(ThreadSafeReference(to: rex))
+        let (isOpen, isDeleted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let outcome = Shared<[Bool]>([])
+        let hasEnded = DispatchSemaphore(value: 0)
+        Thread {
+            if let realm = try? Realm(configuration: configuration) {
+                isOpen.signal()
+                isDeleted.wait()
+                // It has been deleted since, in a version that this realm does not show yet.
+                let dog = realm.resolve(reference.current)
+                outcome.change { $0.append(dog?.name == "Rex") }
+                realm.refresh()
+                outcome.change { $0.append(dog?.isInvalidated == true) }
+            }
+            hasEnded.signal()
+        }.start()
+        isOpen.wait()
+        try realm.write { realm.delete(rex) }
+        isDeleted.signal()
+        hasEnded.wait()
+        #expect(outcome.current == [true, true])
+        let fido = Dog("Fido")
+        let inside = try realm.write { () -> ThreadSafeReference<Dog> in
+            realm.add(fido)
+            return ThreadSafeReference(to: fido)
+        }
+        try elsewhere {
+            let realm = try Realm(configuration: configuration)
+            #expect(realm.resolve(inside)?.name == "Fido")
+        }
+    }
+
+    @Test
     func `References carry objects, lists, results and linking objects to another thread, once`()
         throws
     {

@@ -133,6 +133,22 @@ struct WritingTests {
     }
 
     @Test
+    func `A chain of objects is added however long it is`() throws {
+        try TestRealm.with([Household.self, Door.self, Person.self, Dog.self]) { realm in
+            let first = Household()
+            var last = first
+            for _ in 0..<20_000 {
+                let next = Household()
+                last.neighbour = next
+                last = next
+            }
+            try realm.write { realm.add(first) }
+            #expect(realm.objects(Household.self).count == 20_001)
+            #expect(first.neighbour?.neighbour?.realm == realm && last.neighbour == nil)
+        }
+    }
+
+    @Test
     func `The list that the app holds becomes the managed one`() throws {
         try TestRealm.with { realm in
             let person = Person(1, "Ada")

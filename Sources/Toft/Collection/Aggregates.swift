@@ -54,6 +54,8 @@ extension Optional: _HasSum where Wrapped: AddableType { public typealias Sum = 
 /// What can be sorted by: numbers, text, dates, Bool, data, UUID, ObjectId, optional or not, and
 /// `AnyRealmValue`.
 public protocol _HasPersistedOrder {}
+/// The same, as Realm calls it.
+public typealias SortableType = _HasPersistedOrder
 extension Bool: _HasPersistedOrder {}
 extension Int: _HasPersistedOrder {}
 extension Int8: _HasPersistedOrder {}

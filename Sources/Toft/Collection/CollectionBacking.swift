@@ -55,7 +55,7 @@ extension CollectionBacking {
     ) throws -> _Carrier {
         try session.verify()
         let carried = handle.carried
-        return _Carrier(from: session) { session in
+        return try _Carrier(from: session) { session in
             guard let handle = try carried.handle(in: session.engine) else { return nil }
             return make(
                 CollectionBacking(

@@ -27,8 +27,8 @@ extension List: _Persistable {
     }
 
     public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> List {
-        if let list = any as? List, !Element._isEmbedded || list.isUnmanaged {
-            return conversion.isLive ? list : List(Array(list))
+        if conversion.isLive, let list = any as? List, !Element._isEmbedded || list.isUnmanaged {
+            return list
         }
         let list = List()
         guard let any = any.flattened else { return list }

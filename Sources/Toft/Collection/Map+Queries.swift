@@ -13,14 +13,23 @@ extension Map {
         } ?? Results(nil)
     }
 
+    private func aggregate(_ kind: Aggregate, of property: String) -> _EngineValue? {
+        Misuse.reporting { () -> _EngineValue? in
+            guard try _core() != nil else {
+                let values = try UnmanagedValues(map(\.value), property)
+                return _EngineValue(try values.aggregate(kind))
+            }
+            return results("\(kind)").aggregate(kind, of: property)
+        } ?? nil
+    }
+
     /// Those values that match a query in text, of a map of objects.
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Value> {
         results("filter").filter(predicateFormat, all: arguments)
     }
 
     /// Those values that match a query in Swift, of a map of objects.
-    public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value>
-    where Value: _OptionalProtocol, Value.Wrapped: ObjectBase {
+    public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> {
         results("where").where(isIncluded)
     }
 
@@ -43,22 +52,22 @@ extension Map {
 
     /// The least value of a property; nil when there is none.
     public func min<Extreme: MinMaxType>(ofProperty property: String) -> Extreme? {
-        results("min").min(ofProperty: property)
+        aggregate(.minimum, of: property).flatMap { Extreme._scalar(from: $0) }
     }
 
     /// The greatest value of a property; nil when there is none.
     public func max<Extreme: MinMaxType>(ofProperty property: String) -> Extreme? {
-        results("max").max(ofProperty: property)
+        aggregate(.maximum, of: property).flatMap { Extreme._scalar(from: $0) }
     }
 
     /// The sum of a property; 0 when there is no value.
     public func sum<Sum: AddableType>(ofProperty property: String) -> Sum {
-        results("sum").sum(ofProperty: property)
+        aggregate(.sum, of: property).flatMap { Sum._scalar(from: $0) } ?? Sum()
     }
 
     /// The mean of a property; nil when there is no value.
     public func average<Mean: AddableType>(ofProperty property: String) -> Mean? {
-        results("average").average(ofProperty: property)
+        aggregate(.average, of: property).flatMap { Mean._scalar(from: $0) }
     }
 }
 

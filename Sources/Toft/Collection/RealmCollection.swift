@@ -66,6 +66,66 @@ extension RealmCollection {
         for element in self { (element as? ObjectBase)?.setValue(value, forKey: key) }
     }
 
+    /// Sets the property at the end of a path over to-one links, from each element.
+    public func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        for element in self { (element as? ObjectBase)?.setValue(value, forKeyPath: keyPath) }
+    }
+
+    /// What a path leads to from each element, `[Any?]`; or one value of all: "@count", and
+    /// "@min.age", "@max.age", "@sum.age", "@avg.age". After "@unionOfObjects." the path is that of
+    /// each element, without nil, after "@distinctUnionOfObjects." each value once; after
+    /// "@unionOfArrays." and "@distinctUnionOfArrays." it leads to collections, whose elements are
+    /// put together.
+    public func value(forKeyPath keyPath: String) -> Any? {
+        guard keyPath.hasPrefix("@") else { return values(forKeyPath: keyPath) }
+        let parts = keyPath.split(separator: ".", maxSplits: 1).map(String.init)
+        let path = parts.count > 1 ? parts[1] : "self"
+        switch parts[0] {
+        case "@count": return count
+        case "@min": return anyAggregate(.minimum, of: path)
+        case "@max": return anyAggregate(.maximum, of: path)
+        case "@sum": return anyAggregate(.sum, of: path)
+        case "@avg": return anyAggregate(.average, of: path)
+        case "@unionOfObjects": return union(path)
+        case "@distinctUnionOfObjects": return Self.distinct(union(path))
+        case "@unionOfArrays": return union(path).flatMap(Self.elements)
+        case "@distinctUnionOfArrays":
+            return Self.distinct(union(path).flatMap(Self.elements))
+        default:
+            Misuse.report(
+                Realm.Error(
+                    .noSuchProperty,
+                    "'\(parts[0])' is none of @count, @min, @max, @sum, @avg, @unionOfObjects, "
+                        + "@unionOfArrays and the two with distinctUnion."))
+            return nil
+        }
+    }
+
+    private func anyAggregate(_ kind: Aggregate, of property: String) -> Any? {
+        aggregate(kind, of: property).flatMap { AnyRealmValue._make($0).content }
+    }
+
+    private func values(forKeyPath path: String) -> [Any?] {
+        map { element in
+            path == "self" ? element as Any? : (element as? ObjectBase)?.value(forKeyPath: path)
+        }
+    }
+
+    /// What a path leads to from each element, without nil.
+    private func union(_ path: String) -> [Any] {
+        values(forKeyPath: path).compactMap(\.flattened)
+    }
+
+    private static func elements(of collection: Any) -> [Any] {
+        (collection as? any Sequence).map { $0.compactMap { ($0 as Any?).flattened } } ?? []
+    }
+
+    /// Each value once, in the order in which they come.
+    private static func distinct(_ values: [Any]) -> [Any] {
+        var seen: Set<AnyHashable> = []
+        return values.filter { ($0 as? AnyHashable).map { seen.insert($0).inserted } ?? true }
+    }
+
     /// Where an element is: an object by being the same, a value by being equal. Nil if it is not
     /// there, and for an unmanaged object.
     public func index(of element: Element) -> Int? {
@@ -91,21 +151,14 @@ extension RealmCollection {
 
     func filter(_ predicateFormat: String, all arguments: [Any]) -> Results<Element> {
         derived("filter") { core in
-            let format = try PredicateFormat(predicateFormat, arguments)
+            let format = try PredicateFormat(predicateFormat, arguments, in: core.session)
             return try core.results.filter(format.text, arguments: format.arguments)
         }
     }
 
     /// Those elements that match a query in Swift: `where { $0.age > 3 && $0.name.starts(with: "A")
-    /// }`. The compiler checks it.
-    public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element>
-    where Element: ObjectBase {
-        matching(isIncluded)
-    }
-
-    /// The same for the objects of a map.
-    public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element>
-    where Element: _OptionalProtocol, Element.Wrapped: ObjectBase {
+    /// }`. The compiler checks it. Of values it is misuse, as in Realm: only objects are asked.
+    public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
         matching(isIncluded)
     }
 
@@ -117,7 +170,7 @@ extension RealmCollection {
 
     private func matching<Model>(_ isIncluded: (Query<Model>) -> Query<Bool>) -> Results<Element> {
         derived("where") { core in
-            let query = try isIncluded(Query<Model>()).predicate()
+            let query = try isIncluded(Query<Model>()).predicate(in: core.session)
             return try core.results.filter(query.syntax, arguments: query.arguments)
         }
     }
@@ -129,16 +182,15 @@ extension RealmCollection {
 
     func index(matching predicateFormat: String, all arguments: [Any]) -> Int? {
         firstIndex { core in
-            let format = try PredicateFormat(predicateFormat, arguments)
+            let format = try PredicateFormat(predicateFormat, arguments, in: core.session)
             return try core.results.filter(format.text, arguments: format.arguments)
         }
     }
 
     /// The index of the first element that matches a query in Swift.
-    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int?
-    where Element: ObjectBase {
+    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
         firstIndex { core in
-            let query = try isIncluded(Query<Element>()).predicate()
+            let query = try isIncluded(Query<Element>()).predicate(in: core.session)
             return try core.results.filter(query.syntax, arguments: query.arguments)
         }
     }
@@ -203,12 +255,20 @@ extension RealmCollection {
         } ?? Results(nil)
     }
 
+    /// Whether it is a list or a set that holds its elements itself.
+    var isUnmanaged: Bool {
+        get throws {
+            guard try _core() == nil else { return false }
+            let isErased = (self as? any ErasedCollection)?.isOfAdoptable ?? false
+            return isErased || self is any AdoptableCollection
+        }
+    }
+
     /// What a managed collection stands on; nil for one whose realm was invalidated. An unmanaged
     /// list or set is misuse.
     func requiredCore(_ name: String) throws -> _CollectionCore? {
         guard let core = try _core() else {
-            let isErased = (self as? any ErasedCollection)?.isOfAdoptable ?? false
-            guard isErased || self is any AdoptableCollection else { return nil }
+            guard try isUnmanaged else { return nil }
             throw CollectionBacking.unmanaged(name, "collections")
         }
         if core.isStale { return nil }
@@ -223,30 +283,22 @@ extension RealmCollection {
     /// The least value of a property; nil when there is none. In Toft this and its kin also take a
     /// path over to-one links, "boss.age": objects whose link is nil do not count.
     public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
-        aggregate("min") { core in
-            try core.results.aggregate(.minimum, of: property)
-        }.flatMap { Value._scalar(from: $0) }
+        aggregate(.minimum, of: property).flatMap { Value._scalar(from: $0) }
     }
 
     /// The greatest value of a property; nil when there is none.
     public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
-        aggregate("max") { core in
-            try core.results.aggregate(.maximum, of: property)
-        }.flatMap { Value._scalar(from: $0) }
+        aggregate(.maximum, of: property).flatMap { Value._scalar(from: $0) }
     }
 
     /// The sum of a property; 0 when there is no value.
     public func sum<Value: AddableType>(ofProperty property: String) -> Value {
-        aggregate("sum") { core in
-            try core.results.aggregate(.sum, of: property)
-        }.flatMap { Value._scalar(from: $0) } ?? Value()
+        aggregate(.sum, of: property).flatMap { Value._scalar(from: $0) } ?? Value()
     }
 
     /// The mean of a property; nil when there is no value.
     public func average<Value: AddableType>(ofProperty property: String) -> Value? {
-        aggregate("average") { core in
-            try core.results.aggregate(.average, of: property)
-        }.flatMap { Value._scalar(from: $0) }
+        aggregate(.average, of: property).flatMap { Value._scalar(from: $0) }
     }
 
     /// The least value of a property: `min(of: \.age)`.
@@ -277,43 +329,42 @@ extension RealmCollection {
     /// is none.
     public func min(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue?
     where Element: ObjectBase {
-        mixedAggregate("min", .minimum, keyPath)
+        mixedAggregate(.minimum, keyPath)
     }
 
     /// The greatest of the values of a property; nil when there is none.
     public func max(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue?
     where Element: ObjectBase {
-        mixedAggregate("max", .maximum, keyPath)
+        mixedAggregate(.maximum, keyPath)
     }
 
     /// The sum of the numbers among the values of a property, a decimal.
     public func sum(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue
     where Element: ObjectBase {
-        mixedAggregate("sum", .sum, keyPath) ?? .decimal128(0)
+        mixedAggregate(.sum, keyPath) ?? .decimal128(0)
     }
 
     /// The mean of the numbers among the values of a property, a decimal; nil when there is none.
     public func average(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue?
     where Element: ObjectBase {
-        mixedAggregate("average", .average, keyPath)
+        mixedAggregate(.average, keyPath)
     }
 
-    private func mixedAggregate(
-        _ name: String, _ kind: Aggregate, _ keyPath: KeyPath<Element, AnyRealmValue>
-    ) -> AnyRealmValue? where Element: ObjectBase {
+    private func mixedAggregate(_ kind: Aggregate, _ keyPath: KeyPath<Element, AnyRealmValue>)
+        -> AnyRealmValue? where Element: ObjectBase
+    {
         let property = KeyPathNames.name(of: keyPath)
-        let found = aggregate(name) { core in
-            try core.results.aggregate(kind, of: property)
-        }.map { AnyRealmValue._make($0) }
+        let found = aggregate(kind, of: property).map { AnyRealmValue._make($0) }
         return found == AnyRealmValue.none ? nil : found
     }
 
-    private func aggregate(_ name: String, _ work: (_CollectionCore) throws -> Value)
-        -> _EngineValue?
-    {
+    func aggregate(_ kind: Aggregate, of property: String) -> _EngineValue? {
         Misuse.reporting { () -> _EngineValue? in
-            guard let core = try requiredCore(name) else { return nil }
-            return _EngineValue(try work(core))
+            if try isUnmanaged {
+                return _EngineValue(try UnmanagedValues(self, property).aggregate(kind))
+            }
+            guard let core = try requiredCore("\(kind)") else { return nil }
+            return _EngineValue(try core.results.aggregate(kind, of: property), core.session)
         } ?? nil
     }
 }

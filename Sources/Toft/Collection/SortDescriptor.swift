@@ -21,7 +21,9 @@ public struct SortDescriptor: Hashable, Sendable {
 }
 
 extension SortDescriptor: CustomStringConvertible {
-    public var description: String { "\(keyPath) \(ascending ? "ascending" : "descending")" }
+    public var description: String {
+        "SortDescriptor(keyPath: \(keyPath), direction: \(ascending ? "ascending" : "descending"))"
+    }
 }
 
 extension SortDescriptor: ExpressibleByStringLiteral {

@@ -282,20 +282,18 @@ extension CollectionBacking {
 
 extension RealmCollection where Element == AnyRealmValue {
     /// The least value besides nil, as values of all types are sorted; nil when there is none.
-    public func min() -> AnyRealmValue? { aggregate("min", .minimum) }
+    public func min() -> AnyRealmValue? { aggregate(.minimum) }
     /// The greatest value, as values of all types are sorted; nil when there is none.
-    public func max() -> AnyRealmValue? { aggregate("max", .maximum) }
+    public func max() -> AnyRealmValue? { aggregate(.maximum) }
     /// The sum of all numbers, a decimal; 0 when there is none.
-    public func sum() -> AnyRealmValue { aggregate("sum", .sum) ?? .decimal128(0) }
+    public func sum() -> AnyRealmValue { aggregate(.sum) ?? .decimal128(0) }
     /// The mean of all numbers, a decimal; nil when there is none.
-    public func average() -> AnyRealmValue? { aggregate("average", .average) }
+    public func average() -> AnyRealmValue? { aggregate(.average) }
 
-    private func aggregate(_ name: String, _ aggregate: Aggregate) -> AnyRealmValue? {
-        Misuse.reporting { () -> AnyRealmValue? in
-            guard let core = try requiredCore(name) else { return nil }
-            let value = try core.results.aggregate(aggregate, of: nil)
-            return value.isNull ? nil : try AnyRealmValue(value, in: core.session)
-        } ?? nil
+    private func aggregate(_ kind: Aggregate) -> AnyRealmValue? {
+        aggregate(kind, of: "self").map { AnyRealmValue._make($0) }.flatMap {
+            $0 == .none ? nil : $0
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+public import Foundation
 internal import ToftModel
 
 /// A decimal number of IEEE 754-2008: 34 digits, and an exponent of -6176...6111.
@@ -17,12 +18,16 @@ public struct Decimal128: Hashable, Sendable {
     /// - Parameter string: any other text gives NaN, as in Realm 20.
     public init(string: String) { number = ToftModel.Decimal128(string) ?? .nan }
 
-    /// The number of what a `Decimal128`, an integer, a `Double`, a `Float` or a text says.
+    /// The number of what a `Decimal128`, an integer, a `Double`, a `Float`, a `Decimal`, an
+    /// `NSNumber` or a text says.
     ///
     /// - Parameter value: anything else gives NaN, where Realm throws.
     public init(value: Any) {
         self = Self._scalar(converting: value) ?? Self(ToftModel.Decimal128.nan)
     }
+
+    /// The number of an `NSNumber`.
+    public init(number: NSNumber) { self.init(value: number) }
 
     /// An integer. One with more than 34 digits is rounded, half to even.
     public init(_ integer: some BinaryInteger) {
@@ -66,9 +71,29 @@ public struct Decimal128: Hashable, Sendable {
     public static prefix func - (number: Decimal128) -> Decimal128 {
         Decimal128(number.number.negated)
     }
+    public static func *= (left: inout Decimal128, right: Decimal128) { left = left * right }
+    public static func /= (left: inout Decimal128, right: Decimal128) { left = left / right }
+}
+
+extension Decimal128: SignedNumeric, Strideable {
+    /// An integer; nil where it has more digits than are kept.
+    public init?(exactly source: some BinaryInteger) {
+        let digits = String(source.magnitude)
+        let zeros = digits.reversed().prefix { $0 == "0" }.count
+        guard digits.count - zeros <= 34 else { return nil }
+        self.init(source)
+    }
+
+    public func distance(to other: Decimal128) -> Decimal128 { other - self }
+    public func advanced(by amount: Decimal128) -> Decimal128 { self + amount }
 }
 
 extension Decimal128: Comparable, CustomStringConvertible {
+    // Without it Swift would ask whether the distance is 0, which is a decimal.
+    public static func == (left: Decimal128, right: Decimal128) -> Bool {
+        left.number == right.number
+    }
+
     public static func < (left: Decimal128, right: Decimal128) -> Bool {
         left.number < right.number
     }
@@ -140,6 +165,9 @@ extension Decimal128: _Scalar {
         case let double as Double: Decimal128(floatLiteral: double)
         case let integer as any BinaryInteger: Decimal128(integer)
         case let float as Float: ToftModel.Decimal128("\(float)").map { Decimal128($0) }
+        case let decimal as Decimal: ToftModel.Decimal128("\(decimal)").map { Decimal128($0) }
+        case let number as NSNumber:
+            ToftModel.Decimal128(number.stringValue).map { Decimal128($0) }
         default: nil
         }
     }

@@ -10,12 +10,14 @@ extension ObjectBase {
         return value.flatMap(\.flattened)
     }
 
-    /// The value at the end of a path over to-one links: "owner.name".
+    /// The value at the end of a path over to-one links: "owner.name". Beyond a collection the path
+    /// goes on as there: "dogs.@avg.age".
     public final func value(forKeyPath keyPath: String) -> Any? {
         guard let dot = keyPath.firstIndex(of: ".") else { return value(forKey: keyPath) }
         let next = value(forKey: String(keyPath[..<dot]))
-        return (next as? ObjectBase)?.value(
-            forKeyPath: String(keyPath[keyPath.index(after: dot)...]))
+        let rest = String(keyPath[keyPath.index(after: dot)...])
+        if let objects = next as? any RealmCollection { return objects.value(forKeyPath: rest) }
+        return (next as? ObjectBase)?.value(forKeyPath: rest)
     }
 
     /// Sets the property with this name to a value that can be converted: numbers of any type,

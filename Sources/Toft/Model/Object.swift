@@ -16,9 +16,22 @@ internal import ToftModel
 /// `realm.add(person)` makes it managed and live: it shows and changes what the database holds, and
 /// belongs to its realm's thread. Differs from Realm: it is no `NSObject` (there is no key-value
 /// observing on Linux), and only `@Persisted` properties are kept.
-open class Object: ObjectBase {
+open class Object: ObjectBase, RealmFetchable {
     public required init() { super.init() }
+
+    public static var _fetched: Object.Type { self }
 
     /// The name of the primary key, for classes that don't say `@Persisted(primaryKey: true)`.
     open class func primaryKey() -> String? { nil }
 }
+
+/// What `Realm.objects` gives: the classes of objects, and the projections of such.
+public protocol RealmFetchable: RealmCollectionValue {
+    /// The class that is asked for. Not for apps.
+    static var _fetched: Object.Type { get }
+}
+
+/// `Object`, for code that has another type of this name.
+public typealias RealmSwiftObject = Object
+/// `EmbeddedObject`, for code that has another type of this name.
+public typealias RealmSwiftEmbeddedObject = EmbeddedObject

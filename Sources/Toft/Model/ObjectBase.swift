@@ -100,6 +100,9 @@ extension ObjectBase {
     /// The class's name in the database.
     public static func className() -> String { ModelClass.name(of: self) }
 
+    /// The class and its persisted properties, as the class is declared.
+    public static func sharedSchema() -> ObjectSchema? { ObjectSchema(ModelClass.of(self)) }
+
     /// The realm that manages the object; nil for an unmanaged one.
     public final var realm: Realm? { row.map { Realm($0.session) } }
 
@@ -131,6 +134,14 @@ struct ManagedRow {
     /// Whether the object exists; false too where that can't be found out: on another thread, after
     /// the realm was closed.
     var isValid: Bool { (try? handle.isValid) ?? false }
+
+    /// Throws unless the object exists and may be read here and now.
+    func requireValid() throws {
+        try home.verify()
+        guard try handle.isValid else {
+            throw Realm.Error(.objectDeleted, "The object has been deleted or invalidated.")
+        }
+    }
 
     func isSame(as other: ManagedRow) -> Bool {
         session === other.session && handle == other.handle

@@ -1,91 +1,77 @@
 internal import ToftModel
-/// Objects and collections as text: every property, linked objects within, to a depth and a length
-/// that keep it readable.
-struct ObjectDescription {
+
+/// Objects and collections as text, as Realm writes them: every property, linked objects within, to
+/// a depth and a length that keep it readable.
+enum ObjectDescription {
     private static let depth = 5
     private static let elements = 100
+    private static let tooDeep = "<Maximum depth exceeded>"
 
-    private var text = ""
+    static func text(of object: ObjectBase) -> String { text(of: object, depth) }
 
-    static func text(of object: ObjectBase) -> String {
-        var description = ObjectDescription()
-        description.add(object, indentation: 0, depth: depth)
-        return description.text
-    }
+    static func text(of map: some DescribedMap) -> String { text(of: map, depth) }
 
-    static func text(of map: some DescribedMap) -> String {
-        var description = ObjectDescription()
-        description.add(map, indentation: 0, depth: depth)
-        return description.text
-    }
+    static func text(of collection: some RealmCollection) -> String { text(of: collection, depth) }
 
-    static func text(of collection: some RealmCollection) -> String {
-        var description = ObjectDescription()
-        description.add(collection, indentation: 0, depth: depth)
-        return description.text
-    }
-
-    private mutating func add(_ object: ObjectBase, indentation: Int, depth: Int) {
+    private static func text(of object: ObjectBase, _ depth: Int) -> String {
+        guard depth > 0 else { return tooDeep }
+        guard !object.isInvalidated else { return "[invalid object]" }
         let model = object.objectSchema.model
-        if object.isInvalidated {
-            text += "\(model.name) (invalid)"
-            return
-        }
-        guard depth > 0 else {
-            text += "\(model.name) {...}"
-            return
-        }
-        let margin = String(repeating: " ", count: indentation + 4)
-        text += "\(model.name) {\n"
-        for property in model.properties where property.shape.type != .linkingObjects {
-            text += "\(margin)\(property.name) = "
+        let lines = model.properties.filter { $0.shape.type != .linkingObjects }.map { property in
             let value: Any? =
                 object is DynamicObject
                 ? object.value(forKey: property.name) : property.value(in: object)
-            add(any: value, indentation: indentation + 4, depth: depth - 1)
-            text += ";\n"
+            return "\(property.name) = \(text(of: value, depth - 1) ?? "(null)");"
         }
-        text += String(repeating: " ", count: indentation) + "}"
+        return "\(model.name) {\n" + lines.map { "\t\(indented($0))\n" }.joined() + "}"
     }
 
-    private mutating func add(_ collection: some RealmCollection, indentation: Int, depth: Int) {
-        let margin = String(repeating: " ", count: indentation + 4)
-        text += "\(Swift.type(of: collection)) (\n"
-        for (index, element) in collection.prefix(Self.elements).enumerated() {
-            text += "\(margin)[\(index)] "
-            add(any: element, indentation: indentation + 4, depth: depth)
-            text += "\n"
+    private static func text(of collection: some RealmCollection, _ depth: Int) -> String {
+        guard depth > 0 else { return tooDeep }
+        let lines = collection.prefix(elements).enumerated().map {
+            "[\($0)] \(text(of: $1, depth - 1) ?? "<null>")"
         }
-        let rest = collection.count - Self.elements
-        if rest > 0 { text += "\(margin)... \(rest) more\n" }
-        text += String(repeating: " ", count: indentation) + ")"
+        let name = "\(type(of: collection)) <\(address(of: collection))>"
+        return text(named: name, lines, skipped: collection.count - elements)
     }
 
-    private mutating func add(_ map: some DescribedMap, indentation: Int, depth: Int) {
-        let margin = String(repeating: " ", count: indentation + 4)
+    private static func text(of map: some DescribedMap, _ depth: Int) -> String {
+        guard depth > 0 else { return tooDeep }
         let entries = map.anyEntries
-        text += "\(Swift.type(of: map)) {\n"
-        for (key, value) in entries.prefix(Self.elements) {
-            text += "\(margin)[\(key)] "
-            add(any: value, indentation: indentation + 4, depth: depth)
-            text += "\n"
+        let lines = entries.prefix(elements).map {
+            "[\($0)] \(text(of: $1, depth - 1) ?? "<null>")"
         }
-        let rest = entries.count - Self.elements
-        if rest > 0 { text += "\(margin)... \(rest) more\n" }
-        text += String(repeating: " ", count: indentation) + "}"
+        let name = "\(type(of: map)) <\(address(of: map))>"
+        return text(named: name, lines, skipped: entries.count - elements)
     }
 
-    private mutating func add(any: Any?, indentation: Int, depth: Int) {
+    private static func text(named name: String, _ lines: [String], skipped: Int) -> String {
+        let rest = skipped > 0 ? "\n\t... \(skipped) objects skipped." : ""
+        return "\(name) (\n" + lines.map { "\t\(indented($0))" }.joined(separator: ",\n") + rest
+            + "\n)"
+    }
+
+    /// Nil for nil.
+    private static func text(of any: Any?, _ depth: Int) -> String? {
         switch any.flattened {
-        case nil: text += "nil"
-        case let object as ObjectBase: add(object, indentation: indentation, depth: depth)
-        case let collection as any RealmCollection:
-            add(collection, indentation: indentation, depth: depth)
-        case let map as any DescribedMap: add(map, indentation: indentation, depth: depth)
-        case let mixed as AnyRealmValue:
-            guard depth > 0 else { return text += "..." }
-            add(any: mixed.content, indentation: indentation, depth: depth - 1)
-        case let value?: text += "\(value)"
+        case nil: nil
+        case let object as ObjectBase: text(of: object, depth)
+        case let collection as any RealmCollection: text(of: collection, depth)
+        case let map as any DescribedMap: text(of: map, depth)
+        case let mixed as AnyRealmValue: text(of: mixed.content, depth)
+        case let value?: "\(value)"
         }
+    }
+
+    private static func indented(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n\t")
+    }
+
+    /// What tells collections apart in a log: where a list lies, or what results stand on.
+    private static func address(of collection: Any) -> String {
+        let object = type(of: collection) is AnyClass ? collection as AnyObject : nil
+        let core = try? (collection as? any RealmCollection)?._core()
+        guard let found = object ?? core else { return "0x0" }
+        return "0x" + String(UInt(bitPattern: ObjectIdentifier(found)), radix: 16)
     }
 }

@@ -51,6 +51,10 @@ open class Projection<Root: ObjectBase>: ProjectionObservable {
     public func hash(into hasher: inout Hasher) { hasher.combine(rootObject) }
 }
 
+extension Projection: RealmFetchable where Root: Object {
+    public static var _fetched: Object.Type { Root.self }
+}
+
 /// Every class of projections.
 public protocol ProjectionObservable: AnyObject, ThreadConfined, RealmCollectionValue,
     CustomStringConvertible
@@ -99,7 +103,7 @@ public struct Projected<Root: ObjectBase, Value>: AnyProjected {
         *, unavailable, message: "@Projected can only be used for properties of Projection"
     )
     public var wrappedValue: Value {
-        get { fatalError() }
+        get { Root()[keyPath: keyPath] }
         set {}
     }
 

@@ -51,14 +51,33 @@ extension RealmSession {
                 "Embedded objects can't be added by themselves: assign one to a property of class "
                     + "'\(binding.model.name)' of its owner.")
         }
+        // What is linked to may have a primary key where this has none.
+        let destination = _Destination(session: self, policy: policy)
         let policy = binding.model.primaryKey == nil ? .error : policy
-        let promotion = _Promotion(
-            _Destination(session: self, policy: policy), counting: binding.countedColumn)
+        let promotion = _Promotion(destination, counting: binding.countedColumn)
         let isUpdate = try given != nil && policy != .error && exists(object, binding)
         try promote(object, binding, isUpdate ? given : nil, promotion)
         let handle = try engine.create(binding.classID, promotion.values, policy: policy.engine)
         ObjectContext(self, binding).adopt(object, key: handle.ref.key)
-        try promotion.finish(handle)
+        try finish { try promotion.finish(handle) }
+    }
+
+    /// Writes what waited for a row. Rows that come with it wait for their turn, so that a long
+    /// chain of objects takes no stack.
+    private func finish(_ work: @escaping () throws -> Void) throws {
+        guard !isFinishing else { return unfinished.append(work) }
+        isFinishing = true
+        defer {
+            isFinishing = false
+            unfinished = []
+        }
+        try work()
+        var next = 0
+        while next < unfinished.count {
+            let waiting = unfinished[next]
+            next += 1
+            try waiting()
+        }
     }
 
     /// Hands over the values of an unmanaged object.

@@ -15,7 +15,16 @@ public struct Schema: CustomStringConvertible, Equatable {
     }
 
     public var description: String {
-        "Schema {\n" + objectSchema.map { "    \($0)\n" }.joined() + "}"
+        Schema.block("Schema", objectSchema.map(\.description))
+    }
+
+    /// A name with lines in braces, as Realm writes them.
+    static func block(_ name: String, _ lines: [String]) -> String {
+        let text = lines.map { line in
+            line.split(separator: "\n", omittingEmptySubsequences: false)
+                .map { "\t\($0)\n" }.joined()
+        }
+        return "\(name) {\n\(text.joined())}"
     }
 }
 
@@ -44,7 +53,7 @@ public struct ObjectSchema: CustomStringConvertible, Equatable {
     }
 
     public var description: String {
-        "\(className) { " + properties.map(\.description).joined(separator: ", ") + " }"
+        Schema.block(className, properties.map(\.description))
     }
 
     public static func == (left: ObjectSchema, right: ObjectSchema) -> Bool {
@@ -62,8 +71,7 @@ public struct Property: CustomStringConvertible, Equatable {
 
     /// Whether both are declared alike.
     public static func == (left: Property, right: Property) -> Bool {
-        left.description == right.description && left.columnName == right.columnName
-            && left.isIndexed == right.isIndexed && left.deleteRule == right.deleteRule
+        left.description == right.description && left.deleteRule == right.deleteRule
             && left.isAutoIncremented == right.isAutoIncremented
     }
 
@@ -93,13 +101,21 @@ public struct Property: CustomStringConvertible, Equatable {
     }
 
     public var description: String {
-        let element = (objectClassName ?? "\(type)") + (isOptional ? "?" : "")
-        return switch property.shape.collection {
-        case .none: "\(name): \(element)"
-        case .list: "\(name): List<\(element)>"
-        case .set: "\(name): MutableSet<\(element)>"
-        case .dictionary: "\(name): Map<String, \(element)>"
-        }
+        func flag(_ name: String, _ value: Bool) -> String { "\(name) = \(value ? "YES" : "NO");" }
+        let target =
+            objectClassName.map {
+                [
+                    "objectClassName = \($0);",
+                    "linkOriginPropertyName = \(property.origin ?? "(null)");",
+                ]
+            } ?? []
+        return Schema.block(
+            name,
+            ["type = \(type.text);"] + target + [
+                "columnName = \(columnName);", flag("indexed", isIndexed),
+                flag("isPrimary", property.isPrimaryKey), flag("array", isArray),
+                flag("set", isSet), flag("dictionary", isMap), flag("optional", isOptional),
+            ])
     }
 }
 
@@ -119,6 +135,16 @@ public enum PropertyType: Int, Sendable {
     case objectId = 10
     case decimal128 = 11
     case UUID = 12
+
+    /// The type's name in descriptions.
+    fileprivate var text: String {
+        switch self {
+        case .linkingObjects: "linking objects"
+        case .objectId: "object id"
+        case .UUID: "uuid"
+        default: "\(self)"
+        }
+    }
 
     init(_ type: ToftModel.PropertyType) {
         switch type {

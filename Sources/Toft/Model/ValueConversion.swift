@@ -68,6 +68,7 @@ private enum GivenValues {
     init(_ any: Any, for model: ModelClass) throws {
         switch any {
         case let object as ObjectBase:
+            try object.row?.requireValid()
             self = .object(object, ModelClass.of(Swift.type(of: object)))
         case let dictionary as [String: Any]:
             self = .dictionary(dictionary)

@@ -87,6 +87,15 @@ public final class NotificationToken: Sendable {
     }
 }
 
+extension NotificationToken: Hashable {
+    /// Whether both are one token.
+    public static func == (left: NotificationToken, right: NotificationToken) -> Bool {
+        left === right
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
 /// Holds the session of an observation. `@unchecked Sendable`: the session is used on its own
 /// thread alone; its last reference may go on any.
 private struct Keeper: @unchecked Sendable {

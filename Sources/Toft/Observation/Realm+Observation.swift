@@ -21,6 +21,7 @@ extension RealmSession {
         let token = try engine.observe { [weak self] _ in
             if let self { observer.block(.didChange, Realm(self)) }
         }
+        observer.token = token
         return NotificationToken(token, keeping: self)
     }
 }

@@ -40,9 +40,10 @@ extension RealmSession {
         }
     }
 
-    /// Called by the scheduler: makes a write that waits, goes to the version that has been worked
-    /// out, and calls the observers that are due.
+    /// Called by the scheduler: tells of commits that were asked for, makes a write that waits,
+    /// goes to the version that has been worked out, and calls the observers that are due.
     func deliver() {
+        complete()
         makeNextWrite()
         guard isAutorefreshing else { return tellRefreshRequired() }
         Misuse.reporting { try engine.dispatch() }

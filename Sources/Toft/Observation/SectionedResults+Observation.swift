@@ -2,7 +2,8 @@ public import Dispatch
 public import Foundation
 internal import ToftEngine
 
-/// What happened to sections since the observer was last called.
+/// What happened to sections since the observer was last called. Where changes can't be worked out,
+/// as the file is damaged, that goes to `Realm.misuseHandler`, and the observation ends.
 public enum SectionedResultsChange<CollectionType> {
     /// The first call: the sections are there to be read.
     case initial(CollectionType)
@@ -15,8 +16,6 @@ public enum SectionedResultsChange<CollectionType> {
     case update(
         CollectionType, deletions: [IndexPath], insertions: [IndexPath],
         modifications: [IndexPath], sectionsToInsert: IndexSet, sectionsToDelete: IndexSet)
-    /// Changes could not be worked out; the last call.
-    case error(any Error)
 }
 
 extension RealmSectionedResult {
@@ -169,7 +168,7 @@ private final class SectionFollower<Observed: RealmSectionedResult> {
                 block(.initial(observed))
             case .update, .deleted:
                 tell(notification.collection, isOfModifications: keyPaths != [])
-            case .failure(let error): block(.error(Realm.Error(error)))
+            case .failure(let error): Misuse.report(Realm.Error(error))
             }
         }
     }

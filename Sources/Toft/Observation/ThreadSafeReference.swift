@@ -1,6 +1,7 @@
 internal import Synchronization
 internal import ToftEngine
 internal import ToftModel
+internal import ToftStorage
 
 /// Carries an object, results, a list or linking objects to another thread or queue: made on one,
 /// resolved once on the other.
@@ -33,19 +34,21 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
         guard let carrier = take() else {
             throw Realm.Error(.invalidArgument, "A ThreadSafeReference can be resolved once only.")
         }
+        if try session.engine.version.rawValue < carrier.version {
+            _ = try session.engine.refresh()
+        }
         return try carrier.resolve(session) as? Confined
     }
 }
 
 extension Realm {
-    /// What a reference stands for, in this realm; nil when it has been deleted. The realm goes to
-    /// the newest version first, unless it is writing.
+    /// What a reference stands for, in this realm; nil when it has been deleted. A realm that shows
+    /// an older version than that of the reference goes to the newest first.
     public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>)
         -> Confined?
     {
         Misuse.reporting { () -> Confined? in
             try session.verify()
-            _ = try session.engine.refresh()
             return try reference.resolve(in: session)
         } ?? nil
     }
@@ -55,14 +58,23 @@ extension Realm {
 /// realm of the same database. Not for apps.
 public struct _Carrier: Sendable {
     private let path: String
+    /// The least version that has it: in a write transaction, the one that will be made.
+    let version: UInt64
     private let find: @Sendable (RealmSession) throws -> Any?
 
-    init(from session: RealmSession, _ find: @escaping @Sendable (RealmSession) throws -> Any?) {
-        self.init(path: session.engine.database.path, find)
+    init(from session: RealmSession, _ find: @escaping @Sendable (RealmSession) throws -> Any?)
+        throws
+    {
+        self.init(
+            path: session.engine.database.path,
+            version: try session.engine.version.rawValue + (session.engine.isWriting ? 1 : 0), find)
     }
 
-    private init(path: String, _ find: @escaping @Sendable (RealmSession) throws -> Any?) {
+    private init(
+        path: String, version: UInt64, _ find: @escaping @Sendable (RealmSession) throws -> Any?
+    ) {
         self.path = path
+        self.version = version
         self.find = find
     }
 
@@ -76,7 +88,7 @@ public struct _Carrier: Sendable {
 
     /// The same with another form of what it finds.
     func mapped(_ make: @escaping @Sendable (Any) -> Any?) -> _Carrier {
-        _Carrier(path: path) { [find] in try find($0).flatMap(make) }
+        _Carrier(path: path, version: version) { [find] in try find($0).flatMap(make) }
     }
 
     static func unmanaged(_ what: String) -> Realm.Error {
@@ -95,11 +107,11 @@ extension ObjectBase {
         }
         if self is DynamicObject {
             let ref = row.handle.ref
-            return _Carrier(from: row.session) { try $0.dynamicObject(ref) }
+            return try _Carrier(from: row.session) { try $0.dynamicObject(ref) }
         }
         let key = row.handle.ref.key
         let type = Swift.type(of: self)
-        return _Carrier(from: row.session) { try $0.object(type, key: key) }
+        return try _Carrier(from: row.session) { try $0.object(type, key: key) }
     }
 }
 
@@ -112,7 +124,7 @@ extension _CollectionCore {
         let carried = results.carried
         let type = home?.binding.model.type
         let dynamicID = type == DynamicObject.self ? home?.binding.classID : nil
-        return _Carrier(from: session) { session in
+        return try _Carrier(from: session) { session in
             let results = carried.results(in: session.engine)
             guard try results.isValid else { return nil }
             let home =

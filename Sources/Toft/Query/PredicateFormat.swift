@@ -7,10 +7,21 @@ struct PredicateFormat {
     private(set) var text = ""
     let arguments: [QueryArgument]
 
+    /// The databases that objects among the arguments are of.
+    private let origins: Set<ObjectIdentifier>
+
+    /// A query to be asked of a realm.
+    init(_ format: String, _ arguments: [Any], in session: RealmSession) throws {
+        try self.init(format, arguments)
+        try QueryValue.require(origins, in: session)
+    }
+
     init(_ format: String, _ arguments: [Any]) throws {
+        var values = QueryValue()
         self.arguments = try arguments.enumerated().map {
-            try QueryValue.argument($1, for: "Argument \($0)")
+            try values.argument($1, for: "Argument \($0)")
         }
+        origins = values.origins
         var reader = FormatReader(format)
         text = reader.translated()
         guard reader.count == 0 || !reader.hasNumbered else {

@@ -53,7 +53,7 @@ public struct Query<T> {
     }
 
     func compared(
-        _ comparator: ToftQuery.Comparator, _ options: StringOptions = [], to value: Any?
+        _ comparator: ToftQuery.Comparator, _ options: ToftQuery.StringOptions = [], to value: Any?
     ) -> Query<Bool> {
         if let custom = value.flattened as? any _CustomPersistable,
             let object = Self.embedded(custom), [.equal, .notEqual].contains(comparator)
@@ -65,23 +65,31 @@ public struct Query<T> {
     }
 
     fileprivate func compared<Other>(
-        _ comparator: ToftQuery.Comparator, _ options: StringOptions = [], to other: Query<Other>
+        _ comparator: ToftQuery.Comparator, _ options: ToftQuery.StringOptions = [],
+        to other: Query<Other>
     ) -> Query<Bool> {
         Query<Bool>(.comparison(node, comparator, options, other.node))
     }
 
     static func value(_ any: Any?) -> QueryNode {
-        do { return .value(try QueryValue.argument(any, for: "A value of the query")) } catch {
+        var values = QueryValue()
+        do {
+            let argument = try values.argument(any, for: "A value of the query")
+            return values.origins.isEmpty ? .value(argument) : .objects(argument, values.origins)
+        } catch {
             return .mistake(Realm.Error(wrapping: error))
         }
     }
 }
 
 extension Query where T == Bool {
-    /// The finished query, with its arguments.
-    func predicate() throws -> (syntax: QuerySyntax, arguments: [QueryArgument]) {
+    /// The finished query, with its arguments, to be asked of a realm.
+    func predicate(in session: RealmSession) throws -> (
+        syntax: QuerySyntax, arguments: [QueryArgument]
+    ) {
         var translation = QueryTranslation()
         let predicate = try translation.predicate(node)
+        try QueryValue.require(translation.origins, in: session)
         return (QuerySyntax(predicate), translation.arguments)
     }
 }
@@ -93,6 +101,9 @@ public protocol _OptionalProtocol {
     associatedtype Wrapped
 }
 extension Optional: _OptionalProtocol {}
+
+/// An optional of any kind, as Realm calls it.
+public typealias OptionalProtocol = _OptionalProtocol
 
 extension Query where T: _OptionalProtocol, T.Wrapped: ObjectBase {
     /// A property of the object that is linked to.
@@ -307,10 +318,16 @@ extension Query where T: _HasMinMax {
     }
 }
 
-/// How texts are compared.
-public enum StringSearchOptions: Sendable {
-    case caseInsensitive
-    case diacriticInsensitive
+/// How texts are compared: `options: .caseInsensitive`, or several in brackets.
+public struct StringOptions: OptionSet, Sendable {
+    public let rawValue: Int8
+
+    public init(rawValue: Int8) { self.rawValue = rawValue }
+
+    /// Letters that differ only in case are the same.
+    public static let caseInsensitive = StringOptions(rawValue: 1)
+    /// Letters that differ only in accents are the same.
+    public static let diacriticInsensitive = StringOptions(rawValue: 2)
 }
 
 /// Text and bytes, optional or not: what can be searched in.
@@ -326,23 +343,23 @@ extension Optional: _QueryString where Wrapped: _QueryString {}
 
 extension Query where T: _QueryBinary {
     /// Whether the value has another in it.
-    public func contains(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> {
+    public func contains(_ value: T, options: StringOptions = []) -> Query<Bool> {
         compared(.contains, options.engine, to: value)
     }
     /// Whether the value begins with another.
-    public func starts(with value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> {
+    public func starts(with value: T, options: StringOptions = []) -> Query<Bool> {
         compared(.beginsWith, options.engine, to: value)
     }
     /// Whether the value ends with another.
-    public func ends(with value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> {
+    public func ends(with value: T, options: StringOptions = []) -> Query<Bool> {
         compared(.endsWith, options.engine, to: value)
     }
     /// Equality with options.
-    public func equals(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> {
+    public func equals(_ value: T, options: StringOptions = []) -> Query<Bool> {
         compared(.equal, options.engine, to: value)
     }
     /// Inequality with options.
-    public func notEquals(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> {
+    public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> {
         compared(.notEqual, options.engine, to: value)
     }
 }
@@ -351,23 +368,23 @@ extension Query where T: _QueryBinary {
 extension Query where T: _QueryBinary {
     /// Whether the value has that of another property in it.
     public func contains<U: _QueryBinary>(
-        _ column: Query<U>, options: Set<StringSearchOptions> = []
+        _ column: Query<U>, options: StringOptions = []
     ) -> Query<Bool> { compared(.contains, options.engine, to: column) }
     /// Whether the value begins with that of another property.
     public func starts<U: _QueryBinary>(
-        with column: Query<U>, options: Set<StringSearchOptions> = []
+        with column: Query<U>, options: StringOptions = []
     ) -> Query<Bool> { compared(.beginsWith, options.engine, to: column) }
     /// Whether the value ends with that of another property.
     public func ends<U: _QueryBinary>(
-        with column: Query<U>, options: Set<StringSearchOptions> = []
+        with column: Query<U>, options: StringOptions = []
     ) -> Query<Bool> { compared(.endsWith, options.engine, to: column) }
     /// Equality with options.
     public func equals<U: _QueryBinary>(
-        _ column: Query<U>, options: Set<StringSearchOptions> = []
+        _ column: Query<U>, options: StringOptions = []
     ) -> Query<Bool> { compared(.equal, options.engine, to: column) }
     /// Inequality with options.
     public func notEquals<U: _QueryBinary>(
-        _ column: Query<U>, options: Set<StringSearchOptions> = []
+        _ column: Query<U>, options: StringOptions = []
     ) -> Query<Bool> { compared(.notEqual, options.engine, to: column) }
 }
 
@@ -379,18 +396,18 @@ extension Query where T: _QueryString {
 
     /// Whether the text matches the pattern that another property has.
     public func like<U: _QueryString>(
-        _ column: Query<U>, options: Set<StringSearchOptions> = []
+        _ column: Query<U>, options: StringOptions = []
     ) -> Query<Bool> { compared(.like, options.engine, to: column) }
 
     /// Whether the text matches a pattern: `?` is one character, `*` any number.
-    public func like(_ value: T, options: Set<StringSearchOptions> = []) -> Query<Bool> {
+    public func like(_ value: T, options: StringOptions = []) -> Query<Bool> {
         compared(.like, options.engine, to: value)
     }
 }
 
-extension Set<StringSearchOptions> {
-    fileprivate var engine: StringOptions {
-        var options: StringOptions = []
+extension StringOptions {
+    fileprivate var engine: ToftQuery.StringOptions {
+        var options: ToftQuery.StringOptions = []
         if contains(.caseInsensitive) { options.insert(.caseInsensitive) }
         if contains(.diacriticInsensitive) { options.insert(.diacriticInsensitive) }
         return options

@@ -7,9 +7,11 @@ internal import ToftQuery
 indirect enum QueryNode {
     case path(QueryPath)
     case value(QueryArgument)
+    /// A value with objects in it, and the databases that they are of.
+    case objects(QueryArgument, Set<ObjectIdentifier>)
     /// How many elements of a collection satisfy a predicate.
     case matchCount(QueryPath, QueryNode)
-    case comparison(QueryNode, ToftQuery.Comparator, StringOptions, QueryNode)
+    case comparison(QueryNode, ToftQuery.Comparator, ToftQuery.StringOptions, QueryNode)
     case not(QueryNode)
     case and(QueryNode, QueryNode)
     case or(QueryNode, QueryNode)
@@ -78,6 +80,8 @@ struct QueryPath {
 /// Turns a node into syntax, and numbers its values as arguments.
 struct QueryTranslation {
     private(set) var arguments: [QueryArgument] = []
+    /// The databases that objects among the arguments are of.
+    private(set) var origins: Set<ObjectIdentifier> = []
     private var variables = 0
 
     mutating func predicate(_ node: QueryNode) throws -> PredicateSyntax {
@@ -94,7 +98,7 @@ struct QueryTranslation {
             return .comparison(
                 ComparisonSyntax(try expression(node), .equal, .literal(.bool(true), offset: -1)))
         case .value(.value(.bool(let value))): return .constant(value)
-        case .value, .matchCount:
+        case .value, .objects, .matchCount:
             throw Realm.Error(.invalidQuery, "A query has to be a condition, not a value.")
         case .mistake(let error): throw error
         }
@@ -106,6 +110,9 @@ struct QueryTranslation {
         case .value(let argument):
             arguments.append(argument)
             return .literal(.argument(arguments.count - 1), offset: -1)
+        case .objects(let argument, let databases):
+            origins.formUnion(databases)
+            return try expression(.value(argument))
         case .matchCount(let collection, let predicate):
             variables += 1
             let variable = "$element\(variables)"
@@ -121,7 +128,10 @@ struct QueryTranslation {
 }
 
 extension QueryPath {
-    fileprivate var syntax: PathSyntax { PathSyntax(elements.map { PathSyntax.Element($0) }) }
+    /// A path without steps is the object itself.
+    fileprivate var syntax: PathSyntax {
+        PathSyntax((elements.isEmpty ? [.name("SELF")] : elements).map { PathSyntax.Element($0) })
+    }
 
     fileprivate func isSameCollection(as other: QueryPath) -> Bool {
         collection?.elements == other.elements
@@ -137,7 +147,7 @@ extension QueryNode {
             .or(let left, let right):
             left.collection ?? right.collection
         case .not(let inner): inner.collection
-        case .value, .matchCount, .mistake: nil
+        case .value, .objects, .matchCount, .mistake: nil
         }
     }
 
@@ -165,7 +175,7 @@ extension QueryNode {
             return .or(
                 try left.relative(to: collection, variable),
                 try right.relative(to: collection, variable))
-        case .value, .matchCount, .mistake: return self
+        case .value, .objects, .matchCount, .mistake: return self
         }
     }
 }

@@ -5,9 +5,12 @@ internal import ToftQuery
 internal import ToftStorage
 
 /// Turns what an app hands to a query into the engine's values.
-enum QueryValue {
+struct QueryValue {
+    /// The databases that objects among the values are of.
+    private(set) var origins: Set<ObjectIdentifier> = []
+
     /// An argument: one value, or a list of them for IN.
-    static func argument(_ any: Any?, for context: String) throws -> QueryArgument {
+    mutating func argument(_ any: Any?, for context: String) throws -> QueryArgument {
         guard let any = any.flattened else { return .value(.null) }
         if let custom = any as? any _CustomPersistable {
             return try argument(custom.persistableValue, for: context)
@@ -19,33 +22,45 @@ enum QueryValue {
         return .value(try value(of: any, for: context))
     }
 
-    private static func values(_ sequence: some Sequence, _ context: String) throws -> [Value] {
+    private mutating func values(_ sequence: some Sequence, _ context: String) throws -> [Value] {
         try sequence.map { try value(of: $0, for: context) }
     }
 
-    /// One value.
+    /// One value, for what is not asked of a certain database.
     static func value(of any: Any?, for context: String) throws -> Value {
+        var values = QueryValue()
+        return try values.value(of: any, for: context)
+    }
+
+    private mutating func value(of any: Any?, for context: String) throws -> Value {
         switch any.flattened {
         case nil: return .null
         case let scalar as any _Scalar: return scalar._engineValue.value
         case let custom as any _CustomPersistable:
             return try value(of: custom.persistableValue, for: context)
-        case let object as ObjectBase: return try link(to: object, for: context)
-        case let mixed as AnyRealmValue:
-            return try mixed.value { try link(to: $0, for: context) }
+        case let object as ObjectBase: return link(to: object)
+        case let mixed as AnyRealmValue: return try mixed.value { link(to: $0) }
         case let number as NSNumber:
             return number.isFloatingPoint ? .double(number.doubleValue) : .int(number.int64Value)
-        case let other?: return try rest(other, context)
+        case let other?: return try Self.rest(other, context)
         }
     }
 
-    private static func link(to object: ObjectBase, for context: String) throws -> Value {
-        guard let row = object.row else {
-            throw Realm.Error(
-                .invalidQueryArgument,
-                "\(context): an unmanaged object can't be asked for; add it to the realm first.")
-        }
+    /// No link leads to an unmanaged object.
+    private mutating func link(to object: ObjectBase) -> Value {
+        guard let row = object.row else { return .link(.nowhere) }
+        origins.insert(ObjectIdentifier(row.session.engine.database))
         return .link(row.handle.ref)
+    }
+
+    /// Throws where objects among the values are of another database than the realm that is asked:
+    /// their keys mean others there.
+    static func require(_ origins: Set<ObjectIdentifier>, in session: RealmSession) throws {
+        guard origins.subtracting([ObjectIdentifier(session.engine.database)]).isEmpty else {
+            throw Realm.Error(
+                .wrongRealm,
+                "An object in the query belongs to another realm than the one that is asked.")
+        }
     }
 
     private static func rest(_ any: Any, _ context: String) throws -> Value {

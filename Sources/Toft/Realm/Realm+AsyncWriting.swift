@@ -24,18 +24,48 @@ extension Realm {
         onComplete: (((any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
         Misuse.reporting {
-            try session.verify()
-            guard !session.isFrozen else { throw Realm.Error.frozen }
-            guard !session.engine.isReadOnly else {
-                throw Realm.Error(.readOnly, "Can't write: the realm was opened read-only.")
-            }
-            try session.requireDelivery()
-            return session.addWrite(durability, block, onComplete)
+            try session.requireWritable()
+            return session.addWrite(.whole(durability, onComplete), block)
         } ?? 0
     }
 
-    /// Forgets a write that was asked for and has not begun; its `onComplete` is not called. One
-    /// that has is left as it is.
+    /// Begins a write transaction, soon, on this realm's run loop or queue, and runs the block in
+    /// it: `writeAsync` for a block that commits itself, with `commitAsyncWrite` or `commitWrite`.
+    /// A transaction that the block leaves open is cancelled.
+    @discardableResult
+    public func beginAsyncWrite(_ asyncWriteBlock: @escaping () -> Void) -> AsyncTransactionId {
+        Misuse.reporting {
+            try session.requireWritable()
+            return session.addWrite(.open, asyncWriteBlock)
+        } ?? 0
+    }
+
+    /// Commits the write transaction, and calls a block afterwards on this realm's run loop or
+    /// queue.
+    ///
+    /// Differs from Realm: the commit is on disk when this returns.
+    /// - Parameters:
+    ///   - allowGrouping: whether commits of several threads may share a durable write, as with
+    ///     `Durability.group`.
+    ///   - onComplete: called soon, with the error if the commit failed.
+    @discardableResult
+    public func commitAsyncWrite(
+        allowGrouping: Bool = false, _ onComplete: (((any Swift.Error)?) -> Void)? = nil
+    ) -> AsyncTransactionId {
+        Misuse.reporting {
+            try session.verify()
+            guard isInWriteTransaction else { throw Realm.Error.notInTransaction }
+            if onComplete != nil { try session.requireDelivery() }
+            var failure: Realm.Error?
+            do { try commitWrite(durability: allowGrouping ? .group : .immediate) } catch {
+                failure = Realm.Error(wrapping: error)
+            }
+            return session.addCompletion { onComplete?(failure) }
+        } ?? 0
+    }
+
+    /// Forgets a write that was asked for and has not begun; its `onComplete` is not called, nor
+    /// that of a `commitAsyncWrite`. A write that has begun is left as it is.
     public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
         do throws(EngineError) {
             try session.verify()
@@ -47,40 +77,76 @@ extension Realm {
 
     /// Whether writes that were asked for wait or are happening.
     public var isPerformingAsynchronousWriteOperations: Bool {
-        session.isMakingWrite || !session.waitingWrites.isEmpty
+        session.isMakingWrite || !session.waitingWrites.isEmpty || !session.completions.isEmpty
     }
 }
 
 /// A write that waits for its turn.
 struct WaitingWrite {
+    enum Kind {
+        /// Committed after the block, and then told of.
+        case whole(Realm.Durability, (((any Swift.Error)?) -> Void)?)
+        /// The block commits.
+        case open
+    }
+
     let id: AsyncTransactionId
-    let durability: Realm.Durability
+    let kind: Kind
     let block: () -> Void
-    let onComplete: (((any Swift.Error)?) -> Void)?
     /// Keeps the realm until it has happened.
     let session: RealmSession
     let since = ContinuousClock.now
+}
+
+/// A call that is due for a commit that has happened.
+struct WaitingCompletion {
+    let id: AsyncTransactionId
+    let call: () -> Void
+    /// Keeps the realm until then.
+    let session: RealmSession
 }
 
 extension RealmSession {
     /// How long until the lock is tried again while somebody holds it.
     private static let pause = DispatchTimeInterval.milliseconds(2)
 
-    fileprivate func addWrite(
-        _ durability: Realm.Durability, _ block: @escaping () -> Void,
-        _ onComplete: (((any Swift.Error)?) -> Void)?
-    ) -> AsyncTransactionId {
+    fileprivate func requireWritable() throws {
+        try verify()
+        guard !isFrozen else { throw Realm.Error.frozen }
+        guard !engine.isReadOnly else {
+            throw Realm.Error(.readOnly, "Can't write: the realm was opened read-only.")
+        }
+        try requireDelivery()
+    }
+
+    fileprivate func addWrite(_ kind: WaitingWrite.Kind, _ block: @escaping () -> Void)
+        -> AsyncTransactionId
+    {
         lastWriteID &+= 1
         waitingWrites.append(
-            WaitingWrite(
-                id: lastWriteID, durability: durability, block: block, onComplete: onComplete,
-                session: self))
+            WaitingWrite(id: lastWriteID, kind: kind, block: block, session: self))
         resumeWrites()
+        return lastWriteID
+    }
+
+    fileprivate func addCompletion(_ call: @escaping () -> Void) -> AsyncTransactionId {
+        lastWriteID &+= 1
+        completions.append(WaitingCompletion(id: lastWriteID, call: call, session: self))
+        scheduler?.schedule()
         return lastWriteID
     }
 
     fileprivate func removeWrite(_ id: AsyncTransactionId) {
         waitingWrites.removeAll { $0.id == id }
+        completions.removeAll { $0.id == id }
+    }
+
+    /// Makes the calls that are due.
+    func complete() {
+        while let next = completions.first {
+            completions.removeFirst()
+            next.call()
+        }
     }
 
     /// Sees to it that the writes that wait get their turn. After every transaction, as they do not
@@ -104,21 +170,27 @@ extension RealmSession {
             failure = Realm.Error(error)
         }
         removeWrite(write.id)
-        if failure == nil { failure = commit(write) }
-        write.onComplete?(failure)
+        if failure == nil { failure = run(write) }
+        switch write.kind {
+        case .whole(_, let onComplete): onComplete?(failure)
+        case .open: if let failure { Misuse.report(failure) }
+        }
         resumeWrites()
     }
 
-    /// Runs a block inside the transaction that has begun. What it has committed or cancelled
-    /// itself is left so.
-    private func commit(_ write: WaitingWrite) -> Realm.Error? {
+    /// Runs a block inside the transaction that has begun, and ends that. What the block has
+    /// committed or cancelled itself is left so.
+    private func run(_ write: WaitingWrite) -> Realm.Error? {
         isMakingWrite = true
         defer { isMakingWrite = false }
         write.block()
         defer { Diagnostics.deliver() }
         guard engine.isWriting else { return nil }
         do throws(EngineError) {
-            try engine.commit(write.durability.stored)
+            switch write.kind {
+            case .whole(let durability, _): try commit(durability, withoutNotifying: [])
+            case .open: try engine.cancel()
+            }
             return nil
         } catch {
             return Realm.Error(telling: error)

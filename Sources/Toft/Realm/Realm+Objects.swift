@@ -42,8 +42,10 @@ extension Realm {
     }
 
     /// Creates a managed object of a dictionary of values, of an array with one for each property,
-    /// or as a copy of an object. Nested dictionaries and arrays become linked objects. With
-    /// `update`, values that are not given stay as they are. Needs a write transaction.
+    /// or as a copy of an object. Nested dictionaries and arrays become linked objects; nested
+    /// objects of this realm are linked to, those that are unmanaged or of another realm are
+    /// copied, and so is what they link to. With `update`, values that are not given stay as they
+    /// are. Needs a write transaction.
     @discardableResult
     public func create<Model: Object>(
         _ type: Model.Type, value: Any = [String: Any](), update: UpdatePolicy = .error
@@ -53,7 +55,8 @@ extension Realm {
             if update != .error, ModelClass.of(type).primaryKey == nil {
                 throw Self.noPrimaryKey(of: type)
             }
-            return try ManagedBuilder(session: session, policy: update).create(type, of: value)
+            return try ManagedBuilder(session: session, policy: update, copies: ObjectCopies())
+                .create(type, of: value)
         } ?? type.init()
     }
 
@@ -82,6 +85,15 @@ extension Realm {
     where Element.Root: Object {
         Results(
             objects(Element.Root.self)._core().map { _CollectionCore(session, $0.results, nil) })
+    }
+
+    /// All of a type that is one of these, for generic code.
+    @_disfavoredOverload
+    public func objects<Element: RealmFetchable>(_ type: Element.Type) -> Results<Element> {
+        Results(
+            objects(Element._fetched)._core().map {
+                _CollectionCore(session, $0.results, Element._isObject ? $0.home : nil)
+            })
     }
 
     /// The object with this primary key; nil if there is none.
@@ -186,15 +198,14 @@ extension Realm {
 struct ManagedBuilder: ObjectBuilder {
     let session: RealmSession
     let policy: Realm.UpdatePolicy
+    /// The copies that were made of objects; nil where unmanaged ones become managed themselves.
+    var copies: ObjectCopies?
 
     func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at path: String) throws
         -> Model
     {
-        if let object = any as? Model, object.row == nil || object.row?.session === session,
-            !Model._isEmbedded || object.row == nil
-        {
-            return object
-        }
+        if let object = any as? Model, keeps(object) { return object }
+        if copies != nil, let source = any as? ObjectBase { return try copy(source, type) }
         if Model._isEmbedded {
             let object = type.init()
             (object as? EmbeddedObject)?.given = try assign(any, to: object)
@@ -203,12 +214,61 @@ struct ManagedBuilder: ObjectBuilder {
         return try create(type, of: any)
     }
 
+    /// Whether an object itself goes where it is given.
+    private func keeps(_ object: ObjectBase) -> Bool {
+        guard let row = object.row else { return copies == nil }
+        return row.session === session && !type(of: object)._isEmbedded
+    }
+
     /// Creates or updates an object with what was given. A managed object of the same realm is a
     /// template, too.
     func create<Model: ObjectBase>(_ type: Model.Type, of any: Any) throws -> Model {
+        if copies != nil, let source = any as? ObjectBase {
+            var given: Set<String> = []
+            let object = try copy(source, type, &given)
+            try session.add(object, policy, given: given)
+            return object
+        }
         let object = type.init()
         let given = try assign(any, to: object)
         try session.add(object, policy, given: given)
         return object
+    }
+
+    /// An unmanaged copy, which becomes managed with what links to it.
+    private func copy<Model: ObjectBase>(_ source: ObjectBase, _ type: Model.Type) throws -> Model {
+        var given: Set<String> = []
+        let object = try copy(source, type, &given)
+        (object as? EmbeddedObject)?.given = given
+        return object
+    }
+
+    private func copy<Model: ObjectBase>(
+        _ source: ObjectBase, _ type: Model.Type, _ given: inout Set<String>
+    ) throws -> Model {
+        let key = ObjectCopies.Key(source)
+        if let begun = copies?.made[key] as? Model { return begun }
+        let object = type.init()
+        copies?.made[key] = object
+        given = try assign(source, to: object)
+        if ModelClass.of(type).primaryKey == nil { copies?.made[key] = nil }
+        return object
+    }
+}
+
+/// The copies that one `create` makes: those of objects that have begun and not ended, so that
+/// circles close, and all of objects with a primary key, of which there can be one only.
+final class ObjectCopies {
+    var made: [Key: ObjectBase] = [:]
+
+    /// Tells objects apart, also where a realm gives several instances of one.
+    struct Key: Hashable {
+        private let realm: ObjectIdentifier?
+        private let object: UniqueKey
+
+        init(_ object: ObjectBase) {
+            realm = object.row.map { ObjectIdentifier($0.session) }
+            self.object = UniqueKey(object, in: object.row?.session)
+        }
     }
 }

@@ -68,8 +68,7 @@ extension Realm {
         do throws(EngineError) {
             try session.verify()
             defer { session.resumeWrites() }
-            try session.engine.commit(durability.stored, skipping: tokens.compactMap(\.engineToken))
-            for token in tokens { token.skip(in: session) }
+            try session.commit(durability, withoutNotifying: tokens)
         } catch {
             throw Realm.Error(telling: error)
         }

@@ -22,10 +22,17 @@ final class RealmSession {
     private weak var lastFrozen: RealmSession?
     /// What `writeAsync` asked for and has not happened yet, in order.
     var waitingWrites: [WaitingWrite] = []
+    /// What is to be called for commits of `commitAsyncWrite`, in order.
+    var completions: [WaitingCompletion] = []
     var lastWriteID: AsyncTransactionId = 0
     /// Which calls of `asyncWrite` wait, in order.
     var waitingTasks: [AsyncTransactionId] = []
     var isMakingWrite = false
+    /// Whether observers are being told of a commit that changed nothing: they may make such.
+    private var isTellingEmptyCommit = false
+    /// What is left to be written of objects that are being added.
+    var unfinished: [() throws -> Void] = []
+    var isFinishing = false
     /// Who is told of commits of any kind, while they live.
     private var observers: [WeakObserver] = []
     private var bindings: [ObjectIdentifier: ClassBinding] = [:]
@@ -114,6 +121,7 @@ final class RealmSession {
         scheduler?.stop()
         scheduler = nil
         waitingWrites = []
+        completions = []
         for binding in Array(bindings.values) + dynamicBindings.values { binding.cache?.clear() }
         bindings = [:]
         dynamicBindings = [:]
@@ -214,9 +222,34 @@ final class RealmSession {
     }
 }
 
+// MARK: Commits
+
+extension RealmSession {
+    /// Commits the write transaction. The engine makes no version of one that changed nothing, and
+    /// tells nobody; the realm's own observers hear of it, as in Realm.
+    func commit(_ durability: Realm.Durability, withoutNotifying tokens: [NotificationToken])
+        throws(EngineError)
+    {
+        let before = try engine.version
+        let skipped = tokens.compactMap(\.engineToken)
+        let after = try engine.commit(durability.stored, skipping: skipped)
+        for token in tokens { token.skip(in: self) }
+        guard after == before, !isTellingEmptyCommit else { return }
+        isTellingEmptyCommit = true
+        defer { isTellingEmptyCommit = false }
+        for observer in realmObservers {
+            guard let token = observer.token, token.version != nil,
+                !skipped.contains(where: { $0 === token })
+            else { continue }
+            observer.block(.didChange, Realm(self))
+        }
+    }
+}
+
 /// An observer of a whole realm; lives as long as the engine's observation of it.
 final class RealmObserver {
     let block: NotificationBlock
+    weak var token: Token?
 
     init(_ block: @escaping NotificationBlock) {
         self.block = block

@@ -1,0 +1,188 @@
+import Foundation
+import RealmSwift
+import Testing
+
+@testable import Toft
+
+/// Links, collections and values that may hold objects.
+final class Household: Object {
+    @Persisted var name: String
+    @Persisted var owner: Person?
+    @Persisted var pets: List<Dog>
+    @Persisted var guests: MutableSet<Dog>
+    @Persisted var rooms: Map<String, Dog?>
+    @Persisted var treasure: AnyRealmValue
+    @Persisted var tags: List<String>
+    @Persisted var door: Door?
+    @Persisted var windows: List<Door>
+    @Persisted var neighbour: Household?
+}
+
+final class Door: EmbeddedObject {
+    @Persisted var color: String
+    @Persisted var keeper: Dog?
+
+    convenience init(_ color: String, _ keeper: Dog? = nil) {
+        self.init()
+        self.color = color
+        self.keeper = keeper
+    }
+}
+
+@Suite("create copies what it is given, add takes it in")
+struct CreatingCopiesTests {
+    private let types = [Household.self, Door.self, Person.self, Dog.self]
+
+    private func home() -> Household {
+        let home = Household()
+        home.name = "Elm"
+        home.owner = Person(1, "Ada")
+        home.pets.append(objectsIn: [Dog("Rex"), Dog("Fido")])
+        home.guests.insert(Dog("Guest"))
+        home.rooms["attic"] = Dog("Attic")
+        home.treasure = .list([.object(Dog("Gold")), 3])
+        home.tags.append("old")
+        home.door = Door("red", Dog("Guard"))
+        home.windows.append(Door("blue"))
+        return home
+    }
+
+    @Test
+    func `Unmanaged objects in a value stay unmanaged, and new ones are made like them`() throws {
+        try TestRealm.with(types) { realm in
+            let rex = Dog("Rex", age: 3)
+            let door = Door("red")
+            let made = try realm.write {
+                realm.create(
+                    Household.self,
+                    value: [
+                        "owner": Person(1, "Ada"), "pets": [rex, rex], "door": door,
+                        "windows": [door], "rooms": ["attic": rex],
+                    ] as [String: Any])
+            }
+            #expect(rex.realm == nil && door.realm == nil && rex.age == 3)
+            #expect(made.pets.map(\.age) == [3, 3] && made.rooms["attic"]??.age == 3)
+            #expect(made.door?.color == "red" && made.windows.map(\.color) == ["red"])
+            // One for each place, as in Realm.
+            #expect(realm.objects(Dog.self).count == 3)
+            rex.age = 4
+            #expect(made.pets[0].age == 3)
+        }
+    }
+
+    @Test
+    func `A copy of an unmanaged object copies what it links to`() throws {
+        try TestRealm.with(types) { realm in
+            let home = home()
+            let made = try realm.write { realm.create(Household.self, value: home) }
+            #expect(home.realm == nil && home.owner?.realm == nil && home.pets[0].realm == nil)
+            #expect(home.door?.realm == nil && home.tags.realm == nil)
+            #expect(made.owner?.name == "Ada" && made.pets.map(\.name) == ["Rex", "Fido"])
+            #expect(made.door?.keeper?.name == "Guard" && Array(made.tags) == ["old"])
+            try realm.write {
+                realm.delete(realm.objects(Person.self))
+                realm.add(home)
+            }
+            #expect(home.realm == realm && realm.objects(Household.self).count == 2)
+        }
+    }
+
+    @Test
+    func `An object of another realm is copied with all that it links to`() throws {
+        try TestRealm.with(types) { realm in
+            try TestRealm.with(types) { other in
+                let home = home()
+                try other.write { other.add(home) }
+                for source in [home, home.freeze()] {
+                    let made = try realm.write {
+                        realm.create(Household.self, value: source)
+                    }
+                    #expect(made.realm == realm && made.owner?.realm == realm)
+                    #expect(made.owner?.name == "Ada" && made.pets.map(\.name) == ["Rex", "Fido"])
+                    #expect(made.guests.map(\.name) == ["Guest"] && made.tags[0] == "old")
+                    #expect(made.rooms["attic"]??.name == "Attic")
+                    #expect(made.treasure.listValue?[0].object(Dog.self)?.name == "Gold")
+                    #expect(made.treasure.listValue?[1].intValue == 3)
+                    #expect(made.door?.color == "red" && made.door?.keeper?.name == "Guard")
+                    #expect(made.windows.map(\.color) == ["blue"])
+                    try realm.write { realm.delete(realm.objects(Person.self)) }
+                }
+                #expect(home.realm == other && other.objects(Dog.self).count == 6)
+                #expect(realm.objects(Dog.self).count == 12)
+            }
+        }
+    }
+
+    @Test
+    func `A copy of objects with keys updates those that are there`() throws {
+        try TestRealm.with(types) { realm in
+            try TestRealm.with(types) { other in
+                let (ada, ben) = (Person(1, "Ada"), Person(2, "Ben"))
+                ada.boss = ben
+                ben.boss = ada
+                try other.write { other.add(ada) }
+                try realm.write { realm.add(Person(2, "Bob", age: 60)) }
+                try realm.write {
+                    expectError(.duplicatePrimaryKey) { realm.create(Person.self, value: ada) }
+                }
+                let made = try realm.write {
+                    realm.create(Person.self, value: ada, update: .modified)
+                }
+                #expect(made.boss?.name == "Ben" && made.boss?.age == 18)
+                #expect(made.boss?.boss?.isSameObject(as: made) == true)
+                #expect(realm.objects(Person.self).count == 2)
+            }
+        }
+    }
+
+    @Test
+    func `Circles close in the copy`() throws {
+        try TestRealm.with(types) { realm in
+            let (elm, oak) = (Household(), Household())
+            elm.neighbour = oak
+            oak.neighbour = elm
+            (elm.name, oak.name) = ("Elm", "Oak")
+            let made = try realm.write { realm.create(Household.self, value: elm) }
+            #expect(made.neighbour?.name == "Oak")
+            #expect(made.neighbour?.neighbour?.isSameObject(as: made) == true)
+            #expect(realm.objects(Household.self).count == 2 && oak.realm == nil)
+        }
+    }
+
+    @Test
+    func `Objects of the realm are linked to, and deleted ones are no template`() throws {
+        try TestRealm.with(types) { realm in
+            let rex = Dog("Rex")
+            let made = try realm.write {
+                realm.add(rex)
+                return realm.create(Household.self, value: ["pets": [rex]])
+            }
+            #expect(made.pets[0].isSameObject(as: rex))
+            try realm.write {
+                realm.delete(rex)
+                expectError(.objectDeleted) { realm.create(Dog.self, value: rex) }
+                expectError(.objectDeleted) {
+                    realm.create(Household.self, value: ["pets": [rex]])
+                }
+            }
+            expectError(.objectDeleted) { Dog(value: rex) }
+        }
+    }
+
+    @Test
+    func `An update reaches objects with keys beyond one that has none`() throws {
+        try TestRealm.with([Garden.self] + types) { realm in
+            let top = Garden()
+            top.household = Household()
+            top.household?.owner = Person(1, "Ada", age: 31)
+            try realm.write { realm.add(Person(1, "Ada", age: 30)) }
+            try realm.write { realm.add(top, update: .modified) }
+            #expect(realm.objects(Person.self).map(\.age) == [31])
+        }
+    }
+}
+
+final class Garden: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted var household: Household?
+}
