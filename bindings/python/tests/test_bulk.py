@@ -138,6 +138,13 @@ def test_a_data_frame_of_pandas_becomes_objects(sales: toft.Realm) -> None:
     assert found["price"] == [1.5, 2.5, float("inf")] * 3
 
 
+def test_two_columns_of_one_name_are_refused(sales: toft.Realm) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[1, 2, 3]], columns=["id", "amount", "id"])
+    with sales.write(), pytest.raises(toft.InvalidArgumentError, match="Two columns .*: id"):
+        sales.insert_many(Sale, frame)
+
+
 def test_a_data_frame_of_polars_becomes_objects(sales: toft.Realm) -> None:
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"id": [1, 2], "amount": [None, 2], "day": [NOON, None]})
@@ -317,6 +324,8 @@ def test_a_wrong_array_is_refused(realm: toft.Realm) -> None:
             ("born", numpy.array([1])),
             ("born", numpy.array(["NaT"], "M8[us]")),
             ("title", numpy.array([1])),
+            ("born", numpy.array([300_000], "M8[Y]")),
+            ("born", [numpy.datetime64(300_000, "Y")]),
         ):
             with pytest.raises(toft.Error, match="Row 0: "):
                 realm.insert_many(Everything, {"id": [1], name: wrong})

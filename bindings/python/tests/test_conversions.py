@@ -125,6 +125,32 @@ def test_what_is_no_member_or_no_date_is_refused(toys: toft.Realm) -> None:
             toys.create(Toy, name="x", made="2024-01-01")
         with pytest.raises(toft.NullNotAllowedError):
             ball.color = None  # type: ignore[assignment]
+        for equal in (True, 1.0):  # to a size, but no int
+            with pytest.raises(toft.TypeMismatchError, match="is no Size"):
+                ball.size = equal  # type: ignore[assignment]
+
+
+def test_results_of_values_are_of_their_type(toys: toft.Realm) -> None:
+    days = [date(2024, 1, 2), date(2024, 1, 1)]
+    with toys.write():
+        ball = toys.create(Toy, name="ball", colors=[Color.RED, Color.BLUE], days=days)
+    found = ball.colors.results
+    assert list(found) == [found[0], found[1]] == found[:] == [Color.RED, Color.BLUE]
+    assert found.first() is Color.RED and list(reversed(found))[0] is Color.BLUE
+    assert found.index(Color.BLUE) == 1 and Color.RED in found
+    dates = ball.days.results
+    assert dates.sort("self")[:] == days[::-1] and dates.min() == days[1]
+    assert days[0] in dates and dates.index(days[1]) == 1 and dates.freeze()[:] == days
+
+
+def test_columns_of_numpy_become_days(toys: toft.Realm) -> None:
+    numpy = pytest.importorskip("numpy")
+    for unit in ("D", "s", "us", "ns"):
+        days = numpy.array(["2024-02-29", "NaT"], f"M8[{unit}]")
+        with toys.write():
+            toys.insert_many(Toy, {"name": ["a", "b"], "sold": days}, update="all")
+        assert [toy.sold for toy in toys.objects(Toy)] == [date(2024, 2, 29), None]
+        assert toys.objects(Toy).lists("sold")["sold"] == [date(2024, 2, 29), None]
 
 
 def test_a_value_of_the_file_that_is_no_member_is_an_error_when_read(path: Path) -> None:

@@ -153,6 +153,8 @@ def test_files_that_cannot_be_opened_say_why(path: Path, tmp_path: Path) -> None
         toft.open("", ALL)
     with pytest.raises(TypeError):
         toft.open(3, ALL)  # type: ignore[arg-type]
+    with toft.open(bytes(tmp_path / "z.toft"), ALL) as realm:  # type: ignore[arg-type]
+        assert realm.path == str(tmp_path / "z.toft")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

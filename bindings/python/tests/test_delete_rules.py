@@ -78,6 +78,21 @@ def test_a_denying_link_keeps_its_target(writing: toft.Realm) -> None:
     assert names(writing) == "" and len(writing.objects(Order)) == 0
 
 
+def test_what_one_call_deletes_goes_in_any_order(writing: toft.Realm) -> None:
+    for turn in range(3):
+        a = writing.create(Item, name="a")
+        b = writing.create(Item, name="b", after=a)  # a goes with b
+        order = writing.create(Order, kept=b, plain=[a], items=[b])
+        given = [b, a, order, order.plain, order.items]
+        writing.delete(given[turn:] + given[:turn])
+        assert names(writing) == "" and len(writing.objects(Order)) == 0
+    kept, free = writing.create(Item, name="kept"), writing.create(Item, name="free")
+    order = writing.create(Order, kept=kept)
+    with pytest.raises(toft.DeletionDeniedError):
+        writing.delete(kept, free)
+    assert kept.is_valid and order.kept == kept
+
+
 def test_what_fails_half_way_takes_nothing_along(writing: toft.Realm) -> None:
     old = writing.create(Item, name="old")
     with pytest.raises(toft.DuplicatePrimaryKeyError):

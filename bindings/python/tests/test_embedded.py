@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 import toft
+from toft import adding
 
 
 class Address(toft.EmbeddedObject):
@@ -194,6 +196,72 @@ def test_a_row_that_fails_takes_no_address_from_one_that_was_updated(settled: Re
         )
     assert settled.home is not None and settled.home.street == "new"
     assert realm.object(Resident, 2) is None and "home" not in streets(realm)
+
+
+def test_a_graph_that_fails_takes_no_address_from_one_that_was_there(settled: Resident) -> None:
+    realm, before = settled.realm, settled.to_dict()
+    assert realm is not None
+    all_streets = sorted(streets(realm))
+    for update in ("all", "modified"):
+        wrong: Any = "many"
+        other = Resident(id=2, home=Address(street="other"), visits=wrong)
+        for graph in (
+            Resident(id=1, visits=5),
+            Resident(id=1, home=Address(street="new", owner=other)),
+            Resident(id=1, named={"x": Address(street="new", owner=other), "z": None}),
+        ):
+            graph.earlier = [Address(street="new", owner=other)]
+            with pytest.raises(toft.TypeMismatchError):
+                realm.add(graph, update=update)
+            assert settled.to_dict() == before and sorted(streets(realm)) == all_streets
+
+
+def test_what_cannot_fail_is_not_copied(settled: Resident, monkeypatch: pytest.MonkeyPatch) -> None:
+    realm = settled.realm
+    assert realm is not None
+    monkeypatch.setattr(adding, "detached", lambda value: pytest.fail(f"a copy of {value}"))
+    new = {"street": "Grüße", "floor": 2, "annex": {"street": "inner"}, "owner": settled}
+    realm.upsert(Resident, id=1, visits=2, home=new, earlier=[new, new], named={"x": new})
+    settled.home = new
+    settled.named = {"x": new, "y": None}
+    settled.named.update({"x": new, "z": new})
+    realm.add(Resident(id=1, home=Address(**new)), update="all")
+    assert settled.home.annex is not None and settled.home.owner == settled
+    assert len(streets(realm)) == 2  # what the last one has not is empty
+
+
+def test_what_a_default_is_set_to_is_the_address_that_is_stored(settled: Resident) -> None:
+    stored = settled.named.setdefault("k", {"street": "new"})  # type: ignore[arg-type]
+    assert stored == settled.named["k"] and stored.realm is settled.realm
+    assert settled.named.setdefault("k", Address(street="other")) == stored
+    assert settled.named.setdefault("k", None) == stored
+    assert settled.earlier is not None
+
+
+def test_an_owner_is_deleted_together_with_what_it_owns(settled: Resident) -> None:
+    realm = settled.realm
+    assert realm is not None
+    home, earlier = settled.home, settled.earlier
+    realm.delete([settled, home], settled, earlier, realm.objects(Address))
+    assert streets(realm) == [] and len(realm.objects(Resident)) == 0
+    with pytest.raises(toft.ObjectDeletedError):
+        realm.delete(home)
+    bob = realm.create(Resident, id=2)
+    with pytest.raises(toft.ObjectDeletedError):
+        realm.delete(bob, settled)
+    assert bob.is_valid  # it is told before anything is deleted
+
+
+def test_every_second_address_is_replaced_or_none(settled: Resident) -> None:
+    realm, before = settled.realm, settled.to_dict()
+    assert realm is not None
+    all_streets, new = sorted(streets(realm)), {"street": "new"}
+    for wrong in ([new, WRONG], [new, None], [Address(**new), 5]):
+        with pytest.raises((toft.TypeMismatchError, toft.EmbeddedObjectError, TypeError)):
+            settled.earlier[::2] = wrong
+        assert settled.to_dict() == before and sorted(streets(realm)) == all_streets
+    settled.earlier[::-2] = [{"street": "z"}, {"street": "x"}]
+    assert [each.street for each in settled.earlier] == ["x", "b", "z"]
 
 
 def test_what_is_popped_is_a_copy_in_no_database(writing: toft.Realm) -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import toft
@@ -34,6 +35,34 @@ def _fill(realm: toft.Realm, numbers: range) -> None:
 def _content(realm: toft.Realm) -> list[tuple[int, str, int]]:
     assert realm.check()
     return [(note.id, note.text, len(note.pages)) for note in realm.objects(Note).sort("id")]
+
+
+def test_a_key_is_bytes_of_any_kind_and_no_text_and_is_in_no_message(tmp_path: Path) -> None:
+    path, copy = tmp_path / "notes.toft", tmp_path / "copy.toft"
+    wrong: Any
+    with toft.open(path, [Note], encryption_key=KEY) as realm:
+        _fill(realm, range(3))
+        realm.write_copy(copy, encryption_key=memoryview(KEY))  # type: ignore[arg-type]
+    for wrong in ("k" * 64, list(KEY), 64):
+        for use in (
+            lambda: toft.open(path, [Note], encryption_key=wrong),
+            lambda: toft.schema_version(path, encryption_key=wrong),
+            lambda: toft.compact(path, encryption_key=wrong),
+            lambda: toft.change_key(path, old_key=KEY, new_key=wrong),
+            lambda: toft.change_key(path, old_key=wrong, new_key=KEY),
+            lambda: toft.salvage(path, tmp_path / "new.toft", encryption_key=wrong),
+            lambda: toft.dry_run(path, [Note], encryption_key=wrong),
+        ):
+            with pytest.raises(TypeError) as error:
+                use()
+            assert "an encryption key is 64 bytes" in str(error.value)
+            assert "kkk" not in str(error.value)
+    with toft.open(path, [Note], encryption_key=KEY) as realm, pytest.raises(TypeError):
+        realm.write_copy(tmp_path / "text.toft", encryption_key="k" * 64)  # type: ignore[arg-type]
+    for file in (path, copy):
+        key: Any = bytearray(KEY)
+        with toft.open(file, [Note], encryption_key=key) as realm:
+            assert len(_content(realm)) == 3
 
 
 def test_what_was_written_with_a_key_is_read_with_it_alone(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -225,6 +227,17 @@ def test_expressions_and_conditions_show_what_they_ask() -> None:
     assert repr(Dog.friends.any(Dog.age > 3)) == (
         "<condition SUBQUERY(friends, age > 3).@count > 0>"
     )
+
+
+def test_expressions_conditions_and_queries_can_be_copied_and_pickled(
+    dogs: toft.Results[Dog],
+) -> None:
+    condition = (Dog.age > 2) & Dog.owner.name.startswith("A")
+    query = toft.Query("age > $0")
+    for same in (copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))):
+        assert list(dogs.where(same(condition))) == list(dogs.where(condition)) != []
+        assert list(dogs.sort(same(Dog.name))) == list(dogs.sort("name"))
+        assert dogs.where(same(query), 2)[:] == dogs.where(query, 2)[:]
 
 
 def test_each_type_can_be_compared(realm: toft.Realm) -> None:

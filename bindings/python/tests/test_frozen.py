@@ -44,9 +44,28 @@ def test_a_frozen_realm_stays_at_its_version(dogs: toft.Results[Dog], realm: tof
         assert realm.resolve(then).count() == 0 and realm.resolve(ninth) == dogs[8]
         assert frozen.resolve(old).count() == 9 and frozen.resolve(dogs[8]) == frozen.resolve(ninth)
     assert not frozen.is_open and first.name == "0", "what was got from it keeps the version"
-    with pytest.raises(toft.InvalidHandleError):
+    with pytest.raises(toft.ClosedError):
         frozen.objects(Dog)
     frozen.close()
+
+
+def test_a_frozen_realm_that_was_closed_says_so(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
+    frozen = realm.freeze()
+    rex = frozen.objects(Dog)[0]
+    frozen.close()
+    frozen.close()
+    for ask in (
+        lambda: frozen.objects(Dog),
+        lambda: frozen.version,
+        lambda: frozen.resolve(dogs[0]),
+        lambda: frozen.info,
+    ):
+        with pytest.raises(toft.ClosedError, match="The frozen realm has been closed"):
+            ask()
+    assert not frozen.is_open and rex.name == dogs[0].name
+    for wrong in (None, realm, "Rex"):
+        with pytest.raises(toft.TypeMismatchError, match="An object is due"):
+            realm.resolve(wrong)  # type: ignore[type-var]
 
 
 def test_a_write_transaction_is_not_in_it(dogs: toft.Results[Dog], realm: toft.Realm) -> None:

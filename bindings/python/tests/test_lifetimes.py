@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import toft
 from models import ALL, Dog, Person
 
@@ -133,3 +134,23 @@ def test_a_thread_that_ends_leaves_its_realm_to_the_collector(path: Path) -> Non
     thread.join()
     kept.clear()
     gc.collect()
+
+
+def test_memory_that_was_lent_is_lent_again(realm: toft.Realm) -> None:
+    def use() -> None:
+        rex.age += 1
+        rex.friends = [Dog(name="Max")]
+        assert rex in realm.objects(Dog).where("age > $0", 0) and "x" not in rex.tags
+        for wrong in ("old", 2**64):
+            with pytest.raises((TypeError, ValueError)):
+                rex.age = wrong  # type: ignore[assignment]
+        with pytest.raises(TypeError):
+            rex.friends = [Dog(name="Tim"), 5]  # type: ignore[list-item]
+
+    with realm.write():
+        rex = realm.create(Dog, name="Rex")
+        use()
+        spare = {*map(id, realm._spare_arguments)}
+        for _ in range(10):
+            use()
+        assert {*map(id, realm._spare_arguments)} == spare

@@ -158,6 +158,34 @@ def test_wrong_values_change_nothing(rex: Dog) -> None:
         rex.tags[::2] = ["a", "b", "c"]
 
 
+def test_an_index_is_whole(rex: Dog) -> None:
+    rex.tags = ["a", "b"]
+    for wrong in ("a", 1.0, None, (0,)):
+        for use in (
+            lambda: rex.tags[wrong],  # type: ignore[index]
+            lambda: rex.tags.__setitem__(wrong, "x"),  # type: ignore[index]
+            lambda: rex.tags.__delitem__(wrong),  # type: ignore[arg-type]
+            lambda: rex.tags.insert(wrong, "x"),  # type: ignore[arg-type]
+            lambda: rex.tags.pop(wrong),  # type: ignore[arg-type]
+            lambda: rex.tags.move(wrong, 0),  # type: ignore[arg-type]
+        ):
+            with pytest.raises(TypeError, match="a list has an int or a slice as its index"):
+                use()
+    rex.tags.insert(True, "c")
+    assert rex.tags == ["a", "c", "b"]
+
+
+def test_every_second_element_is_replaced_or_none(rex: Dog) -> None:
+    rex.tags = list("abcde")
+    for wrong in (["x", 5, "z"], ["x", "y", None], ["x", "y", "\ud800"]):
+        for span in (slice(None, None, 2), slice(None, None, -2)):
+            with pytest.raises((TypeError, ValueError)):
+                rex.tags[span] = wrong
+            assert rex.tags == list("abcde")
+    rex.tags[::-2] = ["x", "y", "z"]
+    assert rex.tags == list("zbydx")
+
+
 def test_the_list_of_a_deleted_object_is_an_error(rex: Dog) -> None:
     tags = rex.tags
     assert rex.realm is not None

@@ -684,6 +684,73 @@ def test_a_cancelled_task_ends_an_opening(tmp_path: Path) -> None:
         assert realm.check()
 
 
+def test_a_cancelled_task_does_not_wait_for_another_writer(tmp_path: Path) -> None:
+    path = tmp_path / "db"
+    with toft.open(path, classes(1), schema_version=1):
+        pass
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys, toft\nrealm = toft.open(sys.argv[1])\nrealm.begin_write()\n"
+            "print('held', flush=True)\nsys.stdin.read()\nrealm.cancel()",
+            path,
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+
+    async def main() -> None:
+        opening = asyncio.create_task(toft.open_async(path, people_with_defaults()))
+        await asyncio.sleep(0.3)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+
+    asyncio.run(main())  # which waits for the thread that opened
+    holder.communicate("")
+    with opened(path, 1) as realm:
+        assert "note" in {each.name for each in toft.fields(realm.classes["Person"])}
+        assert len(toft.fields(realm.classes["Person"])) == 3
+
+
+def test_a_migration_that_was_cancelled_is_not_committed(tmp_path: Path) -> None:
+    path = tmp_path / "db"
+    with toft.open(path, classes(1), schema_version=1):
+        pass
+    has_begun, is_cancelled = threading.Event(), threading.Event()
+
+    def migration(_: toft.Migration) -> None:
+        has_begun.set()
+        assert is_cancelled.wait(60)
+
+    async def main() -> None:
+        opening = asyncio.create_task(
+            toft.open_async(path, people_with_defaults(), migration=migration, schema_version=2)
+        )
+        await asyncio.to_thread(has_begun.wait, 60)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+        is_cancelled.set()
+
+    asyncio.run(main())
+    assert toft.schema_version(path) == 1
+
+
+def test_a_realm_whose_classes_no_longer_fit_says_so_when_it_waits(tmp_path: Path) -> None:
+    path = tmp_path / "db"
+    with toft.open(path, classes(1), schema_version=1) as realm:
+        realm.wait(0.01)
+        with toft.open(path, people_with_defaults(), schema_version=2, migration=lambda _: None):
+            realm.wait(1)  # the version that ended what this observes
+            for _ in range(3):
+                with pytest.raises(toft.SchemaMismatchError):
+                    realm.wait(1)
+
+
 KINDS: dict[str, tuple[Any, Any]] = {
     "int": (int, 0),
     "int?": (int | None, None),

@@ -302,6 +302,19 @@ def test_an_update_that_fails_leaves_what_was_there(note: Note) -> None:
     assert note.named == before
 
 
+def test_what_a_default_is_set_to_is_given_live(note: Note) -> None:
+    note.value = {"a": 1}
+    assert note.value.setdefault("a", 5) == 1 and note.value.setdefault("n") is None
+    note.value.setdefault("tags", []).append("x")
+    note.named.setdefault("deep", {}).setdefault("deeper", {})["y"] = 2
+    assert note.value.copy() == {"a": 1, "n": None, "tags": ["x"]}
+    assert note.named.copy() == {"deep": {"deeper": {"y": 2}}}
+    note.value["list"] = [1, {"b": 2}, [3]]
+    with pytest.raises(toft.TypeMismatchError):
+        note.value["list"][::2] = [[7], object()]
+    assert note.value["list"].copy() == [1, {"b": 2}, [3]]
+
+
 def test_what_is_popped_stays(note: Note) -> None:
     note.items = [[1, [2]], {"k": [3]}, 4]
     assert [note.items.pop(0), note.items.pop(0), note.items.pop()] == [[1, [2]], {"k": [3]}, 4]

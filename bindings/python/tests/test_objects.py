@@ -7,6 +7,7 @@ import math
 import pickle
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 import toft
@@ -206,12 +207,83 @@ def test_adding_is_all_or_nothing(realm: toft.Realm) -> None:
     assert len(realm.objects(Person)) == 1
 
 
+class Task(toft.Object):
+    id: int = toft.field(primary_key=True)
+    title: str = ""
+    counts: list[int]
+    after: Task | None
+    parts: list[Task]
+
+
+def test_a_graph_that_fails_leaves_the_objects_that_were_there_as_they_were() -> None:
+    with toft.open_in_memory([Task]) as realm, realm.write():
+        old = realm.create(Task, id=9, title="old")
+        first = realm.create(Task, id=1, title="first", counts=[1], after=old, parts=[old])
+        second = realm.create(Task, id=2, title="second")
+        before = [each.to_dict() for each in (first, second, old)]
+        for update in ("all", "modified"):
+            for name, wrong in (("title", 5), ("counts", [2**63]), ("counts", [None])):
+                graph = Task(id=1, title="changed", counts=[5])
+                graph.after = Task(id=2, title="changed", after=graph)
+                graph.parts = [Task(id=3), graph.after]
+                graph.after.parts = [Task(id=4, **{name: wrong})]
+                with pytest.raises((TypeError, ValueError)):
+                    realm.add(graph, update=update)
+                assert [each.to_dict() for each in (first, second, old)] == before
+                assert len(realm.objects(Task)) == 3 and graph.realm is None
+        graph.after.parts = []
+        realm.add(graph, update="all")
+        assert first.title == second.title == "changed" and first.parts[1] == second
+        assert first.after == second and second.after == first
+
+
 def test_setting_a_link_to_an_object_in_no_database_adds_it(realm: toft.Realm) -> None:
     with realm.write():
         rex = realm.create(Dog, name="Rex", owner=Person(name="Ada"))
         rex.friends.append(Dog(name="Max"))
     assert [person.name for person in realm.objects(Person)] == ["Ada"]
     assert [dog.name for dog in realm.objects(Dog)] == ["Rex", "Max"]
+
+
+def test_what_fails_adds_no_object_that_its_values_lead_to(realm: toft.Realm) -> None:
+    new = Dog(name="New", owner=Person(name="Ada"))
+    wrong: Any = 5
+    with realm.write():
+        rex = realm.create(Dog, name="Rex", friends=[])
+        for fail in (
+            lambda: setattr(rex, "friends", [new, wrong]),
+            lambda: rex.friends.extend([new, wrong]),
+            lambda: rex.friends.__setitem__(slice(0, 0), [new, wrong]),
+            lambda: realm.create(Dog, name="Max", friends=[new], age="old"),
+            lambda: realm.objects(Dog).update(friends=[new], age="old"),
+            lambda: realm.insert_many(Dog, [{"name": "a", "friends": [new]}, {"name": wrong}]),
+            lambda: realm.insert_many(Dog, {"name": ["a", "b"], "friends": [[new], [wrong]]}),
+            lambda: realm.insert_many(Dog, [new, {"name": wrong}]),
+            lambda: realm.insert_many(Dog, [new, Dog(name=wrong)]),
+        ):
+            with pytest.raises(toft.TypeMismatchError):
+                fail()
+            assert [each.name for each in realm.objects(Dog)] == ["Rex"]
+            assert len(realm.objects(Person)) == 0
+            assert new.realm is None and new.owner is not None and new.owner.realm is None
+        rex.friends = [new]  # nothing is lost: it can be added again
+    assert [each.name for each in realm.objects(Dog)] == ["Rex", "New"] and new.realm is realm
+
+
+def test_an_object_that_was_deleted_is_not_added_in_silence(realm: toft.Realm) -> None:
+    with realm.write():
+        rex = realm.add(Dog(name="Rex"))
+        realm.delete(rex)
+    realm.begin_write()
+    max_ = realm.add(Dog(name="Max"))
+    assert realm.add(max_) is max_
+    realm.cancel()
+    with realm.write():
+        for gone in (rex, max_):
+            with pytest.raises(toft.ObjectDeletedError, match="has been deleted: add a new one"):
+                realm.add(gone)
+            with pytest.raises(toft.ObjectDeletedError):
+                realm.insert_many(Dog, [gone])
 
 
 def test_upsert_updates_what_is_given(realm: toft.Realm) -> None:
@@ -227,6 +299,39 @@ def test_upsert_updates_what_is_given(realm: toft.Realm) -> None:
     assert item is not None and item.counts == [3] and item.title == "a"
 
 
+class Version(toft.Object):
+    """A class that compares and measures its objects in its own way."""
+
+    id: int = toft.field(primary_key=True)
+    number: int = 0
+    before: Version | None
+    older: list[Version]
+    part: Part | None
+
+    def __eq__(self, other: object) -> bool:
+        return self.number == other.number  # type: ignore[attr-defined]
+
+    def __len__(self) -> int:
+        return 0
+
+
+class Part(toft.EmbeddedObject):
+    name: str = ""
+
+    __eq__ = Version.__eq__
+
+
+def test_a_class_may_compare_its_objects_in_its_own_way() -> None:
+    with toft.open_in_memory([Version, Part]) as realm, realm.write():
+        for update in ("all", "modified"):
+            first = Version(id=1, number=1, part=Part(name="a"))
+            second = realm.add(Version(id=2, number=2, before=first, older=[first]), update=update)
+            assert second.before is not None and second.before.part is not None
+            assert [each.id for each in second.older] == [1]
+            realm.upsert(Version, id=1, part=Part(name="b"))
+        assert len(realm.objects(Version)) == 2 and len(realm.objects(Part)) == 1
+
+
 def test_objects_are_equal_when_they_are_the_same_object(realm: toft.Realm) -> None:
     with realm.write():
         rex, other = realm.create(Dog, name="Rex"), realm.create(Dog, name="Rex")
@@ -237,6 +342,62 @@ def test_objects_are_equal_when_they_are_the_same_object(realm: toft.Realm) -> N
     assert copy.copy(rex) == rex
     with pytest.raises(TypeError):
         pickle.dumps(rex)
+
+
+def test_what_is_live_cannot_be_copied_deeply_and_says_what_can(realm: toft.Realm) -> None:
+    with realm.write():
+        rex = realm.create(Dog, name="Rex", tags=["a"])
+    for live in (rex.tags, rex.friends, realm.objects(Dog), realm, rex):
+        for duplicate in (copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="cannot be pickled or copied deeply: take"):
+                duplicate(live)
+    assert copy.copy(rex.tags) == ["a"] and list(copy.copy(realm.objects(Dog))) == [rex]
+    assert copy.deepcopy(rex.tags.copy()) == ["a"]
+
+
+def test_what_is_no_object_is_not_added(realm: toft.Realm) -> None:
+    with realm.write():
+        for wrong in (None, 5, "Rex", [Dog(name="Rex")], Dog):
+            with pytest.raises(toft.TypeMismatchError, match="An object is due"):
+                realm.add(wrong)  # type: ignore[type-var]
+        for row in ("Rex", ("Rex", 3), 5, None):
+            with pytest.raises(toft.TypeMismatchError, match="Row 1: A row is a mapping or an obj"):
+                realm.insert_many(Dog, [{"name": "Max"}, row])
+    assert len(realm.objects(Dog)) == 0
+
+
+def test_a_date_that_datetime_does_not_have_in_utc_is_not_written(realm: toft.Realm) -> None:
+    first = datetime.min.replace(tzinfo=timezone(timedelta(hours=5)))
+    last = datetime.max.replace(tzinfo=timezone(timedelta(hours=-5)))
+    with realm.write():
+        thing = realm.create(Everything, id=1)
+        for wrong in (first, last):
+            with pytest.raises(toft.InvalidArgumentError, match="outside of the years 1 to 9999"):
+                thing.born = wrong
+            with pytest.raises(toft.InvalidArgumentError, match="Row 1: .* outside of the years"):
+                realm.insert_many(Everything, {"id": [2, 3], "born": [NOON, wrong]})
+        for right in (datetime.min, datetime.max):
+            thing.born = right.replace(tzinfo=timezone.utc)
+            assert thing.born.replace(tzinfo=None) == right
+
+
+def test_a_message_about_a_huge_int_is_short(realm: toft.Realm) -> None:
+    huge = 10**5000  # which Python refuses to write in digits
+    with realm.write():
+        thing = realm.create(Everything, id=1)
+        for put in (
+            lambda: setattr(thing, "count", huge),
+            lambda: setattr(thing, "score", huge),
+            lambda: setattr(thing, "counts", [huge]),
+            lambda: thing.increment("count", huge),
+            lambda: realm.insert_many(Everything, {"id": [2], "count": [huge]}),
+            lambda: realm.objects(Everything).where(Everything.count == huge),
+            lambda: realm.object(Everything, huge),
+        ):
+            with pytest.raises(toft.InvalidArgumentError, match="an int of 16610 bits"):
+                put()
+        with pytest.raises(IndexError, match="an int of 16610 bits"):
+            thing.counts[huge]
 
 
 def test_deleting_objects_lists_results_and_classes(realm: toft.Realm) -> None:

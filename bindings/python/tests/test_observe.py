@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -276,6 +276,15 @@ def test_waiting_ends_in_time(realm: toft.Realm) -> None:
     assert realm.wait(0) is False
 
 
+def test_a_wait_may_be_longer_than_any_clock_counts(realm: toft.Realm, path: Path) -> None:
+    realm.wait(0)
+    for timeout in (30 * 86400, float("inf"), 10**400):
+        elsewhere(path, lambda other: other.create(Dog, name="Rex"))
+        assert realm.wait(timeout) is True
+        with realm.write(timeout=timeout):
+            pass
+
+
 def test_observing_in_a_transaction_that_changed_something_is_refused(realm: toft.Realm) -> None:
     with realm.write():
         realm.create(Dog, name="Rex")
@@ -402,6 +411,41 @@ def test_callbacks_are_called_by_asyncio_while_attached(realm: toft.Realm, path:
             await asyncio.wait_for(came.wait(), 10)
 
     asyncio.run(program())
+
+
+def test_each_event_loop_is_told_though_another_one_stands_still(
+    realm: toft.Realm, path: Path
+) -> None:
+    first, second = asyncio.new_event_loop(), asyncio.new_event_loop()
+    observations = realm.objects(Dog).observe(), realm.objects(Dog).observe()
+
+    async def begin(changes: AsyncIterator[toft.Changes]) -> bool:
+        return (await anext(changes)).is_initial
+
+    async def go_on(changes: AsyncIterator[toft.Changes]) -> tuple[int, ...]:
+        coming = asyncio.ensure_future(anext(changes))
+        await asyncio.to_thread(elsewhere, path, lambda other: other.create(Dog, name="Rex"))
+        return (await asyncio.wait_for(coming, 10)).insertions
+
+    stopped, running = map(aiter, observations)
+    assert first.run_until_complete(begin(stopped))
+    assert second.run_until_complete(begin(running))
+    assert second.run_until_complete(go_on(running)) == (0,)
+    assert first.run_until_complete(go_on(stopped)) == (0,)
+    for loop, changes in ((first, stopped), (second, running)):
+        loop.run_until_complete(changes.aclose())  # type: ignore[attr-defined]
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+    assert not realm._loops
+
+
+def test_a_callback_that_nobody_would_await_is_refused(realm: toft.Realm) -> None:
+    async def told(_: toft.Changes) -> None:
+        raise AssertionError
+
+    for observe in (realm.observe, realm.objects(Dog).observe):
+        with pytest.raises(toft.InvalidArgumentError, match="async for"):
+            observe(told)
 
 
 def test_key_paths_say_what_counts_as_a_change(realm: toft.Realm) -> None:

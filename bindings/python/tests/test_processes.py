@@ -143,3 +143,29 @@ with toft.open(sys.argv[1], ALL) as realm:
     process.send_signal(signal_number)
     out, err = process.communicate(timeout=30)
     assert out.splitlines()[-1] == "interrupted", err
+
+
+def test_what_is_printed_to_a_closed_stream_does_not_get_into_a_file(
+    python: Runner, realm: toft.Realm
+) -> None:
+    process = python(
+        """
+import os, sys, toft
+from models import *
+for number in range(3):
+    os.close(number)
+with toft.open(sys.argv[1], ALL) as realm, realm.write():
+    realm.create(Dog, name="Rex")
+    for number in range(3):
+        try:
+            os.write(number, b"a line for somebody " * 1000)
+        except OSError:
+            continue
+        os._exit(7)
+"""
+    )
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+    realm.refresh()
+    assert [dog.name for dog in realm.objects(Dog)] == ["Rex"]
+    assert realm.check()

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import random
 import threading
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
 import toft
-from models import Dog, Everything, Person
+from models import ALL, Dog, Everything, Person
+
+
+class Note(toft.Object):
+    id: int = toft.field(primary_key=True)
+    anything: toft.Mixed
+    many: list[toft.Mixed]
+    members: set[toft.Mixed]
+    named: dict[str, toft.Mixed | None]
+
+
+@pytest.fixture
+def realm(path: Path) -> Iterator[toft.Realm]:
+    with toft.open(path, [*ALL, Note]) as realm:
+        yield realm
 
 
 @pytest.fixture
@@ -337,9 +352,80 @@ def test_an_alias_stands_for_a_path(realm: toft.Realm, dogs: toft.Results[Dog]) 
     assert len(dogs.where("years > 3")) == len(dogs.where("age > 3"))
     assert dogs.where("years > 3").query == "years > 3"
     assert [dog.age for dog in dogs.sort("years")] == [dog.age for dog in dogs.sort("age")]
+    with pytest.raises(toft.InvalidArgumentError, match="UTF-8"):
+        realm.alias(Dog, "\ud800", "age")
     realm.alias(Dog, "years", None)
     with pytest.raises(toft.InvalidQueryError):
         dogs.where("years > 3")
+
+
+def test_a_question_about_an_object_in_no_database_does_not_add_it(
+    dogs: toft.Results[Dog], realm: toft.Realm
+) -> None:
+    new, ada = Dog(name="New"), Person(name="New")
+    with realm.write():
+        note = realm.create(Note, id=1, anything=[1])
+        assert new not in dogs and new not in dogs[0].friends
+        assert new not in note.many and [new] not in note.many and new not in note.named.values()
+        note.members.discard(new)
+        with pytest.raises(ValueError, match="is not in the results"):
+            dogs.index(new)
+        for ask in (
+            lambda: dogs.where(Dog.owner == ada),
+            lambda: dogs.where("owner IN $0", [ada]),
+            lambda: toft.Query("owner == $0").matches(dogs[0], ada),
+            lambda: realm.object(Note, ada),
+        ):
+            with pytest.raises(toft.InvalidArgumentError, match="is in no database: say realm.add"):
+                ask()
+        assert new.realm is None and ada.realm is None
+        dogs[0].friends.append(new)  # memory that asked is used again
+    assert new in dogs and ada.is_valid and len(dogs) == 6 and len(realm.objects(Person)) == 1
+
+
+def test_what_is_written_one_by_one_leaves_no_object_behind(
+    dogs: toft.Results[Dog], realm: toft.Realm
+) -> None:
+    new = Dog(name="New")
+    with realm.write():
+        note = realm.create(Note, id=1, members={1}, named={"a": dogs[0]}, many=[1, 2, 3])
+        for fail in (
+            lambda: note.members.update([new, dogs[1], object()]),
+            lambda: note.members.__ior__([2, new, {3}]),
+            lambda: note.named.update({"a": new, "b.c": 1}),
+            lambda: note.named.update({"a": new, "b": object()}),
+            lambda: note.many.__setitem__(slice(None, None, 2), [new, object()]),
+            lambda: dogs[0].friends.__setitem__(slice(None, None, -1), [new]),
+        ):
+            with pytest.raises((toft.TypeMismatchError, ValueError)):
+                fail()
+            assert note.members == {1} and note.named == {"a": dogs[0]} and note.many == [1, 2, 3]
+            assert len(dogs) == 5 and new.realm is None
+        note.members.update([new, 2])
+        note.named.update({"a": new})
+        note.many[::2] = [new, new]
+    assert len(dogs) == 6 and new in note.members and note.many == [new, 2, new]
+
+
+def test_what_cannot_be_among_results_has_no_index(dogs: toft.Results[Dog]) -> None:
+    for wrong in (5, "Rex", None, [dogs[0]]):
+        assert wrong not in dogs
+        with pytest.raises(ValueError, match="is not in the results"):
+            dogs.index(wrong)  # type: ignore[arg-type]
+
+
+def test_limits_may_be_huge_and_are_whole(dogs: toft.Results[Dog], realm: toft.Realm) -> None:
+    for huge in (2**63, 2**64, 2**64 + 1, 10**5000):
+        assert len(dogs.limit(huge)) == 5 and len(dogs.offset(huge)) == 0
+        with pytest.raises(IndexError):
+            dogs[huge]
+    for wrong in (1.5, "1", None):
+        with pytest.raises(TypeError):
+            dogs.limit(wrong)  # type: ignore[arg-type]
+        with pytest.raises(TypeError):
+            dogs.offset(wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        realm.compact_step(1.5)  # type: ignore[arg-type]
 
 
 def test_bad_queries_say_where_they_are_wrong(dogs: toft.Results[Dog]) -> None:

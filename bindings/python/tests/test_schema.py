@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import pydoc
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pytest
 import toft
@@ -49,6 +50,41 @@ def test_all_ways_to_spell_optional_and_list_are_understood() -> None:
     assert found[2] == (values.LINK, True, False, "Spelled")
     assert found[3:5] == [(values.LINK, False, True, "Spelled")] * 2
     assert found[5:] == [(values.LINK, False, True, "Later"), (values.LINK, True, False, "Later")]
+
+
+def test_what_an_annotation_says_to_others_is_left_to_them() -> None:
+    class Noted(toft.Object):
+        a: Annotated[int, "years"]
+        b: Annotated[int | None, "years"]
+        c: Annotated[list[int], "years"]
+        d: Annotated[Noted | None, "a link"]
+        e: list[Annotated[int, "years"]]
+        f: Annotated[toft.Float32 | None, "metres"]
+
+    found = [shape(Noted, name) for name in "abcdef"]
+    assert found[:2] == [(values.INT, False, False, ""), (values.INT, True, False, "")]
+    assert found[2] == found[4] == (values.INT, False, True, "")
+    assert found[3] == (values.LINK, True, False, "Noted")
+    assert found[5] == (values.FLOAT, True, False, "")
+
+
+def test_a_class_is_no_dataclass_and_says_so() -> None:
+    class Plain(toft.Object):
+        name: str = ""
+
+    with pytest.raises(TypeError, match="Plain has a constructor by itself"):
+        dataclasses.dataclass(Plain)
+    assert Plain(name="a").name == "a"
+
+
+def test_a_field_says_what_is_wrong_where_it_stands() -> None:
+    wrong: Any
+    for wrong in (5, None, (1,), [None]):
+        with pytest.raises(TypeError, match="unique is a bool, a text or texts"):
+            toft.field(unique=wrong)
+    for wrong in (5, None, Dog(name="Rex")):
+        with pytest.raises(TypeError, match="a class or its name is due"):
+            toft.linking_objects(wrong, "owner")
 
 
 def test_class_variables_private_names_and_methods_are_not_stored() -> None:

@@ -94,7 +94,7 @@ def shelves(realm: toft.Realm, owner: Owner) -> None:
         shelf.owners["old"] = owner
         shelf.owners["new"] = None
     labels: set[str] = shelf.labels
-    marks: set[int] = shelf.marks.copy() | {8}
+    marks: set[int] = (shelf.marks | {8}) - (shelf.marks & {9}) - (shelf.marks - {7})
     price: float = shelf.prices["bag"]
     prices: list[tuple[str, float]] = list(shelf.prices.items())
     some: int | None = shelf.counts.get("some")

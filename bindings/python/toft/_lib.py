@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _ffi
-from .errors import Error, LibraryError, error_class
+from .errors import Error, InvalidArgumentError, LibraryError, error_class
 
 _NAME = "libtoft.so"
 _PACKAGE = Path(__file__).resolve().parent
@@ -97,11 +97,25 @@ def text_of(string: _ffi.toft_string) -> str:
     )
 
 
-def borrowed(text: str | bytes) -> tuple[_ffi.toft_string, Any]:
+def borrowed(
+    text: str | bytes, failure: type[Error] = InvalidArgumentError
+) -> tuple[_ffi.toft_string, Any]:
     """A text to lend to a call: keep the second value until the call returns."""
-    data = text.encode() if isinstance(text, str) else text
+    try:
+        data = text.encode() if isinstance(text, str) else text
+    except UnicodeEncodeError as error:
+        raise failure(f"This text cannot be UTF-8: {error}") from None
     memory = ctypes.create_string_buffer(data, max(1, len(data)))
     return _ffi.toft_string(ctypes.addressof(memory), len(data)), memory
+
+
+def encryption_key_of(key: Any) -> bytes | None:
+    """A key as the library takes it. No message shows one."""
+    if key is None:
+        return None
+    if isinstance(key, (bytes, bytearray, memoryview)):
+        return bytes(key)
+    raise TypeError(f"an encryption key is 64 bytes, not of type {type(key).__name__}")
 
 
 class Handle:
@@ -114,6 +128,12 @@ class Handle:
     def __init__(self, address: int | None, release: Any) -> None:
         self.address = address
         self._release = release
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(
+            "what belongs to an open database cannot be pickled or copied deeply: take the copy() "
+            "of a collection, the to_dicts() or lists() of results"
+        )
 
     def __del__(self) -> None:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import operator
 import struct
 from collections.abc import Mapping, Set
 from datetime import date, datetime, timedelta, timezone
@@ -26,7 +27,7 @@ from ._ffi import (
     toft_type,
     toft_value,
 )
-from .errors import InvalidArgumentError, TypeMismatchError, ValueTooLongError
+from .errors import CorruptError, InvalidArgumentError, TypeMismatchError, ValueTooLongError
 from .identifiers import ObjectId
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ MIXED = int(toft_type.MIXED)
 UTC = timezone.utc
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+FIRST_MOMENT = (datetime.min.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
+LAST_MOMENT = (datetime.max.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
+"""What Python's datetime can hold in UTC, in microseconds since 1970."""
 _HEAP_SIZE = 16384
 
 
@@ -79,6 +83,10 @@ def date_words(value: datetime) -> tuple[int, int]:
             f"{value!r} has no time zone: say datetime.now(timezone.utc), or give it its tzinfo."
         )
     microseconds = (value - EPOCH) // _MICROSECOND
+    if not FIRST_MOMENT <= microseconds <= LAST_MOMENT:
+        raise InvalidArgumentError(
+            f"{value!r} is in UTC outside of the years 1 to 9999, which is all that datetime has."
+        )
     seconds, rest = divmod(abs(microseconds), 1_000_000)
     return (seconds, rest * 1000) if microseconds >= 0 else (-seconds, -rest * 1000)
 
@@ -101,6 +109,10 @@ class Arguments:
         self._kept: list[Any] = []
         self._depth = 0
         self.count = 0
+        self.asks = False
+        """Whether the call only asks: an object in no database is an error then, and not added."""
+        self.added: list[Any] = []
+        """What was added because values lead to it: see adding.py."""
 
     def __enter__(self) -> Arguments:
         return self
@@ -111,10 +123,21 @@ class Arguments:
         if self._kept:
             self._kept = []
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.take_back()
         self.clear()
+        self.asks = False
+        if self.added:
+            self.added = []
         if self._spares is not None:
             self._spares.append(self)
+
+    def take_back(self) -> None:
+        """Deletes the objects that were added because values lead to them."""
+        for adding in reversed(self.added):
+            adding.take_back()
+        self.added = []
 
     def add(self, value: Any, realm: Realm, wanted: int = NULL) -> None:
         """Appends a value; `wanted`:
@@ -190,6 +213,12 @@ class Arguments:
     def _other(self, value: Any, realm: Realm, wanted: int) -> None:
         kind = type(value).__name__
         if (link := getattr(type(value), "_toft_link", None)) is not None:
+            if getattr(value, "realm", realm) is None:
+                if self.asks:
+                    raise InvalidArgumentError(
+                        f"This {kind} is in no database: say realm.add(object) first."
+                    )
+                self.added.append(realm._adding(value))
             self._words(LINK, *link(value, realm))
         elif kind in ("NAType", "NaTType"):  # pandas' ways to say None
             self._words(NULL, 0, 0)
@@ -205,6 +234,8 @@ class Arguments:
             self._fixed(DECIMAL, decimals.encode(value))
         elif kind == "datetime64":  # NumPy's, which are UTC
             moment = value.astype("M8[us]").item()
+            if isinstance(moment, int):
+                raise InvalidArgumentError(f"{value} is outside of the years 1 to 9999.")
             self.add(None if moment is None else moment.replace(tzinfo=UTC), realm, wanted)
         elif isinstance(value, Enum):
             self.add(value.value, realm, wanted)
@@ -246,7 +277,7 @@ class Arguments:
             self._words(INT, value, 0)
         except struct.error:
             raise InvalidArgumentError(
-                f"{value} does not fit into the 64 bits of an integer."
+                f"{shown(value)} does not fit into the 64 bits of an integer."
             ) from None
 
     def _number(self, value: float, wanted: int) -> None:
@@ -296,7 +327,19 @@ def _float_of(value: int) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise InvalidArgumentError(f"{value} is too large for a float.") from None
+        raise InvalidArgumentError(f"{shown(value)} is too large for a float.") from None
+
+
+def shown(value: int) -> str:
+    """An int in a message: Python refuses to write one of some thousand digits."""
+    return str(value) if value.bit_length() <= 128 else f"an int of {value.bit_length()} bits"
+
+
+def whole(count: Any) -> int:
+    """A number of things as the library takes it: what is beyond 64 bits is as good as the greatest
+    with them.
+    """
+    return min(operator.index(count), 2**64 - 1)
 
 
 def _encoded(text: str) -> bytes:
@@ -336,7 +379,7 @@ def decode(memory: Any, offset: int, realm: Realm) -> Any:
     if kind == INT:
         return first
     if kind == STRING:
-        return ctypes.string_at(first, second).decode() if second else ""
+        return text_of_bytes(ctypes.string_at(first, second)) if second else ""
     if kind == NULL:
         return None
     if kind == DOUBLE:
@@ -371,8 +414,16 @@ def decode(memory: Any, offset: int, realm: Realm) -> Any:
 def decode_entry(memory: Any, offset: int, realm: Realm) -> tuple[str, Any]:
     """The key and the value in these 40 bytes, copied."""
     address, size = _KEY.unpack_from(memory, offset)
-    key = ctypes.string_at(address, size).decode() if size else ""
+    key = text_of_bytes(ctypes.string_at(address, size)) if size else ""
     return key, decode(memory, offset + _KEY.size, realm)
+
+
+def text_of_bytes(data: bytes) -> str:
+    """A text of the file, which is UTF-8 unless the file is damaged."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise CorruptError(f"The file holds a text that is not UTF-8: {error}") from None
 
 
 def nanoseconds_of(word: int) -> int:

@@ -8,14 +8,22 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _values as values
 from ._ffi import toft_link, toft_update_policy
 from ._lib import Handle, borrowed, library
-from .errors import EmbeddedObjectError, Error, TypeMismatchError, WrongRealmError
+from .errors import (
+    EmbeddedObjectError,
+    Error,
+    ObjectDeletedError,
+    TypeMismatchError,
+    WrongRealmError,
+)
+from .fitting import fits, key_fits, primary_key_fits
 from .objects import Object, ownerless
-from .rows import Binding, BoundProperty, Draft, Live, Single
+from .rows import Binding, BoundProperty, Draft, Live, Rows, Single
 from .schema import properties_of
 
 if TYPE_CHECKING:
@@ -35,10 +43,14 @@ class Adding:
         self._policy = policy
         self._created: list[Single] = []
         self._made: dict[int, Single] = {}
-        self._may_fail = False
-        """Whether something may fail after an embedded object has been replaced."""
+        self._new: set[Single] = set()
+        """Objects of which nothing is put back: they are deleted when something fails."""
+        self._may_fail: Callable[[], bool] = lambda: False
+        """Whether something may fail after the first change."""
+        self._drafts: list[tuple[Object, Rows]] = []
+        """What has become live, and what it was."""
         self._put_back: list[Callable[[], object]] = []
-        """Each call puts a copy of an embedded object that was replaced in its place again."""
+        """Each call puts a copy of what was replaced in its place again."""
         self._removals: dict[object, Callable[[], object]] = {}
         """By collection: each call removes what it has owned before, once nothing can fail."""
 
@@ -48,7 +60,8 @@ class Adding:
         Defaults that the class declares hold for an object that is new.
         """
         missing = [each for each in binding.defaults if each.name not in given]
-        if missing and self.found(binding, given) is None:
+        found = self.found(binding, given) if missing else None
+        if missing and found is None:
             given = {**given, **{each.name: each.default() for each in missing}}
         embedded = {
             each: self._drafted(each, given[each.name])
@@ -59,7 +72,7 @@ class Adding:
             return self._create(binding, given, self._policy)
         names = {each.name for each in embedded}
         plain = {name: value for name, value in given.items() if name not in names}
-        found = self.found(binding, given)
+        found = found if missing else self.found(binding, given)
         made: list[Single] = [] if found is None else [found]
 
         def set_plain() -> None:
@@ -72,7 +85,10 @@ class Adding:
                 self._own(made[0], each, value)
 
         items = [item for value in embedded.values() for item in _items(value)]
-        self._put(items, create, None if found is None else set_plain)
+        if found is None:
+            self._put(items, create)
+        else:
+            self._put(items, create, set_plain, lambda: self._fit(binding, plain))
         return made[0]
 
     def add(self, root: Object) -> None:
@@ -80,11 +96,17 @@ class Adding:
 
         They become live together, at the end, or none does.
         """
+        if not isinstance(root, Object):
+            raise TypeMismatchError(f"An object is due, not {root!r:.80}")
         if isinstance(root._rows, Live):
             if root._rows.realm is not self._realm:
                 raise WrongRealmError(
                     f"This {type(root).__name__} belongs to another realm: say "
                     f"realm.resolve(object)."
+                )
+            if not root._rows.single(root).exists():
+                raise ObjectDeletedError(
+                    f"This {type(root).__name__} has been deleted: add a new one."
                 )
             return
         if root._toft_is_embedded:
@@ -96,13 +118,17 @@ class Adding:
         roots: Iterable[Object | None],
         embed: Callable[[], None],
         finish: Callable[[], None] | None = None,
+        finishes: Callable[[], bool] = lambda: True,
     ) -> None:
         """Some drafts and all that they lead to. `embed`: creates those of the drafts that are
-        embedded, once all that is not is there. `finish`: what is to be done last.
+        embedded, once all that is not is there. `finish`: what is to be done last, and `finishes`:
+        whether it surely can be done.
         """
         roots = list(roots)
         drafts, before = self._reachable(roots), len(self._created)
-        self._may_fail = len(drafts) + roots.count(None) > 1 or finish is not None
+        nones = sum(root is None for root in roots)
+        is_one = len(drafts) + nones == 1 and finish is None
+        self._may_fail = cache(lambda: not (is_one or finishes() and all(map(self._fits, drafts))))
         try:
             for draft in drafts:
                 if not draft._toft_is_embedded:
@@ -123,6 +149,7 @@ class Adding:
             each for each in self._created[before:] if not each.binding.cls._toft_is_embedded
         ]
         for draft in drafts:
+            self._drafts.append((draft, draft._rows))
             draft._rows = self._made[id(draft)]
             draft._row = 0
 
@@ -133,19 +160,24 @@ class Adding:
         value = self._drafted(each, value)
         self._put(_items(value), lambda: self._own(owner, each, value))
 
-    def set_key(self, collection: Any, key: str, item: Any) -> None:
-        """Sets the value of a key to an embedded object in no database yet."""
-        draft = self._draft(collection._property, item)
-        self._put([draft], lambda: self._set_key(collection, key, draft))
+    def set_keys(self, collection: Any, items: Mapping[str, Any]) -> None:
+        """Sets the values of keys to embedded objects in no database yet, or None."""
+        drafts = self._drafted(collection._property, items)
+
+        def set_all() -> None:
+            for key, draft in drafts.items():
+                self._set_key(collection, key, draft)
+
+        self._put(drafts.values(), set_all, finishes=lambda: all(map(key_fits, drafts)))
 
     def set_element(self, collection: Any, index: int, item: Any) -> None:
         """Puts an embedded object in no database yet in the place of another one in a list."""
         draft = self._draft(collection._property, item)
 
         def replace() -> None:
-            put_back = lambda old: collection.insert(index, old)
-            with self._replacing(lambda: collection[index], put_back):
-                self._create_in("toft_list_set_embedded", collection, index, draft)
+            old = [detached(collection[index])] if self._may_fail() else []
+            self._create_in("toft_list_set_embedded", collection, index, draft)
+            self._put_back += [lambda: collection.insert(index, each) for each in old]
 
         self._put([draft], replace)
 
@@ -159,8 +191,7 @@ class Adding:
         so far.
         """
         if each.container is None:
-            read = lambda: owner.read(_NOBODY, each.name)
-            with self._replacing(read, lambda old: owner.set(each.name, old)):
+            with self._replacing([each], owner):
                 function = "toft_object_set_embedded"
                 self._create_embedded(function, owner.handle(), each.key, each, value)
             return
@@ -170,43 +201,53 @@ class Adding:
             self._insert(collection, count, value)
             self._removals[collection._place] = lambda: collection._erase(0, count)
             return
-        others = [key for key in collection if key not in value]
+        others = [] if owner in self._new else [key for key in collection if key not in value]
         for key, draft in value.items():
-            self._set_key(collection, key, draft)
+            self._set_key(collection, key, draft, owner in self._new)
         self._removals[collection._place] = lambda: [*map(collection.__delitem__, others)]
 
     def _insert(self, collection: Any, index: int, drafts: Iterable[Object]) -> None:
         for place, draft in enumerate(drafts, index):
             self._create_in("toft_list_insert_embedded", collection, place, draft)
 
-    def _set_key(self, collection: Any, key: str, draft: Object | None) -> None:
-        is_there = key in collection
+    def _set_key(
+        self, collection: Any, key: str, draft: Object | None, is_new: bool = False
+    ) -> None:
+        """`is_new`: whether the dictionary goes with its object if something fails."""
+        before = None if is_new else self._before(collection, key)
+        if draft is None:
+            collection[key] = None
+        else:
+            self._create_in("toft_dictionary_set_embedded", collection, key, draft)
+        if before is not None:
+            self._put_back.append(before)
 
-        def put_back(old: Any) -> None:
-            if is_there:
-                collection[key] = old
-            else:
-                collection.pop(key, None)
-
-        with self._replacing(lambda: collection.get(key), put_back):
-            if draft is None:
-                collection[key] = None
-            else:
-                self._create_in("toft_dictionary_set_embedded", collection, key, draft)
+    def _before(self, collection: Any, key: str) -> Callable[[], object] | None:
+        """What makes a key what it is now, if something may fail."""
+        if not self._may_fail():
+            return None
+        if key not in collection:
+            return lambda: collection.pop(key, None)
+        old = detached(collection[key])
+        return lambda: collection.__setitem__(key, old)
 
     @contextmanager
-    def _replacing(
-        self, read: Callable[[], Any], put_back: Callable[[Any], object]
-    ) -> Iterator[None]:
-        """A block that replaces what `read` gives: if something fails later, `put_back` is called
-        with a copy of it.
+    def _replacing(self, properties: Iterable[BoundProperty], owner: Single) -> Iterator[None]:
+        """A block that sets properties of an object, in one call: if something fails later, they
+        get what they had again.
         """
-        if not self._may_fail:
+        if owner in self._new or not self._may_fail():
             yield
             return
-        old = detached(read())
+        old = [(each, detached(owner.read(_NOBODY, each.name))) for each in properties]
+
+        def put_back() -> None:
+            for each, value in old:
+                if owner.read(_NOBODY, each.name) != value:
+                    owner.set(each.name, value)
+
         yield
-        self._put_back.append(lambda: put_back(old))
+        self._put_back.append(put_back)
 
     def _create_in(self, function: str, collection: Any, place: int | str, draft: Object) -> None:
         self._create_embedded(function, collection._handle, place, collection._property, draft)
@@ -247,6 +288,7 @@ class Adding:
         del memory  # lent until here
         self._made[id(draft)] = single
         self._created.append(single)
+        self._new.add(single)
 
     def _drafted(self, each: BoundProperty, value: Any) -> Any:
         """What a property is to own, as drafts: a mapping becomes one."""
@@ -297,10 +339,8 @@ class Adding:
         while waiting:
             draft = waiting.pop()
             found.append(draft)
-            for each in self._realm._binding(type(draft)).properties.values():
-                if each.type not in (values.LINK, values.MIXED):
-                    continue
-                value = getattr(draft, each.name)
+            for each in self._realm._binding(type(draft)).linking:
+                value = _held(draft, each)
                 if is_new(value) and self._realm._owns(each):
                     value = self._drafted(each, value)
                     setattr(draft, each.name, value)
@@ -313,12 +353,11 @@ class Adding:
 
     def _alone(self, binding: Binding, draft: Object) -> dict[str, Any]:
         """The values of a draft without its links to other drafts, which may not be there yet."""
-        given = {
-            each.name: getattr(draft, each.name)
-            for each in binding.properties.values()
-            if each.type != values.LINKING_OBJECTS
-        }
-        return {name: value for name, value in given.items() if not _drafts_in(value)}
+        given = {each.name: _held(draft, each) for each in binding.stored}
+        for each in binding.linking:
+            if _drafts_in(given[each.name]):
+                del given[each.name]
+        return given
 
     def _add_alone(self, draft: Object) -> Single:
         binding = self._realm._binding(type(draft))
@@ -326,22 +365,26 @@ class Adding:
         policy = (
             self._policy if binding.primary_key else toft_update_policy.ERROR
         )  # without a key it is always a new object
-        return self._create(binding, filled, policy)
+        updates = policy != toft_update_policy.ERROR and self._may_fail()
+        if not updates or (found := self.found(binding, filled)) is None:
+            return self._create(binding, filled, policy)
+        with self._replacing(binding.properties_named(tuple(filled))[1], found):
+            return self._create(binding, filled, policy)
 
     def _link(self, draft: Object) -> None:
         made = self._made
         single = made[id(draft)]
-        for each in single.binding.properties.values():
-            may_link = each.type in (values.LINK, values.MIXED)
-            if may_link and _drafts_in(value := getattr(draft, each.name)):
+        for each in single.binding.linking:
+            if _drafts_in(value := _held(draft, each)):
                 if self._realm._owns(each):
                     self._own(single, each, value)
                     continue
                 self._set(single, each, _filled(value, made))
 
     def _set(self, single: Single, each: BoundProperty, value: Any) -> None:
-        if self._policy != MODIFIED or single.read(_NOBODY, each.name) != value:
-            single.set(each.name, value)
+        if self._policy != MODIFIED or value != _owned(single.read(_NOBODY, each.name)):
+            with self._replacing([each], single):
+                single.set(each.name, value)
 
     def found(self, binding: Binding, given: Mapping[str, Any]) -> Single | None:
         """The object with the primary key that is given, if it is there to be updated."""
@@ -377,14 +420,56 @@ class Adding:
         )
         if is_new.value:
             self._created.append(single)
+            self._new.add(single)
         return single
+
+    def _fits(self, draft: Object) -> bool:
+        """Whether a draft surely can be created."""
+        binding = self._realm._binding(type(draft))
+        return self._fit(binding, {each.name: _held(draft, each) for each in binding.stored})
+
+    def _fit(self, binding: Binding, given: Mapping[str, Any]) -> bool:
+        """Whether values surely fit, links too: to drafts, and to objects that are there."""
+        for name, value in given.items():
+            each = binding.properties[name]
+            if each.type == values.LINK:
+                if value is not None and not self._leads(each, value):
+                    return False
+            elif not fits(each, value):
+                return False
+        key = given.get(binding.primary_key) if binding.primary_key else ""
+        return key is not None and primary_key_fits(key)
+
+    def _leads(self, each: BoundProperty, value: Any) -> bool:
+        if type(value) is each.container and not value:
+            return True
+        if each.container is not None and not isinstance(value, each.container):
+            return False
+        if each.container is dict and not all(map(key_fits, value)):
+            return False
+        realm, target = self._realm, self._realm._binding_of_key(each.target)
+
+        def leads(item: Any) -> bool:
+            if item is None:
+                return each.container in (None, dict)
+            if not isinstance(item, Object) or realm._binding(type(item)) is not target:
+                return False
+            rows = item._rows
+            if not isinstance(rows, Live):
+                return True
+            is_there = rows.realm is realm and rows.single(item).exists()
+            return is_there and not target.cls._toft_is_embedded
+
+        return all(map(leads, value.values() if each.container is dict else _items(value)))
 
     def take_back(self) -> None:
         """Deletes what was created, and puts back what it has replaced."""
+        for draft, rows in self._drafts:
+            draft._rows, draft._row = rows, 0
         for single in reversed(self._created):
             single.forget_rules()
         undo = [*self._put_back, *(single.delete for single in self._created)]
-        self._put_back, self._created, self._removals = [], [], {}
+        self._put_back, self._created, self._removals, self._drafts = [], [], {}, []
         for step in reversed(undo):
             try:
                 step()
@@ -406,7 +491,15 @@ def _is_draft(value: Any) -> bool:
     return isinstance(value, Object) and isinstance(value._rows, Draft)
 
 
+def _held(draft: Object, each: BoundProperty) -> Any:
+    """What a draft has of a property."""
+    held = cast(Draft, draft._rows).values
+    return held[each.name] if each.name in held else getattr(draft, each.name)
+
+
 def _drafts_in(value: Any) -> bool:
+    if value is None:
+        return False
     return any(_is_draft(item) for item in _items(value))
 
 
@@ -419,6 +512,8 @@ def _items(value: Any) -> Iterable[Any]:
     """
     if not isinstance(value, _HELD):
         return (value,)
+    if not value:
+        return ()
     items = value.values() if isinstance(value, dict) else value
     if any(isinstance(item, _HELD) for item in items):
         return [inner for item in items for inner in _items(item)]

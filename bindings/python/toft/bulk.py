@@ -11,7 +11,7 @@ from . import _values as values
 from ._ffi import toft_update_policy
 from ._lib import Handle, library
 from .adding import Adding
-from .errors import Error, InvalidArgumentError
+from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .expressions import Increment, property_name
 from .inputs import Inputs, as_array, tell_row
 from .objects import Object
@@ -38,14 +38,16 @@ def insert(realm: Realm, binding: Binding, policy: int, rows: Any) -> int:
                     insertion.flush()
                     adding.add(each)
                     insertion.number += 1
-                else:
+                elif isinstance(each, Mapping):
                     insertion.row(tuple(each), tuple(each.values()))
+                else:
+                    raise TypeMismatchError(f"A row is a mapping or an object, not {each!r:.80}")
             insertion.flush()
     except BaseException as error:
         insertion.take_back()
         adding.take_back()
         if isinstance(error, Error) and not error.message.startswith("Row "):
-            tell_row(error, insertion.number)
+            tell_row(error, insertion.number + insertion.waiting)
         raise
     return insertion.number
 
@@ -58,10 +60,16 @@ class _Insertion:
         self._binding = binding
         self._policy = policy
         self._created: list[Any] = []
+        self._added: list[values.Arguments] = []
         self._names: tuple[str, ...] = ()
         self._rows: list[tuple[Any, ...]] = []
         self._limit = 0
         self.number = 0  # rows that are objects
+
+    @property
+    def waiting(self) -> int:
+        """Rows that are not created yet."""
+        return len(self._rows)
 
     def row(self, names: tuple[str, ...], cells: tuple[Any, ...]) -> None:
         """One object, created with those that follow."""
@@ -105,6 +113,7 @@ class _Insertion:
             if Adding(realm, self._policy).found(binding, given):
                 missing = []
         inputs = Inputs(realm, len(names) + len(missing), count, self.number)
+        inputs.added = self._added
         for each, (column, mask) in zip(properties, columns):
             inputs.add(each, column, mask)
         for each in missing:
@@ -126,6 +135,7 @@ class _Insertion:
             tell_row(error, self.number + error.number)
             raise
         self._created.append((keys, created))
+        self._added[:] = [arguments for arguments in self._added if arguments.added]
         self.number += count
 
     def take_back(self) -> None:
@@ -139,6 +149,8 @@ class _Insertion:
                         library().toft_object_delete(single.handle().address)
                 except Error:  # the failure that led here is the one to report
                     pass
+        for arguments in reversed(self._added):
+            arguments.take_back()
 
 
 def update(realm: Realm, binding: Binding, snapshot: Handle, given: Mapping[str, Any]) -> int:
@@ -188,6 +200,9 @@ def _amount(binding: Binding, name: str, increment: Increment) -> int:
 def _columns(binding: Binding, rows: Any) -> dict[str, tuple[Any, Any]] | None:
     """The columns that `rows` are, if they are not rows: lists, or arrays with masks."""
     if hasattr(rows, "columns") and hasattr(rows, "shape"):  # pandas, polars
+        names = [*map(str, rows.columns)]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise InvalidArgumentError(f"Two columns have one name: {', '.join(sorted(twice))}")
         found = {str(name): rows[name] for name in rows.columns}
     elif isinstance(rows, Mapping):
         found = dict(rows)
@@ -212,6 +227,8 @@ def _cells(binding: Binding, name: str, column: Any) -> Sequence[Any]:
     if isinstance(column, (list, tuple)):
         return column
     missing = column.isna().tolist() if hasattr(column, "isna") else None
+    if missing is None and getattr(getattr(column, "dtype", None), "kind", "") == "M":
+        column = column.astype("M8[us]")  # of these alone NumPy's lists hold datetimes
     cells = column.to_list() if hasattr(column, "to_list") else _listed(column)
     if missing is not None and (each.is_nullable or each.type == values.LINK):
         cells = [None if is_missing else cell for cell, is_missing in zip(cells, missing)]
@@ -229,5 +246,7 @@ def _listed(column: Any) -> Sequence[Any]:
 
 def _in_utc(cell: Any) -> Any:
     """A date of a column of NumPy's type, which has no zones."""
+    if isinstance(cell, int):  # what datetime cannot hold, as NumPy lists it
+        raise InvalidArgumentError("A date is outside of the years 1 to 9999.")
     is_naive = isinstance(cell, datetime) and cell.tzinfo is None and cell == cell
     return cell.replace(tzinfo=values.UTC) if is_naive else cell

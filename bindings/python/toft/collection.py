@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
 from . import _values as values
@@ -17,10 +18,10 @@ from .errors import (
     TypeMismatchError,
 )
 from .expressions import Condition, Expression
-from .objects import Object, live_object
+from .objects import live_object
 from .observe import Callback, Observation, Options
 from .query import Results
-from .rows import Block, BoundProperty, Draft, Single
+from .rows import Block, BoundProperty, Single
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -86,21 +87,22 @@ class Collection(Generic[T]):
 
     @property
     def results(self) -> Results[T]:
-        """The values as live results, to filter, sort and sum."""
+        """What it holds as live results, to sort and sum, and objects to filter."""
         address = ctypes.c_void_p()
         getattr(library(), f"{self._prefix}_results")(self._handle.address, ctypes.byref(address))
         handle, target = (
             Handle(address.value, library().toft_results_release),
             self._property.target,
         )
-        return Results(self._realm, handle, self._realm._binding_of_key(target) if target else None)
+        binding = self._realm._binding_of_key(target) if target else None
+        return Results(self._realm, handle, binding, None if target else self._property)
 
     @overload
     def where(self, query: Condition, *more: Condition) -> Results[T]: ...
     @overload
     def where(self, query: str, *arguments: Any) -> Results[T]: ...
     def where(self, query: Any, *arguments: Any) -> Results[T]:
-        """Those values that match a query. See `Results.where`."""
+        """Those objects that match a query. See `Results.where`."""
         return self.results.where(query, *arguments)
 
     def _shown(self) -> str:
@@ -145,6 +147,18 @@ class Collection(Generic[T]):
     def _call(self, function: str, *arguments: Any) -> None:
         self._realm._changing()
         getattr(library(), f"{self._prefix}_{function}")(self._handle.address, *arguments)
+
+    @contextmanager
+    def _adding(self, items: Iterable[Any]) -> Iterator[None]:
+        """A block that writes items one by one: objects in no database that they lead to are added
+        before it, and taken back if it fails.
+        """
+        may_lead = self._property.type in (values.LINK, values.MIXED)
+        with self._realm._arguments() as arguments:
+            if may_lead and not self._realm._owns(self._property):
+                for item in items:
+                    self._property.lend_element(item, arguments, self._realm)
+            yield
 
     def _while_same_size(self, count: int, read: Callable[[int, int], list[Any]]) -> Iterator[Any]:
         """Goes through `count` elements that `read` gives by first index and number. As with
@@ -208,17 +222,16 @@ class Elements(Collection[T]):
             if first > len(self):
                 return []
             block = Block(binding, results._handle, first, capacity)
+            if None in block.keys:  # the file is damaged: the library says how
+                return self._read(first, capacity)
             return [cast(T, live_object(binding.cls, block, row)) for row in range(len(block.keys))]
 
         return read
 
     def _find(self, value: object) -> int | None:
         found = ctypes.c_uint64()
-        if isinstance(value, Object) and isinstance(value._rows, Draft):
-            self._check_readable()
-            return None
         try:
-            with self._realm._arguments() as arguments:
+            with self._realm._asking() as arguments:
                 self._property.lend_element(value, arguments, self._realm)
                 getattr(library(), f"{self._prefix}_find")(
                     self._handle.address, arguments.address, ctypes.byref(found)

@@ -30,12 +30,13 @@ def _texts(memory: bytearray) -> list[Any]:
     found: list[str] = []
     for address, sizes, size in _runs(memory):
         data = _bytes_at(address, size)
-        text = data.decode()
+        text = values.text_of_bytes(data)
         if len(text) == size:  # ASCII
             found += [text[start:end] for start, end in pairwise(accumulate(sizes, initial=0))]
         else:
             found += [
-                data[start:end].decode() for start, end in pairwise(accumulate(sizes, initial=0))
+                values.text_of_bytes(data[start:end])
+                for start, end in pairwise(accumulate(sizes, initial=0))
             ]
     return found
 

@@ -86,6 +86,8 @@ class _EnumConversion(Conversion):
     def stored(self, value: Any) -> Any:
         if value is None:
             return None
+        if isinstance(value, (bool, float)):  # equal to an int, and none
+            raise TypeMismatchError(f"{value!r} is no {self._kind.__name__}.")
         try:
             return self._kind(value).value
         except ValueError:

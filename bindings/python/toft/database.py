@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import operator
 import os
 import select
-import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock, get_ident
@@ -27,17 +27,20 @@ from ._ffi import (
     toft_write_flags,
     toft_write_options,
 )
-from ._lib import Handle, borrowed, library
+from ._lib import Handle, borrowed, encryption_key_of, library
 from .adding import Adding, is_new
 from .binding import bindings
 from .bulk import Rows, insert
 from .collection import Collection
 from .dicts import Dict
 from .errors import (
+    ClosedError,
+    DeletionDeniedError,
     Error,
     FileError,
     InvalidArgumentError,
     NoSuchClassError,
+    ObjectDeletedError,
     TypeMismatchError,
     UsageError,
     WrongRealmError,
@@ -51,7 +54,14 @@ from .rows import Binding, BoundProperty, Single
 from .schema import shape_of
 from .sets import Set
 from .tables import Progress, lines_of, rows_of_csv
-from .transactions import Durability, Write, durability_code, running_task, wait_in_moments
+from .transactions import (
+    Deadline,
+    Durability,
+    Write,
+    durability_code,
+    running_task,
+    wait_in_moments,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -66,6 +76,9 @@ _POLICIES = {
     "modified": toft_update_policy.MODIFIED,
 }
 
+
+_LONGEST_POLL = 2**31 - 1
+"""Milliseconds."""
 
 _COLLECTIONS: dict[type, type[Collection[Any]]] = {list: List, set: Set, dict: Dict}
 
@@ -162,8 +175,8 @@ class Realm:
         self._observations: set[Observation] = set()
         self._raised: list[BaseException] = []
         self._spare_arguments: list[values.Arguments] = []
-        self._attached = 0
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loops: dict[asyncio.AbstractEventLoop, int] = {}
+        """The event loops that dispatch it, each with how many blocks want it to."""
         self._descriptor = -1
         self._own_observation: Observation | None = None
         self._bindings: dict[Any, Binding] = {}
@@ -207,7 +220,8 @@ class Realm:
     def _forget(self) -> None:
         self._is_open = False
         self._now += 1
-        self._stop_reading()
+        for loop in [*self._loops]:
+            self._stop_reading(loop)
         for observation in list(self._observations):
             observation.stop()
 
@@ -416,8 +430,9 @@ class Realm:
     def add(self, instance: T, update: Update | None = None) -> T:
         """Puts an object into the database, and with it those that it links to and that are in none
         yet. It is live from then on. `update`: what to do when its primary key exists: set "all"
-        properties, or those that are "modified"; None: an error. When it fails, what it has created
-        is gone, but what it has set in objects that were there may stay: cancel the transaction.
+        properties, or those that are "modified"; None: an error. All or none: when it fails, what
+        it has created is gone, and objects that were there have what they had; an embedded object
+        that was replaced is then a new one with the same values.
         """
         Adding(self, _policy(update)).add(instance)
         return instance
@@ -470,9 +485,9 @@ class Realm:
     ) -> Any:
         """Creates an object or, when its primary key exists, updates it:
 
-        sets "all" of the properties given, or those that are "modified". All or none is set. Only
-        objects in no database that the values link to are added first, and an embedded object that
-        was replaced when a later value failed is a new one with the same values.
+        sets "all" of the properties given, or those that are "modified". All or none is set; an
+        embedded object that was replaced when a later value failed is a new one with the same
+        values.
         """
         return self._create(cls, _policy(update), {**(values or {}), **properties})
 
@@ -533,18 +548,37 @@ class Realm:
 
     def delete(self, *things: Object | Results[Any] | Collection[Any] | Iterable[Object]) -> None:
         """Deletes objects, or all objects of results, of a list, a set or a dictionary, or of any
-        iterable. One that is given twice is deleted once.
+        iterable, as they are when it is called. One that is given twice is deleted once, and one
+        that goes with another, as embedded objects do, is gone then. What a link with the delete
+        rule "deny" keeps goes after the object that links, where both are given.
         """
-        deleted: set[Object] = set()
-        for thing in list(_deletable(things)):
-            if isinstance(thing, (Results, Collection)):
-                results = thing.results if isinstance(thing, Collection) else thing
-                self._same(results._realm)
-                self._changing()
-                library().toft_results_delete_all(results._handle.address)
-            elif thing not in deleted:
-                self._own(thing).delete()
-                deleted.add(thing)
+        found = list(_deletable(things))
+        waiting = [self._deletion(thing, len(found) == 1) for thing in found]
+        while waiting:
+            denied, waiting = waiting, []
+            failure: Error | None = None
+            for delete in denied:
+                try:
+                    delete()
+                except ObjectDeletedError:
+                    if len(found) == 1:
+                        raise
+                except DeletionDeniedError as error:
+                    failure = failure or error
+                    waiting.append(delete)
+            if failure is not None and len(waiting) == len(denied):
+                raise failure
+
+    def _deletion(self, thing: Any, is_alone: bool) -> Callable[[], object]:
+        """What deletes a thing; where it is not alone, with no regard to what goes before."""
+        if isinstance(thing, (Results, Collection)):
+            results = thing.results if isinstance(thing, Collection) else thing
+            self._same(results._realm)
+            return (results if is_alone else results.snapshot()).delete
+        single = self._own(thing)
+        if not is_alone and not single.exists():
+            raise ObjectDeletedError(f"This {type(thing).__name__} has been deleted.")
+        return single.delete
 
     def delete_all(self, *classes: type[Object] | str) -> None:
         """Deletes all objects of classes, one class after the other; of all classes together when
@@ -563,7 +597,7 @@ class Realm:
         self._freshen()
         binding = self._binding(cls)
         address = ctypes.c_void_p()
-        with self._arguments() as arguments:
+        with self._asking() as arguments:
             arguments.add(binding.stored_key(primary_key), self)
             library().toft_realm_find_object(
                 self._address, binding.key, arguments.address, ctypes.byref(address)
@@ -632,7 +666,8 @@ class Realm:
         made, binding = ctypes.c_void_p(), results._binding
         library().toft_results_resolve(results._handle.address, self._address, ctypes.byref(made))
         handle = Handle(made.value, library().toft_results_release)
-        return Results(self, handle, binding and self._binding_of_key(binding.key))
+        here = binding and self._binding_of_key(binding.key)
+        return Results(self, handle, here, results._of)
 
     @property
     def classes(self) -> dict[str, type[Object]]:
@@ -677,16 +712,18 @@ class Realm:
         """Waits for a commit of any thread or process, moves to it and calls the observers that are
         due. Returns False when `timeout` seconds went by without one.
         """
+        if self._own_observation is not None and self._own_observation._is_over:
+            self.refresh()  # what has ended it is told: the classes are others now, for example
         if self._own_observation is None or self._own_observation._is_over:
             self._own_observation = Observation(
                 self, "toft_realm_observe", self._handle, _nothing, steadies=False
             )
-        end = None if timeout is None else time.monotonic() + timeout
+        deadline = Deadline(timeout)
         poll = select.poll()
         poll.register(self.fileno(), select.POLLIN)
         while True:
-            left = None if end is None else max(0.0, end - time.monotonic())
-            is_ready = poll.poll(None if left is None else left * 1000)
+            left = deadline.left
+            is_ready = poll.poll(None if left is None else min(left * 1000, _LONGEST_POLL))
             if is_ready and self.dispatch():
                 return True
             if left == 0:
@@ -697,15 +734,17 @@ class Realm:
         """Lets asyncio's running loop dispatch this realm inside the block, so that callbacks are
         called too. `async for` does it itself.
         """
-        if self._attached == 0:
-            self._start_reading()
-        self._attached += 1
+        loop = asyncio.get_running_loop()
+        if loop not in self._loops:
+            self._start_reading(loop)
+        self._loops[loop] += 1
         try:
             yield
         finally:
-            self._attached -= 1
-            if self._attached == 0:
-                self._stop_reading()
+            if loop in self._loops:
+                self._loops[loop] -= 1
+                if self._loops[loop] == 0:
+                    self._stop_reading(loop)
 
     # ----------------------------------------------------------------------------------------------
     # Check and info
@@ -748,8 +787,11 @@ class Realm:
         readers and observers it leaves alone, and a crash loses nothing. The realm goes to the
         latest version before and after it. A frozen realm raises `ReadOnlyError`.
         """
+        byte_count = operator.index(byte_count)
         if not 0 <= byte_count < 2**64:
-            raise InvalidArgumentError(f"A step moves 0 to 2**64 - 1 bytes, not {byte_count}.")
+            raise InvalidArgumentError(
+                f"A step moves 0 to 2**64 - 1 bytes, not {values.shown(byte_count)}."
+            )
         step = toft_compaction_step()
         step.size = ctypes.sizeof(step)
         wait_in_moments(
@@ -776,10 +818,9 @@ class Realm:
         """
         name = os.fspath(path)
         given, memory = borrowed(os.fsencode(name))
+        key = encryption_key_of(encryption_key)
         try:
-            library().toft_realm_write_copy_with_key(
-                self._address, given, encryption_key, len(encryption_key or b"")
-            )
+            library().toft_realm_write_copy_with_key(self._address, given, key, len(key or b""))
         except FileError as error:
             error.filename = name
             raise
@@ -813,6 +854,18 @@ class Realm:
             return self._spare_arguments.pop()
         except IndexError:
             return values.Arguments(spares=self._spare_arguments)
+
+    def _adding(self, instance: Object) -> Adding:
+        """Adds an object that values lead to. What is returned can take it back."""
+        adding = Adding(self, toft_update_policy.ERROR)
+        adding.add(instance)
+        return adding
+
+    def _asking(self) -> values.Arguments:
+        """The same for a call that must not add what it is asked about."""
+        arguments = self._arguments()
+        arguments.asks = True
+        return arguments
 
     def _changing(self) -> None:
         """To be called before anything that writes or moves the realm."""
@@ -909,24 +962,25 @@ class Realm:
 
     # What asyncio's loop does for `attached`.
 
-    def _start_reading(self) -> None:
-        self._loop, self._descriptor = asyncio.get_running_loop(), self.fileno()
-        self._loop.add_reader(self._descriptor, self._on_readable)
+    def _start_reading(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._descriptor = self.fileno()
+        loop.add_reader(self._descriptor, self._on_readable)
+        self._loops[loop] = 0
 
     def _on_readable(self) -> None:
         try:
             self._changing()
             library().toft_realm_dispatch(self._address, None)
         except Error:  # it would fail again at once, for ever
-            self._stop_reading()
+            for loop in [*self._loops]:
+                self._stop_reading(loop)
             raise
         self._raise()
 
-    def _stop_reading(self) -> None:
-        if self._loop is not None:
-            loop, self._loop = self._loop, None
-            if not loop.is_closed():
-                loop.remove_reader(self._descriptor)
+    def _stop_reading(self, loop: asyncio.AbstractEventLoop) -> None:
+        del self._loops[loop]
+        if not loop.is_closed():
+            loop.remove_reader(self._descriptor)
 
     # Classes
 
@@ -985,7 +1039,18 @@ class _FrozenRealm(Realm):
         holds the version too.
         """
         self._is_open = False
-        self._handle, self._address = Handle(None, self._handle._release), None
+        self._handle = Handle(None, self._handle._release)
+        self._address = None
+
+    @property
+    def _address(self) -> int | None:
+        if self._given_address is None:
+            raise ClosedError("The frozen realm has been closed.")
+        return self._given_address
+
+    @_address.setter
+    def _address(self, address: int | None) -> None:
+        self._given_address = address
 
     def _keep(self, single: Single, handle: Handle) -> Handle:
         with self._keeping:

@@ -19,6 +19,7 @@ from ._lib import borrowed, library
 from .adding import Adding, detached, is_new
 from .collection import MISFITS, Collection, owned
 from .expressions import Expression
+from .fitting import fits
 from .lists import List
 from .observe import Callback, Observation
 from .rows import in_place
@@ -100,7 +101,7 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
 
     def __setitem__(self, key: K, value: T) -> None:
         if is_new(value) and self._realm._owns(self._property):
-            Adding(self._realm, toft_update_policy.ERROR).set_key(self, key, value)
+            Adding(self._realm, toft_update_policy.ERROR).set_keys(self, {key: value})
             return
         if in_place(value, self._place_of(key)):
             return
@@ -148,23 +149,46 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
             return key, value
         raise KeyError("popitem(): dictionary is empty")
 
+    @overload
+    def setdefault(self: Dict[K, U | None], key: K, default: None = None, /) -> U | None: ...
+    @overload
+    def setdefault(self, key: K, default: T, /) -> T: ...
+    def setdefault(self, key: Any, default: Any = None, /) -> Any:
+        """The value of a key; if it is not there, it is set to `default` first. A list, a
+        dictionary or an embedded object is given as it is stored: live.
+        """
+        try:
+            return self[key]
+        except KeyError:
+            self[key] = default
+            return self[key]
+
     def update(self, other: Any = (), /, **more: Any) -> None:
         """Sets the values of keys, all or none. Where one fails, embedded objects that were
         replaced before it are new ones with the same values.
         """
+        given = {**dict(other), **more}
+        if self._realm._owns(self._property) and all(
+            value is None or is_new(value) for value in given.values()
+        ):
+            Adding(self._realm, toft_update_policy.ERROR).set_keys(self, given)
+            return
+        may_fail = not fits(self._property, given)
         before: dict[K, tuple[bool, Any]] = {}
-        try:
-            for key, value in {**dict(other), **more}.items():
-                old = key in self, detached(self.get(key))
-                self[key] = value
-                before[key] = old
-        except BaseException:
-            for key, (was_there, value) in before.items():
-                if was_there:
+        with self._adding(given.values()):
+            try:
+                for key, value in given.items():
+                    old = (key in self, detached(self.get(key))) if may_fail else None
                     self[key] = value
-                else:
-                    del self[key]
-            raise
+                    if old is not None:
+                        before[key] = old
+            except BaseException:
+                for key, (was_there, value) in before.items():
+                    if was_there:
+                        self[key] = value
+                    else:
+                        del self[key]
+                raise
 
     def __ior__(self, other: Any) -> Dict[K, T]:  # type: ignore[misc]
         """Python assigns what this gives: a property takes its own dictionary as it is."""

@@ -107,6 +107,8 @@ class Expression(Generic[T]):
 
     def __getattr__(self, name: str) -> Expression[Any]:
         """A property of the object that is linked to."""
+        if name in Expression.__slots__:  # while a copy is made
+            raise AttributeError(name)
         if self._is_length or name.startswith("__") or (name[0] == "_" == name[-1]):
             raise AttributeError(f"{self!r} has no attribute {name!r}")
         return Expression(self._cls, (*self._names, name), self._quantifier)

@@ -36,6 +36,8 @@ class Inputs:
         self._first = first
         self._structures = (toft_input_column * max(1, column_count))()
         self._kept: list[Any] = []
+        self.added: list[values.Arguments] = []
+        """Memory of values that may have led to objects in no database yet."""
         self.count = 0
         self.address = ctypes.addressof(self._structures)
 
@@ -63,6 +65,7 @@ class Inputs:
                 pass  # it is told which it is below
         arguments = values.Arguments(max(1, self._row_count))
         self._kept.append(arguments)
+        self.added.append(arguments)
         for row, cell in enumerate(cells):
             try:
                 each.lend(cell, arguments, self._realm)
@@ -136,7 +139,10 @@ def _joined(cells: Sequence[bytes]) -> tuple[bytearray, Any]:
 
 
 def _microseconds(cells: Sequence[datetime]) -> array[int]:
-    return array("q", [(cell - values.EPOCH) // _MICROSECOND for cell in cells])
+    found = array("q", [(cell - values.EPOCH) // _MICROSECOND for cell in cells])
+    if found and not values.FIRST_MOMENT <= min(found) <= max(found) <= values.LAST_MOMENT:
+        raise OverflowError("outside of the years that datetime has")
+    return found
 
 
 def _numbers(code: str) -> Callable[[Sequence[Any]], array[Any]]:
@@ -186,7 +192,10 @@ def as_array(each: BoundProperty, column: Any) -> tuple[Any, Any] | None:
     if kind == "M":
         missing = numpy.isnat(data)
         mask = missing if mask is None else mask | missing
-        data = data.astype("M8[us]").view("i8")
+        moments = data.astype("M8[us]")
+        if (moments.astype("M8[s]") != data.astype("M8[s]"))[~missing].any():
+            return None  # beyond what 64 bits hold
+        data = moments.view("i8")
     elif kind == "b":
         data = data.view("u1")
     with numpy.errstate(over="ignore"):

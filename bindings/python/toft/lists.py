@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from typing import Any, TypeVar, cast, overload
 
@@ -13,6 +14,7 @@ from .adding import Adding, detached, is_new
 from .collection import FIRST_READ, LARGEST_READ, Elements, owned
 from .errors import IndexOutOfRangeError
 from .expressions import Expression
+from .fitting import fits
 from .observe import Callback, Observation
 from .rows import in_place
 
@@ -119,7 +121,7 @@ class List(Elements[T], MutableSequence[T]):
 
     def insert(self, index: int, value: T) -> None:
         """Inserts a value before an index."""
-        count = len(self)
+        index, count = _whole(index), len(self)
         self._insert(max(0, index + count) if index < 0 else min(index, count), [value])
 
     def append(self, value: T) -> None:
@@ -174,10 +176,12 @@ class List(Elements[T], MutableSequence[T]):
     # Beneath
 
     def _position(self, index: int) -> int:
-        index = index.__index__()
+        index = _whole(index)
         position = index + len(self) if index < 0 else index
         if position < 0 or position >= TOFT_NO_INDEX:
-            raise IndexOutOfRangeError(f"The list has no index {index}.", number=index)
+            raise IndexOutOfRangeError(
+                f"The list has no index {values.shown(index)}.", number=index
+            )
         return position
 
     def _shown(self) -> str:
@@ -206,8 +210,18 @@ class List(Elements[T], MutableSequence[T]):
                 f"{len(span)}"
             )
         else:
-            for position, item in zip(span, items):
-                self[position] = item
+            may_fail = not fits(self._property, items)
+            replaced: list[tuple[int, Any]] = []
+            with self._adding(items):
+                try:
+                    for position, item in zip(span, items):
+                        old = [detached(self[position])] if may_fail else []
+                        self[position] = item
+                        replaced += [(position, each) for each in old]
+                except BaseException:
+                    for position, old in reversed(replaced):
+                        self[position] = old
+                    raise
 
     def __iadd__(self, values: Iterable[T]) -> List[T]:
         self.extend(values)
@@ -239,3 +253,10 @@ class List(Elements[T], MutableSequence[T]):
             before = () if index is None else (index,)
             after = () if count is None else (count,)
             self._call(function, *before, arguments.address, *after)
+
+
+def _whole(index: Any) -> int:
+    try:
+        return operator.index(index)
+    except TypeError:
+        raise TypeError(f"a list has an int or a slice as its index, not {index!r:.80}") from None

@@ -17,6 +17,7 @@ from .errors import (
     Error,
     InvalidArgumentError,
     NoSuchObjectError,
+    TypeMismatchError,
     WrongRealmError,
 )
 from .expressions import Expression, bound_key_path, property_name, whole
@@ -140,6 +141,14 @@ class ObjectType(type):
                 declared = _declared(namespace, own_annotations(namespace, cls))
             cls._install(declared)
         return cls
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        if name == "__dataclass_fields__":
+            raise TypeError(
+                f"{cls.__name__} has a constructor by itself, as a dataclass has: leave out "
+                f"@dataclass"
+            )
+        super().__setattr__(name, value)
 
     @property
     def __signature__(cls) -> Signature:
@@ -374,14 +383,7 @@ class Object(metaclass=ObjectType):
             return f"<code>{escape(repr(self))}</code>"
 
     def _toft_link(self, realm: Realm) -> tuple[int, int]:
-        """Object and class key, for a value of this realm.
-
-        An object in no database is added first.
-        """
-        if not isinstance(self._rows, Live):
-            if self._toft_is_embedded:
-                raise ownerless(type(self))
-            realm.add(self)
+        """Object and class key, for a value of this realm."""
         rows = live(self)
         if rows.realm is not realm:
             raise WrongRealmError(
@@ -433,6 +435,8 @@ def _new_draft(cls: type[Self]) -> Self:
 
 def live(instance: Object) -> Live:
     """The rows of an object that is in a database."""
+    if not isinstance(instance, Object):
+        raise TypeMismatchError(f"An object is due, not {instance!r:.80}")
     if isinstance(instance._rows, Live):
         return instance._rows
     raise InvalidArgumentError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import inspect
 import itertools
 import weakref
 from collections import deque
@@ -151,6 +152,11 @@ class Observation:
         self._number = next(_numbers)
         if callback is not None and not callable(callback):
             raise InvalidArgumentError(f"A callback can be called: {callback!r:.80}")
+        if inspect.iscoroutinefunction(callback):
+            raise InvalidArgumentError(
+                "Nobody awaits what a callback gives: observe() without one, and go through it "
+                "with `async for`."
+            )
         self._callback = callback
         self._binding = binding
         self._queue: deque[Changes] = deque()

@@ -32,7 +32,7 @@ from ._ffi import (
     toft_schema_change_callback,
 )
 from ._ffi import toft_schema_change_kind as SchemaChangeKind
-from ._lib import Handle, borrowed, library, text_of
+from ._lib import Handle, borrowed, encryption_key_of, library, text_of
 from .database import Realm
 from .errors import Error, FileError, InvalidArgumentError
 from .migration import Migration, callback_of, initializer_of
@@ -209,7 +209,9 @@ def _open(
     configuration = opening.configuration
     configuration.seed_path, opening.seed_memory = borrowed(os.fsencode(seed or ""))
     if maximum_versions is not None and not 0 < maximum_versions < 2**64:
-        raise InvalidArgumentError(f"At least one version is always there, not {maximum_versions}.")
+        raise InvalidArgumentError(
+            f"At least one version is always there, not {values.shown(maximum_versions)}."
+        )
     configuration.maximum_versions = maximum_versions or 0
     if delete_if_migration_needed:
         configuration.flags |= toft_open_flags.DELETE_IF_MIGRATION_NEEDED
@@ -229,6 +231,18 @@ def _open(
     )
 
 
+class _Opener(threading.local):
+    """The thread that opens: for asyncio, with the word of a task that was cancelled."""
+
+    is_cancelled: threading.Event | None = None
+
+    def cancellations(self) -> int:
+        return int(self.is_cancelled is not None and self.is_cancelled.is_set())
+
+
+_opener = _Opener()
+
+
 class _Opening:
     """A configuration with the memory that it borrows, and what its callbacks have raised."""
 
@@ -242,7 +256,7 @@ class _Opening:
         confinement: Confinement,
         schema_version: int | None,
     ) -> None:
-        self.shown = path or f":{name}"
+        self.shown = os.fsdecode(path) or f":{name}"
         self.declared = _declared(classes)
         self.is_confined = confinement == "thread"
         self.raised: list[BaseException] = []
@@ -261,7 +275,7 @@ class _Opening:
         configuration.flags |= toft_open_flags.WRITE_TIMEOUT
         if not 0 <= (schema_version or 0) < 2**64:
             raise InvalidArgumentError(
-                f"A schema version has 64 bits without a sign: {schema_version}"
+                f"A schema version has 64 bits without a sign: {values.shown(schema_version or 0)}"
             )
         configuration.schema_version = schema_version or 0
         configuration.interrupt = ctypes.addressof(self._stop)
@@ -278,7 +292,7 @@ class _Opening:
             call()
 
         try:
-            wait_in_moments(attempt, timeout)
+            wait_in_moments(attempt, timeout, _opener.cancellations)
         except Error as error:
             if self._failed:
                 return self._failed.pop()
@@ -446,26 +460,39 @@ async def open_async(
     belongs to the thread of the loop.
 
     `migration`, `initialize`, `progress` and `compact_on_open` are called on that other thread. A
-    cancelled task ends the opening at the next progress; the file is then as it was. The options
-    are those of `open`.
+    cancelled task ends the opening while it waits for another writer, at the next progress, and
+    after the migration; the file is then as it was. The options are those of `open`.
     """
     is_cancelled = threading.Event()
 
     def tell(done: int, total: int) -> None:
-        if is_cancelled.is_set():
-            raise asyncio.CancelledError
+        check()
         if progress is not None:
             progress(done, total)
 
+    def migrate(moving: Migration) -> None:
+        if migration is not None:
+            migration(moving)
+        check()
+
+    def check() -> None:
+        if is_cancelled.is_set():
+            raise asyncio.CancelledError
+
     def prepare() -> Realm:
-        return open(
-            path,
-            classes,
-            migration=migration,
-            progress=tell,
-            compact_on_open=compact_on_open,
-            **{**options, "confinement": "caller"},
-        )
+        check()
+        _opener.is_cancelled = is_cancelled
+        try:
+            return open(
+                path,
+                classes,
+                migration=migration and migrate,
+                progress=tell,
+                compact_on_open=compact_on_open,
+                **{**options, "confinement": "caller"},
+            )
+        finally:
+            _opener.is_cancelled = None
 
     preparing = asyncio.get_running_loop().run_in_executor(None, prepare)
     try:
@@ -489,8 +516,9 @@ def schema_version(path: str | os.PathLike[str], *, encryption_key: bytes | None
     `encryption_key`: that of an encrypted file.
     """
     version = ctypes.c_uint64()
-    size = len(encryption_key or b"")
-    _of_file(path, "toft_file_schema_version_with_key", encryption_key, size, ctypes.byref(version))
+    key = encryption_key_of(encryption_key)
+    size = len(key or b"")
+    _of_file(path, "toft_file_schema_version_with_key", key, size, ctypes.byref(version))
     return version.value
 
 
@@ -533,8 +561,9 @@ def compact(
     """
     compaction = toft_compaction()
     compaction.size = ctypes.sizeof(compaction)
-    size = len(encryption_key or b"")
-    _of_file(path, "toft_compact_with_key", encryption_key, size, ctypes.byref(compaction))
+    key = encryption_key_of(encryption_key)
+    size = len(key or b"")
+    _of_file(path, "toft_compact_with_key", key, size, ctypes.byref(compaction))
     if not compaction.size_before:
         return None
     return Compaction(compaction.size_before, compaction.size_after)
@@ -552,8 +581,8 @@ def change_key(
     What the file holds is written to a new one, which takes its place: a crash leaves the one or
     the other. It takes as long as reading and writing the file.
     """
-    old_size, new_size = len(old_key or b""), len(new_key or b"")
-    _of_file(path, "toft_change_key", old_key, old_size, new_key, new_size)
+    old, new = encryption_key_of(old_key), encryption_key_of(new_key)
+    _of_file(path, "toft_change_key", old, len(old or b""), new, len(new or b""))
 
 
 @dataclass(frozen=True)
@@ -667,10 +696,11 @@ def _salvaged(found: toft_salvage_class) -> SalvagedClass:
 
 def _borrowed_key(key: bytes | None) -> tuple[int | None, int, Any]:
     """A key to lend to a call, its size, and what is to be kept until the call returns."""
-    if key is None:
+    given = encryption_key_of(key)
+    if given is None:
         return None, 0, None
-    memory = ctypes.create_string_buffer(key, max(1, len(key)))
-    return ctypes.addressof(memory), len(key), memory
+    memory = ctypes.create_string_buffer(given, max(1, len(given)))
+    return ctypes.addressof(memory), len(given), memory
 
 
 def _chosen(what: str, choice: str, choices: dict[str, Any]) -> Any:

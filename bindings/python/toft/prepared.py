@@ -28,10 +28,7 @@ class Query:
         """Parses a text. Which properties there are is asked when it is used."""
         if not isinstance(text, str):
             raise TypeError(f"a text of the query language is due, not {text!r:.80}")
-        try:
-            string, memory = borrowed(text)
-        except UnicodeEncodeError as error:
-            raise InvalidQueryError(f"This text cannot be UTF-8: {error}") from None
+        string, memory = borrowed(text, InvalidQueryError)
         address = ctypes.c_void_p()
         library().toft_query_new(string, ctypes.byref(address))
         self._handle = Handle(address.value, library().toft_query_release)
@@ -43,7 +40,7 @@ class Query:
         """
         single = live(instance).single(instance)
         matches = ctypes.c_bool()
-        with single.realm._arguments() as lent:
+        with single.realm._asking() as lent:
             for argument in arguments:
                 lent.add(argument, single.realm)
             library().toft_object_matches(
@@ -54,6 +51,9 @@ class Query:
                 ctypes.byref(matches),
             )
         return matches.value
+
+    def __reduce__(self) -> tuple[type[Query], tuple[str]]:
+        return Query, (self.text,)
 
     def __repr__(self) -> str:
         return f"<Query {self.text}>"

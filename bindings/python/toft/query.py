@@ -54,13 +54,22 @@ class Results(Collection[T], Generic[T]):
     deleted by then.
     """
 
-    __slots__ = ("_binding", "_block", "_handle", "_realm", "__weakref__")
+    __slots__ = ("_binding", "_block", "_handle", "_of", "_realm", "__weakref__")
 
-    def __init__(self, realm: Realm, handle: Handle, binding: Binding | None) -> None:
-        """`binding`: the class of the objects, None for results of values."""
+    def __init__(
+        self,
+        realm: Realm,
+        handle: Handle,
+        binding: Binding | None,
+        of: BoundProperty | None = None,
+    ) -> None:
+        """`binding`: the class of the objects, None for results of values, which are those `of` a
+        collection.
+        """
         self._realm = realm
         self._handle = handle
         self._binding = binding
+        self._of = of
         self._block: Block | None = None  # the last that was read for an index
 
     # ----------------------------------------------------------------------------------------------
@@ -89,7 +98,7 @@ class Results(Collection[T], Generic[T]):
         else:
             function = "toft_results_filter"
             given, memory = _text(query)
-        with self._realm._arguments() as lent:
+        with self._realm._asking() as lent:
             for argument in arguments:
                 lent.add(argument, self._realm)
             return self._made(function, given, lent.address, lent.count)
@@ -113,14 +122,14 @@ class Results(Collection[T], Generic[T]):
     def limit(self, count: int) -> Results[T]:
         """The first `count`."""
         if count < 0:
-            raise InvalidArgumentError(f"A limit is not negative: {count}")
-        return self._made("toft_results_limit", count)
+            raise InvalidArgumentError(f"A limit is not negative: {values.shown(count)}")
+        return self._made("toft_results_limit", values.whole(count))
 
     def offset(self, count: int) -> Results[T]:
         """All but the first `count`: `sort("name").offset(20).limit(10)` is a third page of ten."""
         if count < 0:
-            raise InvalidArgumentError(f"An offset is not negative: {count}")
-        return self.where(f"TRUEPREDICATE OFFSET({count})")
+            raise InvalidArgumentError(f"An offset is not negative: {values.shown(count)}")
+        return self.where(f"TRUEPREDICATE OFFSET({min(values.whole(count), 2**63 - 1)})")
 
     def head(self, count: int = 5) -> Results[T]:
         """The first few, for a look at them."""
@@ -163,7 +172,9 @@ class Results(Collection[T], Generic[T]):
         index = _position(index)
         position = index + self._count() if index < 0 else index
         if position < 0 or position >= TOFT_NO_INDEX:
-            raise IndexOutOfRangeError(f"The results have no index {index}.", number=index)
+            raise IndexOutOfRangeError(
+                f"The results have no index {values.shown(index)}.", number=index
+            )
         return self._at(position)
 
     def first(self) -> T | None:
@@ -183,19 +194,21 @@ class Results(Collection[T], Generic[T]):
         return reversed(self[:])
 
     def __contains__(self, value: object) -> bool:
-        try:
-            return self._find(value) is not None
-        except (TypeMismatchError, NullNotAllowedError, WrongRealmError, InvalidArgumentError):
-            len(
-                self
-            )  # what cannot be among them is not; but results that cannot be read are a failure
-            return False
+        return self._found(value) is not None
 
     def index(self, value: T) -> int:
         """The index of an object or value. Raises ValueError when it is not there."""
-        if (found := self._find(value)) is None:
+        if (found := self._found(value)) is None:
             raise ValueError(f"{value!r} is not in the results")
         return found
+
+    def _found(self, value: object) -> int | None:
+        try:
+            return self._find(value)
+        except (TypeMismatchError, NullNotAllowedError, WrongRealmError, InvalidArgumentError):
+            # What cannot be among them is not; but results that cannot be read are a failure.
+            len(self)
+            return None
 
     def __repr__(self) -> str:
         kind = self._binding.cls.__name__ if self._binding else "values"
@@ -391,14 +404,18 @@ class Results(Collection[T], Generic[T]):
         address = ctypes.c_void_p()
         getattr(library(), function)(self._handle.address, *arguments, ctypes.byref(address))
         handle = Handle(address.value, library().toft_results_release)
-        return Results(self._realm, handle, self._binding)
+        return Results(self._realm, handle, self._binding, self._of)
 
     def _at(self, position: int) -> T:
         if self._binding is not None:
             return cast(T, self._object_at(self._binding, position))
         memory = ctypes.create_string_buffer(values.VALUE_SIZE)
         library().toft_results_get(self._handle.address, position, memory)
-        return cast(T, values.decode(memory, 0, self._realm))
+        return cast(T, self._element(values.decode(memory, 0, self._realm)))
+
+    def _element(self, value: Any) -> Any:
+        """One of the values, as Python has it."""
+        return value if self._of is None else self._of.converted([value])[0]
 
     def _object_at(self, binding: Binding, position: int) -> Any:
         """One object.
@@ -427,8 +444,11 @@ class Results(Collection[T], Generic[T]):
     def _find(self, value: object) -> int | None:
         self._realm._freshen()
         found = ctypes.c_uint64()
-        with self._realm._arguments() as arguments:
-            arguments.add(value, self._realm)
+        with self._realm._asking() as arguments:
+            if self._of is None:
+                arguments.add(value, self._realm)
+            else:
+                self._of.lend_element(value, arguments, self._realm)
             library().toft_results_find(
                 self._handle.address, arguments.address, ctypes.byref(found)
             )
@@ -473,7 +493,7 @@ class Results(Collection[T], Generic[T]):
             memory = ctypes.create_string_buffer(values.VALUE_SIZE)
             library().toft_results_get(cursor.results().address, cursor.position, memory)
             cursor.position += 1
-            yield values.decode(memory, 0, self._realm)
+            yield self._element(values.decode(memory, 0, self._realm))
 
     def _order(self, key: str | Expression[Any] | Order) -> tuple[str, bool]:
         """The key path of a criterion, and whether it descends."""
@@ -504,7 +524,7 @@ class Results(Collection[T], Generic[T]):
         return ".".join(names), last
 
     def _converted(self, name: str | Expression[Any] | None, value: Any) -> Any:
-        return value if name is None else self._path(name)[1].converted([value])[0]
+        return self._element(value) if name is None else self._path(name)[1].converted([value])[0]
 
     def _aggregate(self, aggregate: int, name: str | Expression[Any] | None) -> Any:
         path = "self"
@@ -630,9 +650,6 @@ def _condition(value: object) -> Condition:
 
 
 def _text(text: str) -> tuple[toft_string, Any]:
-    try:
-        return borrowed(text)
-    except UnicodeEncodeError as error:
-        raise InvalidQueryError(f"This text cannot be UTF-8: {error}") from None
-    except AttributeError:
-        raise TypeError(f"a text is due, not {text!r:.80}") from None
+    if not isinstance(text, str):
+        raise TypeError(f"a text is due, not {text!r:.80}")
+    return borrowed(text, InvalidQueryError)

@@ -14,7 +14,12 @@ from uuid import UUID
 from . import _values as values
 from .adding import Adding, mapped
 from .conversions import OwnConversion
-from .errors import InvalidArgumentError, NoSuchObjectError, TypeMismatchError
+from .errors import (
+    InvalidArgumentError,
+    NoSuchObjectError,
+    TypeMismatchError,
+    ValueTooLongError,
+)
 from .identifiers import ObjectId
 from .objects import Object, live_object
 from .rows import Binding, BoundProperty
@@ -35,6 +40,8 @@ def read_json(realm: Realm, binding: Binding, text: str | bytes, policy: int) ->
         plain = json.loads(text)
     except ValueError as error:
         raise InvalidArgumentError(f"This is not JSON: {error}") from None
+    except RecursionError:
+        raise ValueTooLongError("Too many arrays and objects are within one another.") from None
     return read_rows(realm, binding, plain if isinstance(plain, list) else [plain], policy)
 
 

@@ -143,6 +143,9 @@ class Binding:
             each for each in properties if stored[each.name].field.delete_rule != "nullify"
         ]
         """Links whose targets go with an object, or are kept by it."""
+        self.stored = [each for each in properties if each.type != values.LINKING_OBJECTS]
+        self.linking = [each for each in properties if each.type in (values.LINK, values.MIXED)]
+        """Those that may lead to other objects."""
         self.owning: list[BoundProperty] | None = None  # known once all classes are bound
         self._named: dict[tuple[str, ...], tuple[Any, list[BoundProperty]]] = {}
 
@@ -186,7 +189,9 @@ def counter_amount(each: BoundProperty, amount: int) -> int:
     if each.conversion is not None:
         raise TypeMismatchError(f"{each.name} does not count: nothing can be added to it.")
     if not -(2**63) <= amount < 2**63:
-        raise InvalidArgumentError(f"{amount} does not fit into the 64 bits of an integer.")
+        raise InvalidArgumentError(
+            f"{values.shown(amount)} does not fit into the 64 bits of an integer."
+        )
     return amount
 
 

@@ -132,6 +132,11 @@ def field(
             raise ValueError("give either a default or auto_increment")
     if delete_rule not in typing.get_args(DeleteRule):
         raise ValueError(f"delete_rule is 'nullify', 'cascade' or 'deny', not {delete_rule!r}")
+    texts = unique if isinstance(unique, (tuple, list)) else ()
+    if not isinstance(unique, (bool, str)) and (
+        texts is not unique or not all(isinstance(each, str) for each in texts)
+    ):
+        raise TypeError(f"unique is a bool, a text or texts, not {unique!r:.80}")
     groups = (unique,) if isinstance(unique, str) else ("",) if unique is True else unique or ()
     return Field(
         default,
@@ -157,6 +162,8 @@ def linking_objects(origin: Any, property: str, *, init: Literal[False] = False)
     `dogs = toft.linking_objects("Dog", "owner")`. Live, read-only. `init`: by this type checkers
     know that the constructor does not take it.
     """
+    if not isinstance(origin, (str, type)):
+        raise TypeError(f"a class or its name is due, not {origin!r:.80}")
     return Field(linked_class=origin, linked_property=property)
 
 
@@ -529,6 +536,8 @@ def _meaning(annotation: Any, names: _Names) -> PropertySchema:
     container = _CONTAINERS.get(origin) or getattr(origin, "_toft_container", None)
     if container is not None:
         return _of_container(container, arguments, names)
+    if origin is Annotated and not any(isinstance(each, (StoredAs, _Marker)) for each in arguments):
+        return _meaning(_evaluated(arguments[0], names), names)
     if origin in (Union, types.UnionType):
         return _of_union([_evaluated(argument, names) for argument in arguments], names)
     return _scalar(annotation)

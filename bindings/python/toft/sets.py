@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Iterator, MutableSet
-from typing import Any, TypeVar
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .collection import MISFITS, Elements
 from .expressions import Expression
-from .objects import Object
 from .observe import Callback, Observation
-from .rows import Draft
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -71,6 +70,13 @@ class Set(Elements[T], MutableSet[T]):
         """Whether this set has all elements of another."""
         return all(value in self for value in other)
 
+    if TYPE_CHECKING:
+
+        def __and__(self, other: AbstractSet[Any]) -> set[T]: ...
+        def __or__(self, other: AbstractSet[U]) -> set[T | U]: ...
+        def __sub__(self, other: AbstractSet[Any]) -> set[T]: ...
+        def __xor__(self, other: AbstractSet[U]) -> set[T | U]: ...
+
     # ----------------------------------------------------------------------------------------------
     # Changing
 
@@ -97,14 +103,16 @@ class Set(Elements[T], MutableSet[T]):
     def update(self, *others: Iterable[T]) -> None:
         """Adds the values of others, all or none."""
         added: list[T] = []
-        try:
-            for value in [value for other in others for value in other]:
-                if self._insert(value):
-                    added.append(value)
-        except BaseException:
-            for value in added:
-                self._erase(value)
-            raise
+        items = [value for other in others for value in other]
+        with self._adding(items):
+            try:
+                for value in items:
+                    if self._insert(value):
+                        added.append(value)
+            except BaseException:
+                for value in added:
+                    self._erase(value)
+                raise
 
     def intersection_update(self, *others: Iterable[Any]) -> None:
         """Removes what not all others have."""
@@ -169,11 +177,8 @@ class Set(Elements[T], MutableSet[T]):
 
     def _erase(self, value: Any) -> bool:
         erased = ctypes.c_bool()
-        if isinstance(value, Object) and isinstance(value._rows, Draft):
-            self._check_readable()
-            return False
         try:
-            with self._realm._arguments() as arguments:
+            with self._realm._asking() as arguments:
                 self._property.lend_element(value, arguments, self._realm)
                 self._call("erase", arguments.address, ctypes.byref(erased))
         except MISFITS:

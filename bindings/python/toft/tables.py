@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from . import _values as values
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, ValueTooLongError
 from .plain import dictionary, json_text, name_of
 from .schema import primary_key_of, properties_of
 
@@ -107,6 +107,10 @@ def lines_of(file: Iterable[str]) -> list[Any]:
                 found.append(json.loads(line))
             except ValueError as error:
                 raise InvalidArgumentError(f"Line {number} is not JSON: {error}") from None
+            except RecursionError:
+                raise ValueTooLongError(
+                    f"Line {number}: too many arrays and objects are within one another."
+                ) from None
     return found
 
 
@@ -174,6 +178,10 @@ def _value(binding: Binding, each: BoundProperty, field: str, is_quoted: bool, l
 def _json(line: int, name: str, field: str) -> Any:
     try:
         return json.loads(field)
+    except RecursionError:
+        raise ValueTooLongError(
+            f"Line {line}, {name}: too many arrays and objects are within one another."
+        ) from None
     except ValueError as error:
         raise InvalidArgumentError(
             f"Line {line}, {name}: {field!r:.80} is no value: {error}"

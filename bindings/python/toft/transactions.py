@@ -35,6 +35,8 @@ _DURABILITIES = {
 }
 _MOMENT = 0.05
 """How many seconds the library waits before Python handles signals."""
+_LONGEST = 1e9
+"""How many seconds stand for ever."""
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.02
 """How many seconds the event loop runs between two attempts."""
 
@@ -58,7 +60,7 @@ class Deadline:
     """The end of a wait; `timeout` in seconds, None: there is none."""
 
     def __init__(self, timeout: float | None) -> None:
-        self._end = None if timeout is None else time.monotonic() + timeout
+        self._end = None if timeout is None else time.monotonic() + min(timeout, _LONGEST)
 
     @property
     def left(self) -> float | None:
