@@ -8,14 +8,19 @@ import Testing
         Column(id: 1, type: .bytes, isNullable: true),
     ]
 
-    /// Rows of some 50 clusters: every fifth hundred has gaps.
-    private func twin() throws -> TableTwin {
+    /// Rows of some 50 clusters: every fifth hundred has gaps. Those from `long` on have texts of
+    /// 1,500 bytes, which makes clusters of few rows.
+    private func twin(long: Int64 = .max) throws -> TableTwin {
         let twin = try TableTwin(Self.columns)
         for key in 0..<12_000 as Range<Int64> {
             if key / 100 % 5 == 0, key % 3 == 0 { continue }
             try twin.insert(key)
             try twin.set(key, 0, .int(key &* 7))
-            if key % 2 == 0 { try twin.set(key, 1, .bytes(Array("row \(key)".utf8))) }
+            if key >= long {
+                try twin.set(key, 1, .bytes(Array(repeating: UInt8(key & 0x7F), count: 1_500)))
+            } else if key % 2 == 0 {
+                try twin.set(key, 1, .bytes(Array("row \(key)".utf8)))
+            }
         }
         return twin
     }
@@ -27,6 +32,8 @@ import Testing
             return
         }
         try cursor.move(to: key)
+        for column in Self.columns { cursor.fetch(column.id) }
+        cursor.fetch(99)
         for column in Self.columns {
             let found = Value(try cursor.cell(column.id))
             #expect(found == row[column.id] ?? .standard(column), "key \(key)")
@@ -38,6 +45,17 @@ import Testing
         let twin = try twin(), cursor = TableCursor(twin.table.reader)
         var random = SeededGenerator(seed: seed)
         for _ in 0..<20_000 { try expect(Int64(random.below(12_100)) - 50, cursor, twin) }
+        try twin.check()
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func `Many clusters of few rows beside some of many`(seed: UInt64) throws {
+        let twin = try twin(long: 9_000), cursor = TableCursor(twin.table.reader)
+        var random = SeededGenerator(seed: seed)
+        for turn in 0..<20_000 {
+            let first: Int64 = turn % 3 == 0 ? 0 : 9_000
+            try expect(first + Int64(random.below(3_000)), cursor, twin)
+        }
         try twin.check()
     }
 

@@ -51,7 +51,13 @@ package final class RowReader {
         _ key: Int64, _ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>,
         _ body: (PropertyType, ClassID, Cell) -> Void
     ) throws(ModelError) {
-        try reading(key, owner) { () throws(StorageError) in try cursor.move(to: key) }
+        let isFar = try reading(key, owner) { () throws(StorageError) in try cursor.move(to: key) }
+        if isFar, ids.count > 1 {
+            // All at once, not one after the other.
+            for id in ids {
+                if let index = owner.anyPosition(id: id) { cursor.fetch(owner.rules[index].column) }
+            }
+        }
         for id in ids {
             let rule = try owner.readable(id)
             let cell = try reading(key, owner) { () throws(StorageError) in

@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// A cluster's bytes, for reading. The header is verified when it is made, a column's slice when it
 /// is asked for, a heap cell when it is read: what has been verified is then read without further
 /// tests.
@@ -270,11 +272,24 @@ struct ClusterPage {
 /// One column of a cluster: where its arrays lie. Rows are below the cluster's row count.
 struct ColumnSlice {
     let base: UnsafeRawPointer
-    /// The offset of the column's entry.
-    let entry: Int
-    /// The offset of the column's first array.
-    let start: Int
+    // No wider than in the file: cursors keep many of these.
+    private let offsets: (entry: UInt32, start: UInt32)
     let geometry: ColumnGeometry
+
+    /// - Parameters:
+    ///   - entry: the offset of the column's entry.
+    ///   - start: the offset of the column's first array.
+    @inline(__always)
+    init(base: UnsafeRawPointer, entry: Int, start: Int, geometry: ColumnGeometry) {
+        self.base = base
+        offsets = (UInt32(truncatingIfNeeded: entry), UInt32(truncatingIfNeeded: start))
+        self.geometry = geometry
+    }
+
+    /// The offset of the column's entry.
+    @inline(__always) var entry: Int { Int(offsets.entry) }
+    /// The offset of the column's first array.
+    @inline(__always) var start: Int { Int(offsets.start) }
 
     /// All arrays of the column.
     @inline(__always)
@@ -320,6 +335,10 @@ struct ColumnSlice {
 
     @inline(__always)
     private func integer(_ row: Int) -> Int64 { IntegerReader(geometry.width).word(values, row) }
+
+    /// Has the processor fetch what is stored of a row.
+    @inline(__always)
+    func fetch(_ row: Int) { (values + geometry.distance(ofRow: row)).prefetch() }
 
     /// The nanoseconds of timestamps.
     @inline(__always)

@@ -2,13 +2,43 @@
 struct ColumnGeometry {
     let type: ColumnType
     let isNullable: Bool
-    var capacity: Int
     /// The width of integers, and of the seconds of timestamps.
     let width: IntegerWidth
     /// Whether timestamps have nanoseconds.
-    var hasNanoseconds = true
+    let hasNanoseconds: Bool
+    // No wider than in the file: scans and cursors copy this.
+    private var rowCapacity: UInt16
+    private var mostTexts: UInt8
+
+    /// - Parameters:
+    ///   - capacity: up to `ClusterLimits.rows`.
+    ///   - textRoom: up to `ClusterLimits.codedTexts`.
+    @inline(__always)
+    init(
+        type: ColumnType, isNullable: Bool, capacity: Int, width: IntegerWidth,
+        hasNanoseconds: Bool = true, textRoom: Int = 0
+    ) {
+        self.type = type
+        self.isNullable = isNullable
+        self.width = width
+        self.hasNanoseconds = hasNanoseconds
+        rowCapacity = UInt16(truncatingIfNeeded: capacity)
+        mostTexts = UInt8(truncatingIfNeeded: textRoom)
+    }
+
+    /// Rows that the arrays have room for.
+    @inline(__always)
+    var capacity: Int {
+        get { Int(rowCapacity) }
+        set { rowCapacity = UInt16(truncatingIfNeeded: newValue) }
+    }
+
     /// How many different texts a coded column of bytes has room for; 0 where it is not coded.
-    var textRoom = 0
+    @inline(__always)
+    var textRoom: Int {
+        get { Int(mostTexts) }
+        set { mostTexts = UInt8(truncatingIfNeeded: newValue) }
+    }
 
     /// Bytes of a bitmap of the capacity.
     @inline(__always)
@@ -31,6 +61,20 @@ struct ColumnGeometry {
         case .fixed12: values &+ (capacity &* 12).roundedUpToEight
         case .timestamp:
             nanoseconds &+ (hasNanoseconds ? (capacity &* 4).roundedUpToEight : 0)
+        }
+    }
+
+    /// Bytes of the values before that of a row.
+    @inline(__always)
+    func distance(ofRow row: Int) -> Int {
+        switch type {
+        case .bool: row >> 3
+        case .int64, .timestamp: row &* width.bytes
+        case .bytes where isCoded: row
+        case .float32, .bytes, .list: row &* 4
+        case .float64: row &* 8
+        case .fixed16: row &* 16
+        case .fixed12: row &* 12
         }
     }
 

@@ -42,20 +42,22 @@ package final class TableCursor {
         }
     }
 
-    private static let mostFrames = 4096
-    private static let mostSlots = 1 << 16
-    /// Keys that a hint is for: the quarter of a cluster of new objects.
-    private static let keysPerHint = 64
+    private static let mostFrames = 1 << 13
+    private static let mostSlots = 1 << 17
     private static let hintsPerFrame = 8
 
     private let table: TableReader
-    /// `1 << frameBits` places; a cluster's is by its page.
+    /// `1 << frameBits` places, taken in turn.
     @exclusivity(unchecked) private var frames: UnsafeMutablePointer<Frame>
     private var frameBits = 0
-    /// For each range of keys, and each further one of as many ranges: the frame that it was last
-    /// in. `hintMask` + 1 of them.
+    /// The place that was taken last.
+    private var lastPlace = 0
+    /// For each range of keys, and each further one of as many ranges: the frame of the cluster
+    /// that begins there, else the one where a key of it was last found. `hintMask` + 1 of them.
     @exclusivity(unchecked) private var hints: UnsafeMutablePointer<UInt16>
     @exclusivity(unchecked) private var hintMask = 0
+    /// A hint is for `1 << hintShift` keys: about the quarter of a cluster.
+    private var hintShift = 0
     /// The frame of the row.
     @exclusivity(unchecked) private var frame: UnsafeMutablePointer<Frame>
     @exclusivity(unchecked) private var row = 0
@@ -86,46 +88,69 @@ package final class TableCursor {
     }
 
     /// Goes to the row with a key. O(1) in a cluster that is known, else O(log rows).
+    /// - Returns: whether it is in another cluster than the row before.
     /// - Throws: `noSuchRow`.
     @inline(__always)
-    package func move(to key: Int64) throws(StorageError) {
+    @discardableResult
+    package func move(to key: Int64) throws(StorageError) -> Bool {
         if let row = frame.pointee.row(of: key) {
             self.row = row
-            return
+            return false
         }
         try jump(to: key)
+        return true
     }
 
+    @inline(__always)
     private func hint(_ key: Int64) -> Int {
-        Int(truncatingIfNeeded: key / Int64(Self.keysPerHint)) & hintMask
+        Int(truncatingIfNeeded: key >> Int64(hintShift)) & hintMask
     }
 
     @inline(never)
     private func jump(to key: Int64) throws(StorageError) {
-        let known = frames + Int(hints[hint(key)])
-        if let row = known.pointee.row(of: key) {
-            frame = known
-            self.row = row
-            return
-        }
+        let hint = hint(key)
+        // The other one: the cluster before that which begins in the range.
+        if enter(hint, key) || enter((hint &- 1) & hintMask, key) { return }
         let found = try table.position(of: key)
         if !isNeighbour(key) {
             jumps += 1
             if jumps > 2 << frameBits { grow() }
         }
-        let index = place(of: found.leaf)
+        let index = hold(found.leaf)
+        if !begins(self.hint(key)) { hints[self.hint(key)] = UInt16(index) }
         frame = frames + index
-        if frame.pointee.leaf?.ref.page != found.leaf.ref.page {
-            visits += 1
-            frame.pointee.hold(found.leaf, visit: visits)
-        }
-        hints[hint(key)] = UInt16(index)
         row = found.row
     }
 
-    private func place(of leaf: TableReader.Leaf) -> Int {
-        if frameBits == 0 { return 0 }
-        return Int((leaf.ref.page.rawValue &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 - frameBits))
+    /// Goes to the row with a key if the cluster that a hint leads to has it.
+    @inline(__always)
+    private func enter(_ hint: Int, _ key: Int64) -> Bool {
+        let known = frames + Int(hints[hint])
+        guard let row = known.pointee.row(of: key) else { return false }
+        frame = known
+        self.row = row
+        return true
+    }
+
+    /// Whether the cluster that a hint leads to begins among the keys that it is for.
+    private func begins(_ hint: Int) -> Bool {
+        let known = frames + Int(hints[hint])
+        return known.pointee.leaf != nil && self.hint(known.pointee.firstKey) == hint
+    }
+
+    /// The place of a cluster, which is put into one if it is in none.
+    private func hold(_ leaf: TableReader.Leaf) -> Int {
+        let hint = hint(leaf.cluster.keys[0])
+        var place = Int(hints[hint])
+        if frames[place].leaf?.ref.page == leaf.ref.page { return place }
+        if !begins(hint) {
+            lastPlace = (lastPlace &+ 1) & (1 << frameBits &- 1)
+            place = lastPlace
+        }
+        visits += 1
+        frames[place].hold(leaf, visit: visits)
+        hints[hint] = UInt16(place)
+        return place
     }
 
     /// Whether a key may be in the cluster before or behind that of the row before: a loop over all
@@ -141,22 +166,27 @@ package final class TableCursor {
 
     /// Makes place for eight times as many clusters, up to the bounds.
     private func grow() {
-        let bits = frameBits + 3
+        let bits = frameBits == 12 ? 13 : frameBits + 3
         guard 1 << bits <= Self.mostFrames, table.columns.count << bits <= Self.mostSlots else {
             return
         }
         let (oldFrames, oldCount) = (frames, 1 << frameBits)
+        let current = frame - frames
         hints.deallocate()
         frameBits = bits
         (frames, hints) = Self.places(bits: bits)
         hintMask = Self.hintsPerFrame << bits - 1
+        let sizes = (0..<oldCount).compactMap { oldFrames[$0].leaf?.cluster.rowCount }
+        let quarter = sizes.reduce(0, +) / max(1, sizes.count) / 4
+        hintShift = max(0, quarter.bitWidth - 1 - quarter.leadingZeroBitCount)
         for index in 0..<oldCount {
-            guard let leaf = oldFrames[index].leaf else { continue }
-            frames[place(of: leaf)].slots?.deallocate()
-            frames[place(of: leaf)] = oldFrames[index]
+            frames[index] = oldFrames[index]
+            guard frames[index].leaf != nil else { continue }
+            hints[hint(frames[index].firstKey)] = UInt16(index)
         }
         oldFrames.deallocate()
-        frame = frames
+        frame = frames + current
+        lastPlace = oldCount &- 1
     }
 
     /// The cell of the row. O(1). Null for a list, and before `move`.
@@ -171,6 +201,15 @@ package final class TableCursor {
         guard let leaf = frame.pointee.leaf else { return .null }
         guard let slice = slot.pointee.slice else { return table.columns[index].absentCell }
         return try table.cell(leaf, row, slice)
+    }
+
+    /// Has the processor fetch the cell of the row, if its column is known here.
+    @inline(__always)
+    package func fetch(_ columnID: UInt32) {
+        guard let index = table.columnIndex(columnID), let slots = frame.pointee.slots,
+            slots[index].visit == frame.pointee.visit, let slice = slots[index].slice
+        else { return }
+        slice.fetch(row)
     }
 
     @inline(never)

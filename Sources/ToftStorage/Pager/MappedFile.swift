@@ -145,12 +145,15 @@ package final class MappedFile: @unchecked Sendable {
     }
 
     /// Has the processor fetch the beginning of a page, which is about to be read, and its word of
-    /// verification: all at once, not one after the other.
+    /// verification: all at once, not one after the other. Returns where it begins, if it was
+    /// located before.
     @inline(__always)
-    func fetch(_ page: PageNumber, lines: Int) {
-        guard let (base, verified) = located(page) else { return }
+    @discardableResult
+    func fetch(_ page: PageNumber, lines: Int) -> UnsafeRawPointer? {
+        guard let (base, verified) = located(page) else { return nil }
         verified.prefetch()
         for line in 0..<lines { (base + line &* 64).prefetch() }
+        return base
     }
 
     /// Reads pages for the first time, has them verified, and remembers them. They lie in one

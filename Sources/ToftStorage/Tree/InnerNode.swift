@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// An inner node, for reading. Its header is verified when it is made; a separator's tail when it
 /// is asked for.
 struct InnerNode {
@@ -83,6 +85,14 @@ struct InnerNode {
 /// What a descent looks for: chooses among the children of a node.
 protocol SearchTarget {
     mutating func child(in node: InnerNode) throws(StorageError) -> Int
+
+    /// Has the processor fetch what will be read of a leaf: a child of the lowest inner node.
+    func fetch(_ leaf: Ref, in file: MappedFile, child: Int, of node: InnerNode)
+}
+
+extension SearchTarget {
+    @inline(__always)
+    func fetch(_ leaf: Ref, in file: MappedFile, child: Int, of node: InnerNode) {}
 }
 
 /// Towards the leaf that holds a byte key.
@@ -93,6 +103,18 @@ struct KeyTarget: SearchTarget {
     func child(in node: InnerNode) throws(StorageError) -> Int {
         let last = node.lastChild(notAfter: key.prefix)
         return last > 0 && node.prefix(last) == key.prefix ? try child(in: node, upTo: last) : last
+    }
+
+    /// The header and the forms, and the slot where the key stands if the leaf's keys are spread
+    /// evenly between its separators.
+    @inline(__always)
+    func fetch(_ leaf: Ref, in file: MappedFile, child: Int, of node: InnerNode) {
+        guard let base = file.fetch(leaf.page, lines: 2), child &+ 1 < node.count else { return }
+        let low = node.prefix(child), high = node.prefix(child &+ 1)
+        guard low <= key.prefix, key.prefix < high else { return }
+        let share = Float(key.prefix &- low) / Float(high &- low)
+        let place = Int(share * Float(node.rows(child) & 0xFFF)) &* OrderedLeafLayout.slotSize
+        if place < OrderedLeafLayout.room { (base + (OrderedLeafLayout.slots &+ place)).prefetch() }
     }
 
     /// The separator of `last` has the key's own first eight bytes, others before it may: the rest
@@ -118,6 +140,12 @@ struct RowTarget: SearchTarget {
 
     @inline(__always)
     func child(in node: InnerNode) -> Int { node.lastChild(notAfter: prefix) }
+
+    /// The headers, the entries of the columns and the first keys.
+    @inline(__always)
+    func fetch(_ leaf: Ref, in file: MappedFile, child: Int, of node: InnerNode) {
+        file.fetch(leaf.page, lines: 8)
+    }
 }
 
 extension InnerNode {
@@ -186,11 +214,11 @@ extension TreeRoot {
         while level > 0 {
             let node = try InnerNode(
                 try pages.view(ref, as: .treeInner), page: ref.page, height: level)
-            ref = node.child(try target.child(in: node))
+            let index = try target.child(in: node)
+            ref = node.child(index)
             level &-= 1
+            if level == 0 { target.fetch(ref, in: pages.file, child: index, of: node) }
         }
-        // Of a cluster the headers, the entries of its columns and the first keys.
-        pages.file.fetch(ref.page, lines: leafType == .cluster ? 8 : 2)
         return (ref, try pages.view(ref, as: leafType))
     }
 

@@ -72,6 +72,9 @@ final class LeafCursor {
             let slot = try target.child(in: node)
             (steps + depth).initialize(to: Step(node: node, slot: slot))
             ref = node.child(slot)
+            if depth == root.height - 1 {
+                target.fetch(ref, in: pages.file, child: slot, of: node)
+            }
         }
         base = try pages.view(ref, as: leafType)
         self.ref = ref

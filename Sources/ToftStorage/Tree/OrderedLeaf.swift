@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// A leaf of an ordered tree, for reading. Its header is verified when it is made, an entry when it
 /// is asked for.
 struct OrderedLeaf {
@@ -156,6 +158,7 @@ struct OrderedLeaf {
         var low = 0
         var high = count
         var middle = guess(suffix.hint)
+        fetchHeap(middle)
         var reach = 4
         while low < high {
             let hint = hint(middle)
@@ -174,6 +177,14 @@ struct OrderedLeaf {
             reach <<= 2
         }
         return (low, false)
+    }
+
+    /// Has the processor fetch where an entry's bytes are if all lie in order and are equally long.
+    @inline(__always)
+    private func fetchHeap(_ index: Int) {
+        let end = Page.size &- shared.count &- middle.count
+        let part = (end &- heapLow) &* (index &+ 1) / (count &+ 1)
+        (base + (end &- part)).prefetch()
     }
 
     @inline(__always)
