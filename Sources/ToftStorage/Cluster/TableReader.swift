@@ -141,7 +141,7 @@ package final class TableReader: Sendable {
         var isThere = try cursor.seek(&target)
         while isThere, let base = cursor.base {
             let leaf = try Leaf(cursor.ref, base, pages)
-            let ahead = cursor.page(ahead: 2).flatMap { file.located($0) }
+            let ahead = cursor.page(ahead: 4).flatMap { file.located($0) }
             if let (base, verified) = ahead {
                 verified.prefetch()
                 base.prefetch()
