@@ -75,6 +75,42 @@ import ToftTestKit
         }
     }
 
+    @Test func `What is open for reading only can be opened for writing beside it`() throws {
+        try withTemporaryDatabase { file in
+            do {
+                let database = try TestDatabase(opening: Self.configuration(file.path))
+                try database.write { () throws(EngineError) in try database.addPerson(1) }
+                try database.session.close()
+            }
+            let reader = try TestDatabase(opening: Self.configuration(file.path, .readOnly))
+            let calls = Calls()
+            let token = try reader.people().observe(calls.handler)
+            try normalize(reader.session)
+            let writer = try TestDatabase(opening: Self.configuration(file.path))
+            #expect(writer.session.database !== reader.session.database)
+            try writer.write { () throws(EngineError) in try writer.addPerson(2) }
+            try normalize(reader.session)
+            #expect(calls.last?.collection.insertions == [1])
+            #expect(try reader.people().count == 2)
+            #expect(
+                code { () throws(EngineError) in try reader.session.beginWrite() } == .readOnly)
+
+            // A further reader joins those that write.
+            let late = try TestDatabase(opening: Self.configuration(file.path, .readOnly))
+            #expect(late.session.database === writer.session.database)
+            #expect(code { () throws(EngineError) in try late.session.beginWrite() } == .readOnly)
+            try late.session.close()
+            try writer.session.close()
+            #expect(try reader.people().count == 2)
+            #expect(Database.isOpen(path: file.path))
+            token.stop()
+            try reader.session.close()
+            #expect(!Database.isOpen(path: file.path))
+            let again = try TestDatabase(opening: Self.configuration(file.path, .existing))
+            try again.expectSound()
+        }
+    }
+
     @Test func `Paths that can't be opened say why`() throws {
         try withTemporaryDatabase { file in
             let missing = Self.configuration(file.path, .existing)

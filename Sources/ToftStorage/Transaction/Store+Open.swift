@@ -1,13 +1,14 @@
 internal import Synchronization
 package import ToftPlatform
 
-/// The stores that this process has open, so that a file that is opened twice is one store.
+/// The stores that this process has open, so that a file that is opened twice is one store: two at
+/// most, where it was opened for reading only first and for writing then.
 ///
 /// The registry's lock is held for a look-up only. Attaching to a file, which may wait for another
 /// process, holds the lock of that file's entry: only openers of the same file wait for it.
 private enum StoreRegistry {
     enum Key: Hashable {
-        case file(FileIdentity)
+        case file(FileIdentity, isReadOnly: Bool)
         case memory(String)
     }
 
@@ -27,6 +28,15 @@ private enum StoreRegistry {
     }
 
     static let slots = ProcessWide<[Key: Slot]> { [:] }
+
+    /// The store of a key if it is open.
+    static func store(_ key: Key) -> Store? {
+        guard let entry = slots.withLock({ $0[key]?.entry }) else { return nil }
+        return entry.open.withLock { open in
+            guard let store = open.store, store.addHandle() else { return nil }
+            return store
+        }
+    }
 
     /// The store of a key: the one that is open, or the one that `make` opens.
     static func store(_ key: Key, orOpen make: () throws(StorageError) -> Store)
@@ -89,18 +99,21 @@ extension Store {
         throws(StorageError) -> Store
     {
         let (file, cipher) = try openFile(path, configuration)
+        let identity = try system(file.identity())
+        // Who only reads can do so in the store of those that write.
+        if configuration.isReadOnly,
+            let store = StoreRegistry.store(.file(identity, isReadOnly: false))
+        {
+            try? file.close()
+            return store
+        }
         var isJoined = true
-        let store = try StoreRegistry.store(.file(try system(file.identity()))) {
-            () throws(StorageError) in
+        let key = StoreRegistry.Key.file(identity, isReadOnly: configuration.isReadOnly)
+        let store = try StoreRegistry.store(key) { () throws(StorageError) in
             isJoined = false
             return try attach(file, cipher, configuration)
         }
-        guard isJoined else { return store }
-        try? file.close()
-        if store.isReadOnly && !configuration.isReadOnly {
-            try? store.close()
-            throw .readOnly
-        }
+        if isJoined { try? file.close() }
         return store
     }
 
