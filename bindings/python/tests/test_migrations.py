@@ -654,20 +654,17 @@ def test_asyncio_goes_on_while_a_file_is_migrated(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
-def test_a_cancelled_task_ends_an_opening(tmp_path: Path) -> None:
-    Person, _ = classes(1)
-    with toft.open(tmp_path / "db", classes(1), schema_version=1) as realm, realm.write():
-        realm.insert_many(Person, [{"name": f"{each}", "age": "1"} for each in range(3000)])
+def open_and_cancel(path: Path, callback: str, **options: Any) -> None:
+    """Opens in a task that is cancelled while its `progress` or its `migration` is called."""
     has_begun, is_cancelled = threading.Event(), threading.Event()
 
-    def progress(done: int, total: int) -> None:
+    def called(*_: object) -> None:
         has_begun.set()
         assert is_cancelled.wait(60)
 
     async def main() -> None:
-        opening = asyncio.create_task(
-            toft.open_async(tmp_path / "db", people_with_defaults(), progress=progress)
-        )
+        options[callback] = called
+        opening = asyncio.create_task(toft.open_async(path, people_with_defaults(), **options))
         await asyncio.to_thread(has_begun.wait, 60)
         opening.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -675,6 +672,13 @@ def test_a_cancelled_task_ends_an_opening(tmp_path: Path) -> None:
         is_cancelled.set()
 
     asyncio.run(main())
+
+
+def test_a_cancelled_task_ends_an_opening(tmp_path: Path) -> None:
+    Person, _ = classes(1)
+    with toft.open(tmp_path / "db", classes(1), schema_version=1) as realm, realm.write():
+        realm.insert_many(Person, [{"name": f"{each}", "age": "1"} for each in range(3000)])
+    open_and_cancel(tmp_path / "db", "progress")
     with opened(tmp_path / "db", 1) as realm:
         assert {each.name for each in toft.fields(realm.classes["Person"])} == {
             "name",
@@ -720,23 +724,7 @@ def test_a_migration_that_was_cancelled_is_not_committed(tmp_path: Path) -> None
     path = tmp_path / "db"
     with toft.open(path, classes(1), schema_version=1):
         pass
-    has_begun, is_cancelled = threading.Event(), threading.Event()
-
-    def migration(_: toft.Migration) -> None:
-        has_begun.set()
-        assert is_cancelled.wait(60)
-
-    async def main() -> None:
-        opening = asyncio.create_task(
-            toft.open_async(path, people_with_defaults(), migration=migration, schema_version=2)
-        )
-        await asyncio.to_thread(has_begun.wait, 60)
-        opening.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await opening
-        is_cancelled.set()
-
-    asyncio.run(main())
+    open_and_cancel(path, "migration", schema_version=2)
     assert toft.schema_version(path) == 1
 
 
