@@ -63,6 +63,58 @@ import ToftTestKit
         try database.check()
     }
 
+    private static let note = ClassSchema(
+        "Note", [PropertySchema("text", .string), PropertySchema("value", .int)])
+
+    /// Turns of setting all texts (written at once, and spilled) and all values (which wait), of
+    /// reading texts, which are lent from the pages, and of a read that has the values written.
+    @Test(arguments: [false, true])
+    func `What a reader has written is spilled, and what it was lent before stays`(
+        isEncrypted: Bool
+    ) throws {
+        let key = isEncrypted ? try EncryptionKey((0..<64).map { $0 }) : nil
+        let database = try ModelDatabase(Self.note, dirtyLimit: 200_000, encryptionKey: key)
+        func text(_ key: Int64, _ turn: Int) -> String {
+            "\(turn) \(key) " + String(repeating: "x", count: Int(key % 300))
+        }
+        let keys = try database.write { transaction throws in
+            try (0..<8_000).map { number in
+                try transaction.create("Note", ["text": Value.string(text(Int64(number), 0))])
+            }
+        }
+        let property = try database.property("Note", "text")
+        try database.write { transaction throws in
+            for turn in 1...3 {
+                for key in keys where key % 2 == Int64(turn % 2) {
+                    try transaction.set(key, "Note", "text", .string(text(key, turn)))
+                }
+                for key in keys.reversed() {
+                    try transaction.set(key, "Note", "value", .int(key * Int64(turn)))
+                }
+                var lent: [(key: Int64, bytes: UnsafeRawBufferPointer, copy: [UInt8])] = []
+                for key in keys where key % 7 == 0 {
+                    if case .bytes(let bytes) = try transaction.view.cell(key, property) {
+                        lent.append((key, bytes, Array(bytes)))
+                    }
+                }
+                for _ in 0..<2 {
+                    let value = try transaction.view.value(keys[5], "Note", "value")
+                    #expect(value == .int(keys[5] * Int64(turn)))
+                    #expect(lent.allSatisfy { Array($0.bytes) == $0.copy }, "turn \(turn)")
+                }
+                #expect(transaction.writing.pages.working.extents.bytes < 600_000)
+            }
+        }
+        try database.read { view throws in
+            for key in keys {
+                #expect(try view.value(key, "Note", "value") == .int(key * 3))
+                let turn = key % 2 == 0 ? 2 : 3
+                #expect(try view.value(key, "Note", "text") == .string(text(key, turn)))
+            }
+        }
+        try database.check()
+    }
+
     @Test func `A scan of the transaction sees what was set`() throws {
         let database = try ModelDatabase(Self.counter)
         let keys = try makeCounters(300, in: database)

@@ -15,15 +15,17 @@ final class ModelDatabase {
     private let buffer: WriteBuffer
 
     /// `isTight`: changed pages and buffered changes are flushed all the time, and new entries
-    /// wander through the insert buffer.
+    /// wander through the insert buffer. `dirtyLimit`: bytes of changed pages that stay in memory.
     init(
         _ classes: ClassSchema..., location: StoreConfiguration.Location? = nil,
-        version: UInt64 = 0, isTight: Bool = false, encryptionKey: EncryptionKey? = nil
+        version: UInt64 = 0, isTight: Bool = false, dirtyLimit: Int? = nil,
+        encryptionKey: EncryptionKey? = nil
     ) throws {
         let place =
             location ?? .memory(name: "model-\(Self.counter.add(1, ordering: .relaxed).newValue)")
         var configuration = StoreConfiguration(location: place)
         if isTight { configuration.dirtyLimit = 100_000 }
+        if let dirtyLimit { configuration.dirtyLimit = dirtyLimit }
         configuration.encryptionKey = encryptionKey
         buffer = WriteBuffer(
             limits: isTight

@@ -80,11 +80,11 @@ final class TableWriter {
     /// end of the table.
     @inline(__always)
     func leafAtHint(_ key: Int64) throws(StorageError) -> Leaf? {
-        guard insertHint.page != 0 else { return nil }
-        var ref = insertHint
-        let leaf = try Leaf(ref, try pages.edit(&ref, as: .cluster))
+        guard insertHint.page != 0, let base = try pages.editInPlace(insertHint, as: .cluster)
+        else { return nil }
+        let leaf = try Leaf(insertHint, base)
         let keys = leaf.cluster.keys
-        guard ref == insertHint, key >= keys[0],
+        guard key >= keys[0],
             isAtEnd || key <= keys[leaf.cluster.rowCount &- 1]
         else { return nil }
         return leaf

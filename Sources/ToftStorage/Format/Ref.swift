@@ -11,6 +11,9 @@ package enum ExtentType: UInt8, Sendable {
     case sequenceLeaf = 9
     case cluster = 10
     case blob = 11
+
+    /// Whether it is a leaf of a tree.
+    var isLeaf: Bool { self == .orderedLeaf || self == .sequenceLeaf || self == .cluster }
 }
 
 /// A parent's reference to an extent: where it lies, when it was born and what its bytes must hash

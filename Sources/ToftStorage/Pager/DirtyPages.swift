@@ -25,8 +25,12 @@ struct DirtyPages: ~Copyable {
     private(set) var bytes = 0
     /// Whether the memory of removed extents is kept for readers to whom it has been lent; else it
     /// is given back with the next removal.
-    var isKeeping = false
+    private(set) var isKeeping = false
     private var kept: [Extent] = []
+    /// What was inserted since it began to keep: lent to nobody yet. Some may be gone again.
+    private var fresh: [PageNumber] = []
+    /// Bytes of `fresh`.
+    private(set) var freshBytes = 0
     private var blocks = BlockPool()
 
     init(capacity: Int = 64) {
@@ -100,26 +104,63 @@ struct DirtyPages: ~Copyable {
         )
         count += 1
         bytes += size
+        if isKeeping {
+            fresh.append(page)
+            freshBytes += size
+        }
         return base
     }
 
-    /// Forgets an extent and gives its memory back.
+    /// Forgets an extent and gives its memory back, unless it is to be kept.
     mutating func remove(_ page: PageNumber) {
-        var index = home(page)
-        while slots[index].page != page {
-            if slots[index].page == Self.empty { return }
-            index = (index &+ 1) & (capacity &- 1)
-        }
-        giveBack(slots[index])
-        slots[index].page = Self.removed
-        count -= 1
-        bytes -= Int(slots[index].pageCount) * Page.size
-    }
-
-    private mutating func giveBack(_ extent: Extent) {
+        guard let extent = take(page) else { return }
         if isKeeping { return kept.append(extent) }
         blocks.give(extent.base, pageCount: Int(extent.pageCount))
         giveBackKept()
+    }
+
+    /// Forgets an extent that was lent to nobody, and gives its memory back.
+    mutating func discard(_ page: PageNumber) {
+        guard let extent = take(page) else { return }
+        blocks.give(extent.base, pageCount: Int(extent.pageCount))
+    }
+
+    private mutating func take(_ page: PageNumber) -> Extent? {
+        var index = home(page)
+        while slots[index].page != page {
+            if slots[index].page == Self.empty { return nil }
+            index = (index &+ 1) & (capacity &- 1)
+        }
+        let extent = slots[index]
+        slots[index].page = Self.removed
+        count -= 1
+        bytes -= Int(extent.pageCount) * Page.size
+        return extent
+    }
+
+    // MARK: Keeping
+
+    /// Keeps the memory of what is removed from now on.
+    mutating func beginKeeping() {
+        isKeeping = true
+        fresh.removeAll(keepingCapacity: true)
+        freshBytes = 0
+    }
+
+    /// Ends that. What was kept stays until the next removal.
+    mutating func endKeeping() { isKeeping = false }
+
+    /// The extents that were inserted since it began to keep, or since the last call, and satisfy a
+    /// condition, in the order of their pages.
+    mutating func takeFresh(where isWanted: (Extent) -> Bool) -> [Extent] {
+        fresh.sort()
+        var found: [Extent] = []
+        for page in fresh where page != found.last?.page {
+            if let extent = find(page), isWanted(extent) { found.append(extent) }
+        }
+        fresh.removeAll(keepingCapacity: true)
+        freshBytes = 0
+        return found
     }
 
     /// Gives back what was kept for readers: nothing that was lent is read any more.

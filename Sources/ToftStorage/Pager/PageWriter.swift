@@ -16,6 +16,9 @@ final class PageWriter {
     var freeSpace: FreeSpace?
     /// Extents of this version that are already written to their pages, by page.
     private(set) var spilled: [PageNumber: Spilled] = [:]
+    /// Runs of pages that were spilled, and freed while what was lent is kept: used again only when
+    /// that has ended, since what was lent may lie there.
+    private var held: [(page: PageNumber, count: Int)] = []
 
     struct Spilled {
         var digest: Digest
@@ -43,6 +46,7 @@ final class PageWriter {
     func reset() {
         freeSpace = nil
         spilled = [:]
+        held = []
         working.digests = [:]
         working.extents.removeAll()
         reader.end()
@@ -56,18 +60,11 @@ final class PageWriter {
     // MARK: Extents
 
     /// Memory in which an extent may be changed. A clean extent is copied to another page first,
-    /// and `ref` then names that page.
+    /// and `ref` then names that page; so is a spilled one, while what was lent is kept.
     func edit(_ ref: inout Ref, as type: ExtentType) throws(StorageError)
         -> UnsafeMutableRawPointer
     {
-        if ref.birth == version {
-            if let extent = working.extents.find(ref.page), extent.type == type,
-                extent.pageCount == ref.pageCount
-            {
-                return extent.base
-            }
-            return try reload(ref, as: type)
-        }
+        if let base = try editInPlace(ref, as: type) { return base }
         let source = try reader.view(ref, as: type)
         let size = Int(ref.pageCount) * Page.size
         try reader.verify(ref, source, 0..<size)
@@ -79,6 +76,20 @@ final class PageWriter {
         try free(ref)
         ref = copy
         return base
+    }
+
+    /// Memory in which an extent may be changed that stays where it is; nil where it does not.
+    @inline(__always)
+    func editInPlace(_ ref: Ref, as type: ExtentType) throws(StorageError)
+        -> UnsafeMutableRawPointer?
+    {
+        guard ref.birth == version else { return nil }
+        if let extent = working.extents.find(ref.page), extent.type == type,
+            extent.pageCount == ref.pageCount
+        {
+            return extent.base
+        }
+        return working.extents.isKeeping ? nil : try reload(ref, as: type)
     }
 
     /// A new extent: zeroed but for its header.
@@ -102,12 +113,29 @@ final class PageWriter {
         }
         if ref.birth == version {
             working.extents.remove(ref.page)
-            spilled.removeValue(forKey: ref.page)
+            let isSpilled = spilled.removeValue(forKey: ref.page) != nil
+            if isSpilled, working.extents.isKeeping {
+                return held.append((ref.page, Int(ref.pageCount)))
+            }
             try freeSpace.release(ref.page, count: Int(ref.pageCount), in: self)
         } else {
             freeSpace.addFreed(
                 page: ref.page, count: ref.pageCount, birth: ref.birth, death: version)
         }
+    }
+
+    /// Ends the keeping of what was lent: its memory and its pages are used again.
+    @inline(__always)
+    func giveBackKept() throws(StorageError) {
+        working.extents.giveBackKept()
+        try releaseHeld()
+    }
+
+    private func releaseHeld() throws(StorageError) {
+        guard !held.isEmpty, let freeSpace else { return }
+        let runs = held
+        held = []
+        for run in runs { try freeSpace.release(run.page, count: run.count, in: self) }
     }
 
     private func allocatePages(_ count: Int, insteadOf birth: Version = 0) throws(StorageError)
@@ -241,18 +269,23 @@ final class PageWriter {
     }
 
     /// Writes leaves to their pages and gives their memory back, when all extents take more than
-    /// `limit` bytes.
+    /// `limit` bytes. While what was lent is kept, only leaves that are new since that began.
     func spill(limit: Int) throws(StorageError) {
-        guard working.extents.bytes > limit, !working.extents.isKeeping else { return }
-        let leaves = working.extents.sorted {
-            $0.type == .orderedLeaf || $0.type == .sequenceLeaf || $0.type == .cluster
-        }
+        let isKeeping = working.extents.isKeeping
+        if !isKeeping { try giveBackKept() }
+        guard working.extents.bytes > limit,
+            !isKeeping || working.extents.freshBytes > limit / 2
+        else { return }
+        let leaves =
+            isKeeping
+            ? working.extents.takeFresh { $0.type.isLeaf }
+            : working.extents.sorted { $0.type.isLeaf }
         for leaf in leaves {
             spilled[leaf.page] = Spilled(
                 digest: finalize(leaf), pageCount: leaf.pageCount, type: leaf.type)
         }
         try write(leaves)
-        for leaf in leaves { working.extents.remove(leaf.page) }
+        for leaf in leaves { working.extents.discard(leaf.page) }
         Failpoint.reach(.spilled)
     }
 

@@ -16,6 +16,7 @@ struct VersionBuilder {
     /// The version, all of whose extents are in memory or were spilled. `total` counts the bytes of
     /// all records ever, with the newest one.
     func build(_ record: [UInt8], total: UInt64) throws(StorageError) -> PublishedVersion {
+        try pages.giveBackKept()
         // 3a. The record, where it does not lie in the root.
         try keepRecordOfBase(total: total)
         let recordOfRoot = record.count <= RootPayload.longestRecord ? record : []

@@ -196,8 +196,10 @@ package final class WriteTransaction {
     /// Makes changes that a reader asks for, such as have been kept back: what was lent before
     /// stays in memory until a change of another kind.
     package func changeForReader<Failure>(_ body: () throws(Failure) -> Void) throws(Failure) {
-        pages.working.extents.isKeeping = true
-        defer { pages.working.extents.isKeeping = false }
+        // A flush may read, and so ask for another one.
+        if pages.working.extents.isKeeping { return try body() }
+        pages.working.extents.beginKeeping()
+        defer { pages.working.extents.endKeeping() }
         try body()
     }
 
@@ -208,7 +210,7 @@ package final class WriteTransaction {
     /// every change. Without this, changes for readers alone would never give memory back.
     @inline(__always)
     package func spillKept() throws(StorageError) {
-        pages.working.extents.giveBackKept()
+        try pages.giveBackKept()
         guard pages.working.extents.bytes > store.dirtyLimit else { return }
         try pages.spill(limit: store.dirtyLimit)
     }

@@ -133,8 +133,8 @@ final class TreeWriter {
     private func searchAtHint(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Position? {
         guard let hint = insertHint, hint.end.map({ Separator(key: key).compare($0) < 0 }) ?? true
         else { return nil }
-        var ref = hint.leaf
-        let base = try pages.edit(&ref, as: .orderedLeaf)
+        let ref = hint.leaf
+        guard let base = try pages.editInPlace(ref, as: .orderedLeaf) else { return nil }
         let (index, found) = try OrderedLeaf(base, page: ref.page).search(key)
         return index > 0 || found ? (ref, base, index, found) : nil
     }
