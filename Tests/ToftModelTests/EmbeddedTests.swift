@@ -325,10 +325,62 @@ import ToftStorage
     }
 
     @Test(arguments: [false, true])
+    func `A hundred embedded objects may be within one another`(inOneTransaction: Bool) throws {
+        let database = try database()
+        let inner = try database.property("Address", "inner")
+        let parts = try database.property("Address", "parts")
+        // One that other transactions have made, and one in this one.
+        func chain(_ name: String, _ transaction: ModelTransaction, _ count: Int) throws -> Int64 {
+            let person = try transaction.create("Person", ["name": .string(name)])
+            var last = try transaction.embed(person, "Person", "address", "1")
+            for number in 1..<count {
+                last =
+                    number % 2 == 0
+                    ? try transaction.setEmbedded(last, inner)
+                    : try transaction.listInsertEmbedded(last, parts, at: 0)
+            }
+            return last
+        }
+        let limit = 100
+        let last: Int64
+        if inOneTransaction {
+            last = try database.write { transaction throws in
+                _ = try chain("Bob", transaction, 5_000 / limit)
+                return try chain("Ann", transaction, limit - 1)
+            }
+        } else {
+            var deepest = try database.write { try chain("Ann", $0, 1) }
+            for _ in 2...limit - 1 {
+                deepest = try database.write { try $0.setEmbedded(deepest, inner) }
+            }
+            last = deepest
+        }
+        try database.write { transaction throws in
+            let hundredth = try transaction.setEmbedded(last, inner)
+            for _ in 0..<2 {
+                let error = ModelError.embeddedTooDeep(
+                    className: "Address", property: "inner", limit: limit)
+                #expect(throws: error) { try transaction.setEmbedded(hundredth, inner) }
+            }
+            #expect(throws: ModelError.self) {
+                try transaction.listInsertEmbedded(hundredth, parts, at: 0)
+            }
+            // Beside one another there may be more.
+            for index in 0..<200 { _ = try transaction.listInsertEmbedded(last, parts, at: index) }
+        }
+        try database.read { view throws in
+            let chains = inOneTransaction ? 5_000 / limit : 0
+            #expect(try view.count(database.handle("Address")) == limit + 200 + chains)
+        }
+        try database.check()
+    }
+
+    @Test(arguments: [false, true])
     func `A chain of a hundred thousand embedded objects goes at once`(isTight: Bool) throws {
         let database = try database(isTight: isTight)
         let depth = isTight ? 3_000 : 100_000
         let (ann, last) = try database.write { transaction throws in
+            transaction.nestingLimit = .max
             let ann = try transaction.create("Person", ["name": .string("Ann")])
             var last = try transaction.embed(ann, "Person", "address", "0")
             let inner = try database.property("Address", "inner")

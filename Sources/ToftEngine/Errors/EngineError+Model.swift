@@ -45,7 +45,7 @@ extension ModelError {
         case .duplicatePrimaryKey, .primaryKeysNotUnique: .duplicatePrimaryKey
         case .duplicateValues: .duplicateValue
         case .primaryKeyMissing, .noPrimaryKey: .missingPrimaryKey
-        case .valueTooLong, .collectionTooLong, .nestedTooDeep: .valueTooLong
+        case .valueTooLong, .collectionTooLong, .nestedTooDeep, .embeddedTooDeep: .valueTooLong
         case .invalidText, .invalidDate, .invalidDictionaryKey: .invalidArgument
         case .noSuchCollection: .collectionInvalidated
         case .propertyNotWritable: .readOnlyProperty

@@ -14,6 +14,9 @@ package final class ModelSchema: Sendable {
     let slotCount: Int
     /// Whether a link may keep an object from being deleted.
     let hasDenials: Bool
+    /// Whether objects of a class may have more embedded ones around them than there may be, by the
+    /// positions of classes: where embedded classes hold one another in a circle.
+    let mayNestTooDeep: [Bool]
 
     /// Resolves the file's schema as a session sees it: restricted to what it declares, if it does.
     package init(_ stored: StoredSchema, declared: Schema? = nil) {
@@ -41,6 +44,22 @@ package final class ModelSchema: Sendable {
         self.classes = classes
         slotCount = slots.count
         hasDenials = links.contains { $0.deleteRule == .deny }
+        mayNestTooDeep = Self.greatestDepths(of: classes).map { $0 > Limits.nestedEmbeddedObjects }
+    }
+
+    /// How many embedded objects, itself included, lead to an object of each class at most; of no
+    /// more than one beyond the limit is known that there may be so many.
+    private static func greatestDepths(of classes: ContiguousArray<ClassHandle>) -> [Int] {
+        var depths = [Int](repeating: 0, count: classes.count)
+        for _ in 0...Limits.nestedEmbeddedObjects {
+            let before = depths
+            for property in classes.lazy.flatMap(\.owning) {
+                guard let target = property.targetPosition else { continue }
+                depths[target] = max(depths[target], before[property.classPosition] + 1)
+            }
+            if depths == before { break }
+        }
+        return depths
     }
 }
 

@@ -8,6 +8,8 @@ package enum Limits {
     package static let valueBytes = 16 * 1024 * 1024 - 1
     /// Lists and dictionaries around a value within a mixed one.
     package static let nestedCollections = 100
+    /// Embedded objects around one another: as many as the JSON of their owner has in it.
+    package static let nestedEmbeddedObjects = 100
     /// Properties of one class, inverse links included.
     package static let propertiesPerClass = 1_000
     /// Unique constraints of a class.

@@ -118,6 +118,10 @@ extension ModelError {
         case .nestedTooDeep(let className, let property, let limit):
             "A value of '\(className).\(property)' has more than \(limit) lists and dictionaries "
                 + "around it. Keep the inner ones in objects, and link to these."
+        case .embeddedTooDeep(let className, let property, let limit):
+            "An embedded object in '\(className).\(property)' would have \(limit) others around "
+                + "it, and the limit is \(limit) within one another. Link to objects that are not "
+                + "embedded."
         case .invalidDictionaryKey(let className, let property, let reason):
             "A key of dictionary '\(className).\(property)' \(reason)."
         case .indexOutOfRange(let index, let count):

@@ -68,6 +68,7 @@ package enum ModelError: Error, Sendable, Equatable {
     /// A list or a dictionary within a mixed value that is no longer there.
     case noSuchCollection(className: String, property: String)
     case nestedTooDeep(className: String, property: String, limit: Int)
+    case embeddedTooDeep(className: String, property: String, limit: Int)
     case indexOutOfRange(index: Int, count: Int)
     case collectionTooLong(className: String, property: String, limit: Int)
     /// The sum of a property's integers is none of 64 bits.

@@ -12,7 +12,7 @@ extension ModelTransaction {
     ) throws(ModelError) -> Int64 {
         guard property.collection == .none else { throw property.notOneValue }
         try view.requireObject(key, view.schema.classes[property.classPosition])
-        let child = try createOwned(property, assignments)
+        let child = try createOwned(by: key, property, assignments)
         try put(.int64(child), to: key, property)
         return child
     }
@@ -23,7 +23,7 @@ extension ModelTransaction {
         _ assignments: UnsafeBufferPointer<Assignment> = UnsafeBufferPointer(start: nil, count: 0)
     ) throws(ModelError) -> Int64 {
         try checkInsertion(of: 1, at: index, key, property)
-        let child = try createOwned(property, assignments)
+        let child = try createOwned(by: key, property, assignments)
         prepared.pointee.begin(view.schema.classes[property.classPosition])
         prepared.pointee.addListCell(.int64(child))
         try append(0..<1, to: key, property, from: index)
@@ -37,7 +37,7 @@ extension ModelTransaction {
         _ assignments: UnsafeBufferPointer<Assignment> = UnsafeBufferPointer(start: nil, count: 0)
     ) throws(ModelError) -> Int64 {
         try checkIndex(index, key, property)
-        let child = try createOwned(property, assignments)
+        let child = try createOwned(by: key, property, assignments)
         try replace(index, of: key, property, by: .int64(child))
         return child
     }
@@ -60,7 +60,7 @@ extension ModelTransaction {
             _ = try prepareEntryKey(entryKey, property)
             try checkRoom(for: 1, beside: count, property)
         }
-        let child = try createOwned(property, assignments)
+        let child = try createOwned(by: key, property, assignments)
         if position.isFound {
             try replace(position.index, of: key, property, by: .int64(child))
         } else {
@@ -71,9 +71,9 @@ extension ModelTransaction {
         return child
     }
 
-    /// Creates an object that nothing leads to yet.
+    /// Creates an object that `key` is to own, and nothing leads to yet.
     private func createOwned(
-        _ property: PropertyHandle, _ assignments: UnsafeBufferPointer<Assignment>
+        by key: Int64, _ property: PropertyHandle, _ assignments: UnsafeBufferPointer<Assignment>
     ) throws(ModelError) -> Int64 {
         guard property.ownsTargets, let position = property.targetPosition else {
             throw .typeMismatch(
@@ -81,9 +81,44 @@ extension ModelTransaction {
                 expected: property.typeName, found: "an embedded object")
         }
         let target = view.schema.classes[position]
+        let depth = try checkedDepth(of: target, in: key, property)
         try prepare(assignments, target)
         try checkOwned(by: nil, target)
-        return try insert(target)
+        let child = try insert(target)
+        if let depth {
+            if embeddedDepths.count == Self.depthCapacity { embeddedDepths.removeAll() }
+            embeddedDepths[ObjectRef(classID: target.id, key: child)] = depth
+        }
+        return child
+    }
+
+    /// How many depths are kept.
+    private static let depthCapacity = 4_096
+
+    /// How many embedded objects will lead to one that `key` is to own, itself included; nil where
+    /// that is within the limit for all of its class. O(depth · log objects); O(1) where the owner
+    /// was just created.
+    private func checkedDepth(
+        of target: ClassHandle, in key: Int64, _ property: PropertyHandle
+    ) throws(ModelError) -> Int? {
+        guard view.schema.mayNestTooDeep[target.position] else { return nil }
+        var object = key, owner = view.schema.classes[property.classPosition]
+        var depth = 1
+        while owner.isEmbedded {
+            if let known = embeddedDepths[ObjectRef(classID: owner.id, key: object)] {
+                depth += known
+                break
+            }
+            depth += 1
+            guard depth <= nestingLimit, let outer = try view.embeddingObject(of: object, owner)
+            else { break }
+            (object, owner) = outer
+        }
+        guard depth <= nestingLimit else {
+            throw .embeddedTooDeep(
+                className: property.className, property: property.name, limit: nestingLimit)
+        }
+        return depth
     }
 
     /// Throws if one of the prepared values is an embedded object that `key` does not own there
@@ -145,6 +180,23 @@ extension ModelTransaction {
     func dropTarget(_ target: Int64, _ property: PropertyHandle) throws(ModelError) {
         guard property.ownsTargets, let position = property.targetPosition else { return }
         try addDeletes([target], view.schema.classes[position], derived: true)
+    }
+}
+
+extension ModelView {
+    /// The object that owns an embedded one.
+    fileprivate func embeddingObject(of key: Int64, _ owner: ClassHandle) throws(ModelError)
+        -> (key: Int64, owner: ClassHandle)?
+    {
+        for property in owner.incoming where property.ownsTargets {
+            var found: Int64?
+            try forEachBacklink(to: key, through: property) { source, _ in
+                found = source
+                return false
+            }
+            if let found { return (found, schema.classes[property.classPosition]) }
+        }
+        return nil
     }
 }
 

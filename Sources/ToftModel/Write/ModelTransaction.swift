@@ -15,6 +15,11 @@ package final class ModelTransaction {
     let writing: WriteTransaction
     let buffer: WriteBuffer
     private var hasEnded = false
+    /// Embedded objects within one another at most. Files of earlier versions have more.
+    var nestingLimit = Limits.nestedEmbeddedObjects
+    /// How many embedded objects lead to one that was created here, itself included: of the last
+    /// ones, where it is asked for. An owner never changes.
+    var embeddedDepths: [ObjectRef: Int] = [:]
     let arena = ByteArena()
     /// The checked arguments of a call. Behind a pointer, because the runtime guards each access to
     /// a class's own property.

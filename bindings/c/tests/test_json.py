@@ -379,9 +379,14 @@ class JSONTests(unittest.TestCase):
         self.create({"id": 1, "home": {"street": "top", "annex": home}}, policy=E.TOFT_UPDATE_ALL)
         self.assertEqual(self.text(made).count("street"), 100)
         home = {"street": "top", "annex": {"street": "second", "annex": home}}
-        self.create({"id": 1, "home": home}, policy=E.TOFT_UPDATE_ALL)
+        self.refused({"id": 2, "home": home}, "VALUE_TOO_LONG", "Home.annex", "100")
+        # Where links are followed, what is embedded in the last object may be one too many.
+        chain, _ = self.create({"id": 1000, "home": {"street": "last"}})
+        for number in range(1001, 1101):
+            chain, _ = self.create({"id": number, "next": number - 1})
+        self.assertEqual(self.text(chain, 99).count("title"), 100)
         with self.assertRaises(ToftError) as caught:
-            self.text(made)
+            self.text(chain, 100)
         self.assertEqual(caught.exception.status, E.TOFT_ERROR_VALUE_TOO_LONG)
         self.assertIn("101", caught.exception.message)
 
