@@ -317,6 +317,34 @@ struct MigrationTests {
         }
     }
 
+    private enum Turns {
+        static let given = Mutex<[Int?]>([])
+
+        static func next() -> Int? {
+            given.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        }
+
+        final class Person: Object {
+            @Persisted var name: String
+            @Persisted var turn: Int? = Turns.next()
+            override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        }
+    }
+
+    @Test
+    func `A default that is nil for one object is asked for the others`() throws {
+        try withOldFile { url in
+            // Which looks at an instance, once.
+            _ = ModelClass.of(Turns.Person.self)
+            Turns.given.withLock { $0 = [nil, 5] }
+            let realm = try Realm(
+                configuration: Realm.Configuration(
+                    fileURL: url, schemaVersion: 1, objectTypes: [Turns.Person.self]))
+            #expect(realm.objects(Turns.Person.self).map(\.turn) == [nil, 5])
+            try TestRealm.check(realm)
+        }
+    }
+
     @Test
     func `A dry run tells what an opening would change and changes nothing`() throws {
         struct Enough: Error {}

@@ -15,9 +15,10 @@ struct DefaultValues: Sendable {
         { className, name, use throws(ModelError) in
             guard let model = models[className],
                 let property = model.properties.first(where: { $0.persistedName == name }),
-                property.hasDefault,
-                let value = Self.value(of: property.value(in: model.type.init()))
+                property.hasDefault
             else { return false }
+            // A default that is computed may be nil for one object and not for the next.
+            let value = Self.value(of: property.value(in: model.type.init())) ?? .null
             try value.withBorrowed(use)
             return true
         }

@@ -12,8 +12,9 @@ package struct SchemaCalls {
 }
 
 /// Gives the value that a new object would have in a property, for an object that is there already:
-/// calls `use` with it. False: the property has no default, or this object is to have none; after
-/// the first object nothing more is asked then. Names are those of the file.
+/// calls `use` with it, with null for an object that is to have none where others may have one.
+/// False: the property has no default; after the first object nothing more is asked then. Names are
+/// those of the file.
 package typealias DefaultHandler =
     @Sendable (
         _ className: String, _ property: String, _ use: (BorrowedValue) throws(ModelError) -> Void

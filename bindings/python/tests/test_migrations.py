@@ -452,6 +452,30 @@ def test_objects_get_the_defaults_of_new_properties(tmp_path: Path, migrates: bo
         assert realm.check()
 
 
+def test_a_default_that_is_none_for_one_object_is_asked_for_the_others(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    given: list[Any] = [None, 5]
+
+    class Person(toft.Object):
+        name: str
+        points: int | None = toft.field(default_factory=lambda: given.pop(0))
+        anything: toft.Mixed = toft.field(default_factory=lambda: None if given else "last")
+
+    with toft.open(tmp_path / "db", Person) as realm:
+        ada, bob = realm.objects(Person)
+        assert (ada.points, bob.points, given) == (None, 5, [])
+        assert (ada.anything, bob.anything) == ("last", "last")
+        assert realm.check()
+
+    class Wrong(toft.Object):
+        name: str
+        amount: int = toft.field(default_factory=lambda: None)
+
+    Wrong.__name__ = "Person"
+    with pytest.raises(toft.Error, match="amount"):
+        toft.open(tmp_path / "db", Wrong)
+
+
 def test_a_default_that_raises_ends_the_opening(tmp_path: Path) -> None:
     fill(tmp_path / "db")
 

@@ -371,9 +371,9 @@ class _Opening:
                 if declared is None:
                     return False
                 value = declared.default()
-                if value is None:  # nor does the class know one
-                    return False
-                if declared.conversion is not None:
+                if value is None and declared.field.default_factory is None:
+                    return False  # nor does the class know one
+                if value is not None and declared.conversion is not None:
                     value = declared.conversion.stored(value)
                 lent.clear()
                 lent.add(value, typing.cast("Realm", None), declared.type)
