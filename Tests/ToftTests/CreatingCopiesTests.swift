@@ -150,6 +150,57 @@ struct CreatingCopiesTests {
     }
 
     @Test
+    func `A chain of objects is copied however long it is`() throws {
+        try TestRealm.with(types) { realm in
+            let first = Household()
+            var last = first
+            for number in 1...20_000 {
+                let next = Household()
+                next.name = "\(number)"
+                // Each has its dog twice, and both copies stay apart.
+                if number % 4_000 == 0 { next.pets.append(objectsIn: [Dog("Rex"), Dog("Rex")]) }
+                if number % 5_000 == 0 { next.door = Door("red", Dog("Guard")) }
+                last.neighbour = next
+                last = next
+            }
+            last.neighbour = first
+            let made = try realm.write { realm.create(Household.self, value: first) }
+            #expect(realm.objects(Household.self).count == 20_001 && first.realm == nil)
+            #expect(realm.objects(Dog.self).count == 14)
+            var copy = made
+            for _ in 0..<20_000 { copy = try #require(copy.neighbour) }
+            #expect(copy.name == "20000" && copy.door?.keeper?.name == "Guard")
+            #expect(copy.neighbour?.isSameObject(as: made) == true)
+            // Else the chain would be freed in one go, which takes a stack of its length.
+            var rest: Household? = first
+            while let each = rest {
+                rest = each.neighbour
+                each.neighbour = nil
+            }
+        }
+    }
+
+    @Test
+    func `Who is met twice on two ways is copied twice, and with a key once`() throws {
+        try TestRealm.with(types) { realm in
+            let (elm, oak, ash) = (Household(), Household(), Household())
+            let rex = Dog("Rex"), ada = Person(1, "Ada")
+            (elm.neighbour, oak.neighbour, ash.neighbour) = (oak, ash, oak)
+            (elm.owner, oak.owner, ash.owner) = (ada, ada, ada)
+            elm.pets.append(objectsIn: [rex, rex])
+            ash.pets.append(rex)
+            ada.boss = ada
+            let made = try realm.write { realm.create(Household.self, value: elm) }
+            #expect(realm.objects(Household.self).count == 3)
+            #expect(realm.objects(Person.self).count == 1 && realm.objects(Dog.self).count == 3)
+            let copy = try #require(made.neighbour)
+            #expect(copy.neighbour?.neighbour?.isSameObject(as: copy) == true)
+            #expect(made.owner?.boss?.isSameObject(as: try #require(copy.owner)) == true)
+            (oak.neighbour, ada.boss) = (nil, nil)
+        }
+    }
+
+    @Test
     func `Objects of the realm are linked to, and deleted ones are no template`() throws {
         try TestRealm.with(types) { realm in
             let rex = Dog("Rex")

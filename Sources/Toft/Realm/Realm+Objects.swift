@@ -223,43 +223,83 @@ struct ManagedBuilder: ObjectBuilder {
     /// Creates or updates an object with what was given. A managed object of the same realm is a
     /// template, too.
     func create<Model: ObjectBase>(_ type: Model.Type, of any: Any) throws -> Model {
-        if copies != nil, let source = any as? ObjectBase {
-            var given: Set<String> = []
-            let object = try copy(source, type, &given)
-            try session.add(object, policy, given: given)
-            return object
-        }
         let object = type.init()
-        let given = try assign(any, to: object)
+        var given: Set<String> = []
+        if let copies, let source = any as? ObjectBase {
+            copies.begin(source, object, isKept: true)
+            given = try assign(source, to: object)
+        } else {
+            given = try assign(any, to: object)
+        }
+        try fillCopies()
         try session.add(object, policy, given: given)
         return object
     }
 
-    /// An unmanaged copy, which becomes managed with what links to it.
+    /// An unmanaged copy, which becomes managed with what links to it. Its values wait for
+    /// `fillCopies`.
     private func copy<Model: ObjectBase>(_ source: ObjectBase, _ type: Model.Type) throws -> Model {
-        var given: Set<String> = []
-        let object = try copy(source, type, &given)
-        (object as? EmbeddedObject)?.given = given
+        guard let copies else { return type.init() }
+        if let begun = copies.made[ObjectCopies.Key(source)] as? Model { return begun }
+        let object = type.init()
+        copies.wait(source, object)
         return object
     }
 
-    private func copy<Model: ObjectBase>(
-        _ source: ObjectBase, _ type: Model.Type, _ given: inout Set<String>
-    ) throws -> Model {
-        let key = ObjectCopies.Key(source)
-        if let begun = copies?.made[key] as? Model { return begun }
-        let object = type.init()
-        copies?.made[key] = object
-        given = try assign(source, to: object)
-        if ModelClass.of(type).primaryKey == nil { copies?.made[key] = nil }
-        return object
+    /// Gives copies their values, each before those that come behind it in its owner, as deep as
+    /// they lead: a long chain of objects takes no stack.
+    private func fillCopies() throws {
+        guard let copies else { return }
+        while let (source, object) = copies.next() {
+            let given = try assign(source, to: object)
+            (object as? EmbeddedObject)?.given = given
+        }
     }
 }
 
 /// The copies that one `create` makes: those of objects that have begun and not ended, so that
 /// circles close, and all of objects with a primary key, of which there can be one only.
 final class ObjectCopies {
-    var made: [Key: ObjectBase] = [:]
+    private enum Step {
+        case fill(ObjectBase, ObjectBase)
+        case end(Key)
+    }
+
+    private(set) var made: [Key: ObjectBase] = [:]
+    /// What is to be done, the last first.
+    private var steps: [Step] = []
+    /// What the copy that is filled leads to, in order.
+    private var found: [Step] = []
+
+    /// Has a copy filled after those that wait for the same owner.
+    func wait(_ source: ObjectBase, _ copy: ObjectBase) {
+        if ModelClass.of(type(of: copy)).primaryKey != nil { made[Key(source)] = copy }
+        found.append(.fill(source, copy))
+    }
+
+    /// Notes that a copy is being filled.
+    /// - Parameter isKept: whether it is the one of its object to the end.
+    func begin(_ source: ObjectBase, _ copy: ObjectBase, isKept: Bool) {
+        let key = Key(source)
+        made[key] = copy
+        if !isKept { steps.append(.end(key)) }
+    }
+
+    /// The next copy to fill, which has begun; nil when all have ended.
+    func next() -> (source: ObjectBase, copy: ObjectBase)? {
+        steps += found.reversed()
+        found = []
+        while let step = steps.popLast() {
+            switch step {
+            case .end(let key): made[key] = nil
+            case .fill(let source, let copy):
+                let hasKey = ModelClass.of(type(of: copy)).primaryKey != nil
+                begin(source, copy, isKept: hasKey)
+                return (source, copy)
+            }
+        }
+        return nil
+    }
 
     /// Tells objects apart, also where a realm gives several instances of one.
     struct Key: Hashable {
