@@ -252,6 +252,173 @@ def test_a_whole_database_is_dumped_and_loaded_with_every_link(tmp_path: Path) -
     run("load", third, dump)
 
 
+COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
+
+
+def write_lines(path: Path, rows: list[dict]) -> Path:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return path
+
+
+def lines_of(*arguments: object) -> list[dict]:
+    return [json.loads(line) for line in run(*arguments).stdout.splitlines()]
+
+
+def test_properties_may_have_the_names_that_a_dump_gives_the_class_and_the_key(
+    tmp_path: Path,
+) -> None:
+    properties = [
+        {"name": "_key", "type": "int"},
+        {"name": "_class", "type": "string"},
+        {"name": "next", "type": "link", "target": "Odd"},
+    ]
+    schema = {
+        "toft": 1,
+        "classes": [
+            {"name": "Odd", "properties": properties},
+            {"name": "Plain", "properties": [{"name": "next", "type": "link", "target": "Odd"}]},
+        ],
+    }
+    odd = [
+        {"__class": "Odd", "__key": 0, "_key": 1, "_class": "Plain", "next": 1},
+        {"__class": "Odd", "__key": 1, "_key": 0, "_class": "Odd", "next": 0},
+    ]
+    plain = {"__class": "Plain", "_key": 0, "next": 1}
+    dump = write_lines(tmp_path / "dump.jsonl", [schema, *odd, plain])
+    database, copy = tmp_path / "a.toft", tmp_path / "b.toft"
+    run("load", database, dump)
+    assert lines_of("dump", database) == [schema, *odd, plain]
+    run("load", copy, "-", input=run("dump", database).stdout)
+    assert run("dump", copy).stdout == run("dump", database).stdout
+    (tmp_path / "schema.json").write_text(json.dumps({"classes": schema["classes"][:1]}))
+    for number, options in enumerate(([], ["--csv"])):
+        table = tmp_path / f"odd{number}"
+        table.write_text(run("export", database, "Odd", *options).stdout)
+        again = tmp_path / f"again{number}.toft"
+        run("import", again, table, "--schema", tmp_path / "schema.json", *options)
+        found = lines_of("export", again, "Odd")
+        assert found == [{k: v for k, v in row.items() if k != "__class"} for row in odd]
+    # As it was written before, and what says nothing for certain.
+    for wrong, told in (
+        ({"_class": "Odd", "_key": 5, "next": None}, "as '__class'"),
+        ('{"__class":"Odd","__key":5,"__key":6}', "'__key' twice"),
+        ('{"__class":"Odd","__class":"Plain"}', "'__class' twice"),
+        ('{"__class":"Odd","_key":5,"_key":6}', "'Odd._key' twice"),
+        (odd[0], "Two objects of 'Odd' have 0 as '__key'"),
+    ):
+        line = wrong if isinstance(wrong, str) else json.dumps(wrong)
+        given = dump.read_text() + line + "\n"
+        refused = run("load", tmp_path / "wrong.toft", "-", input=given, status=1)
+        assert "Line 5" in refused.stderr and told in refused.stderr
+
+
+def test_names_of_other_bytes_are_other_names_however_they_look(tmp_path: Path) -> None:
+    properties = [
+        {"name": "id", "type": "int", "primaryKey": True, "autoIncrement": True},
+        {"name": COMPOSED, "type": "int"},
+        {"name": DECOMPOSED, "type": "mixed"},
+    ]
+    schema = {
+        "toft": 1,
+        "counters": {COMPOSED: 70, DECOMPOSED: 8},
+        "classes": [
+            {"name": COMPOSED, "properties": properties},
+            {"name": DECOMPOSED, "properties": properties},
+        ],
+    }
+    rows = [
+        {"_class": name, "_key": 0, "id": number, COMPOSED: number, DECOMPOSED: f"{number}"}
+        for name, number in ((COMPOSED, 3), (DECOMPOSED, 4))
+    ]
+    dump = write_lines(tmp_path / "dump.jsonl", [schema, *rows])
+    database = tmp_path / "a.toft"
+    run("load", database, dump)
+    assert lines_of("dump", database) == [schema, *rows]
+    (tmp_path / "schema.json").write_text(json.dumps({"classes": schema["classes"]}))
+    for name, row in ((COMPOSED, rows[0]), (DECOMPOSED, rows[1])):
+        expected = {k: v for k, v in row.items() if not k.startswith("_")}
+        assert lines_of("export", database, name) == [expected]
+        assert lines_of("query", database, name, "--json") == [expected]
+        for options in ([], ["--csv"]):
+            table, again = tmp_path / "table", tmp_path / f"{len(options)}{len(name)}.toft"
+            table.write_text(run("export", database, name, *options).stdout)
+            schema_file = ["--schema", tmp_path / "schema.json"]
+            run("import", again, table, "--class", name, *schema_file, *options)
+            assert lines_of("export", again, name) == [expected]
+    table.write_text("id,id\n1,2\n")
+    refused = run("import", database, table, "--class", COMPOSED, "--csv", status=1)
+    assert "Two fields are named 'id'" in refused.stderr
+
+
+def test_a_link_to_the_object_without_a_number_is_not_lost(tmp_path: Path) -> None:
+    link = {"type": "link", "target": "Person"}
+    properties = [
+        {"name": "id", "type": "int", "optional": True, "primaryKey": True},
+        {"name": "boss", **link},
+        {"name": "team", "list": True, **link},
+    ]
+    schema = {"toft": 1, "classes": [{"name": "Person", "properties": properties}]}
+    rows = [
+        {"_class": "Person", "_key": 0, "id": None, "boss": 0, "team": [1, 0]},
+        {"_class": "Person", "_key": 1, "id": 5, "boss": 0, "team": []},
+        {"_class": "Person", "_key": 2, "id": 6, "boss": None, "team": [0]},
+    ]
+    dump = write_lines(tmp_path / "dump.jsonl", [schema, *rows])
+    database, again = tmp_path / "a.toft", tmp_path / "b.toft"
+    run("load", database, dump)
+    exported = run("export", database, "Person").stdout
+    nobody = {"$class": "Person", "$link": None}
+    assert [json.loads(line)["boss"] for line in exported.splitlines()] == [nobody, nobody, None]
+    (tmp_path / "schema.json").write_text(json.dumps({"classes": schema["classes"]}))
+    given = ["--schema", tmp_path / "schema.json"]
+    run("import", again, "-", *given, input=exported)
+    assert run("dump", again).stdout == run("dump", database).stdout
+    run("import", again, "-", "--update", "modified", input=exported)
+    assert run("dump", again).stdout == run("dump", database).stdout
+    # A field of a table has room for a number only.
+    refused = run("export", database, "Person", "--csv", status=1)
+    assert "Person.boss" in refused.stderr and "toftdb dump" in refused.stderr
+    missing = json.dumps({"id": 9, "boss": nobody}) + "\n"
+    refused = run("import", tmp_path / "c.toft", "-", *given, input=missing, status=1)
+    assert "Line 1" in refused.stderr and "Person.boss" in refused.stderr
+
+
+HIDER = """
+import sys, toft
+class Secret(toft.Object):
+    text: str
+class Note(toft.Object):
+    any: toft.Mixed = None
+    all: list[toft.Mixed]
+    some: set[toft.Mixed]
+    named: dict[str, toft.Mixed]
+with toft.open(sys.argv[1], [Secret, Note]) as realm, realm.write():
+    secret, note = realm.create(Secret, text="x"), realm.create(Note)
+    inner = {"it": secret, "list": [secret, note]}
+    realm.create(Note, any=secret, all=[1, secret, note], some={1, secret, note}, named=inner)
+toft.open(sys.argv[1], [Note], schema_version=2, migration=lambda migration: None).close()
+"""
+
+
+def test_links_to_objects_of_classes_that_are_hidden_are_null(tmp_path: Path) -> None:
+    database, copy = tmp_path / "notes.toft", tmp_path / "copy.toft"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python")}
+    subprocess.run(
+        [sys.executable, "-c", HIDER, str(database)], check=True, timeout=60, env=environment
+    )
+    dumped = run("dump", database).stdout
+    _, _, note = map(json.loads, dumped.splitlines())
+    link = {"$class": "Note", "$link": 0}
+    assert (note["any"], note["all"]) == (None, [1, None, link])
+    assert note["some"] == [1, link]
+    assert note["named"] == {"it": None, "list": [None, link]}
+    run("load", copy, "-", input=dumped)
+    assert run("dump", copy).stdout == dumped
+    assert run("query", database, "Note", "--json").stdout == run("export", copy, "Note").stdout
+    for file in (database, copy):
+        assert json.loads(run("check", file, "--json").stdout)["problems"] == []
+
+
 def test_the_whole_sample_is_the_same_after_a_dump_and_a_load(tmp_path: Path) -> None:
     database = loaded(tmp_path)
     dump = tmp_path / "dump.jsonl"
@@ -880,6 +1047,41 @@ def test_embedded_objects_are_objects_inside_their_owner(tmp_path: Path) -> None
     assert run("dump", copy).stdout == dump.read_text()
     for file in (database, again, copy):
         assert json.loads(run("check", file, "--json").stdout)["problems"] == []
+
+
+def test_as_many_embedded_objects_as_a_dump_can_have_within_one_another_are_stored(
+    tmp_path: Path,
+) -> None:
+    parts = {"name": "parts", "type": "link", "list": True, "target": "Part"}
+    schema = {
+        "toft": 1,
+        "classes": [
+            {"name": "Machine", "properties": [parts]},
+            {"name": "Part", "embedded": True, "properties": [parts]},
+        ],
+    }
+    for depth in (99, 100, 101):
+        inner: list = []
+        for _ in range(depth):
+            inner = [{"parts": inner}]
+        row = {"_class": "Machine", "_key": 0, "parts": inner}
+        dump = write_lines(tmp_path / "dump.jsonl", [schema, row])
+        database = tmp_path / f"{depth}.toft"
+        if depth > 100:
+            refused = run("load", database, dump, status=1)
+            assert "Line 2" in refused.stderr and "Part.parts" in refused.stderr
+            assert "the limit is 100 within one another" in refused.stderr
+            assert json.loads(run("schema", database, "--json").stdout)
+            continue
+        run("load", database, dump)
+        assert lines_of("dump", database) == [schema, row]
+        exported = run("export", database, "Machine").stdout
+        assert json.loads(exported)["parts"] == inner
+        again = tmp_path / f"again{depth}.toft"
+        (tmp_path / "schema.json").write_text(json.dumps({"classes": schema["classes"]}))
+        given = ["--class", "Machine", "--schema", tmp_path / "schema.json"]
+        run("import", again, "-", *given, input=exported)
+        assert run("dump", again).stdout == run("dump", database).stdout
 
 
 def test_a_copy_is_written_and_a_file_compacted_when_nobody_has_it_open(tmp_path: Path) -> None:

@@ -718,9 +718,10 @@ typedef toft_status (*toft_migration_callback)(void *user_data, toft_migration *
    new to the file: true, with the value in `out_value`, whose texts and bytes are valid until the
    next call of the callback or the end of the opening; false: the property has no default, and
    stays 0, empty or null. After false for the first object of a class the property is not asked for
-   again. Links and collections are not asked for. A value of another type ends the opening with
-   TOFT_ERROR_TYPE_MISMATCH. It may call nothing of the library but releases and what never fails:
-   all else is TOFT_ERROR_INSIDE_CALLBACK there. */
+   again: where others may have a value, give null for those that have none. Links and collections
+   are not asked for. A value of another type ends the opening with TOFT_ERROR_TYPE_MISMATCH. It may
+   call nothing of the library but releases and what never fails: all else is
+   TOFT_ERROR_INSIDE_CALLBACK there. */
 typedef bool (*toft_default_callback)(
     void *user_data, toft_string class_name, toft_string property_name, toft_value *out_value);
 
@@ -1336,7 +1337,9 @@ TOFT_API toft_status toft_realm_create_objects(toft_realm *realm, toft_class_key
    for 0); none is rounded to one. A link is the primary key of an object that is there or comes in
    the same text, or the object itself, which is then created or updated as `policy` says (always
    created where its class has no primary key). Where a class has no primary key, its objects may
-   have a number as `_key`, by which the same text links to them. Embedded objects are objects.
+   have a number as `_key`, by which the same text links to them; `_key` is the property where a
+   class has one of this name, and the number is `__key` then. A link to an object whose primary key
+   is null is {"$class": "Person", "$link": null}. Embedded objects are objects.
    Values of a TOFT_TYPE_MIXED that JSON has no type for are an object with one member: {"$date":
    "2026-11-22T08:30:00Z"}, "$data", "$decimal", "$uuid", "$objectId", "$float", "$double" (2.0 is
    an int); a link is {"$class": "Person", "$link": 7}. Of members with the same name the last one
@@ -1449,7 +1452,8 @@ TOFT_API toft_status toft_object_add(
    a to-one link, and deletes the one that was there. All or nothing. Observers see the owner's
    property as modified. `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL):
    its link. Errors: TOFT_ERROR_TYPE_MISMATCH (also a property that does not link to an embedded
-   class), and those of toft_object_set. Cost: as toft_object_delete for what was there. */
+   class), TOFT_ERROR_VALUE_TOO_LONG (more than 100 embedded objects would be within one another),
+   and those of toft_object_set. Cost: as toft_object_delete for what was there. */
 TOFT_API toft_status toft_object_set_embedded(toft_object *object, toft_property_key property_key,
     const toft_property_key *property_keys, const toft_value *values, size_t count,
     toft_object **out_object, toft_link *out_link);
@@ -1457,12 +1461,17 @@ TOFT_API toft_status toft_object_set_embedded(toft_object *object, toft_property
 /* An object as JSON on one line: every property but inverse links, as toft_realm_create_from_json
    reads it. Up to `depth` links (0...100) are followed: an object that is led to for the first time
    stands in place of the link, with its own links followed one less. Else a link is the primary key
-   of its object, or the object key, which each object of a class without primary key has as `_key`;
-   so is one in a mixed property. Each object stands in the text once, circles too. Writes up to
-   `capacity` bytes (`out_text` may be NULL when it is 0), always ended by NUL, which counts as one
-   of them, and the size of the whole text without NUL, which may be more. Errors:
+   of its object, or the object key, which each object of a class without primary key has as `_key`
+   (`__key` where a property has that name); where the primary key is null, it is {"$class":
+   "Person", "$link": null}. In a mixed property a link is of that form always, and null where it
+   leads to an object of a class that the schema does not have. Each object stands in the text once,
+   circles too. Writes up to `capacity` bytes (`out_text` may be NULL when it is 0), always ended by
+   NUL, which counts as one of them, and the size of the whole text without NUL, which may be more.
+   Errors:
    TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_INVALID_ARGUMENT (a greater depth),
-   TOFT_ERROR_VALUE_TOO_LONG (more than 101 objects in one another). Cost: the length of the text.
+   TOFT_ERROR_MISSING_PRIMARY_KEY (a link to an object whose primary key is null and whose class
+   has a property named `$class` or `$link`), TOFT_ERROR_VALUE_TOO_LONG (more than 101 objects in
+   one another). Cost: the length of the text.
  */
 TOFT_API toft_status toft_object_to_json(
     toft_object *object, uint32_t depth, char *out_text, size_t capacity, size_t *out_size);

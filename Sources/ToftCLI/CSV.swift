@@ -54,17 +54,29 @@ enum CSV {
     }
 
     /// A record of the members of an object, as `ObjectToJSON` makes it.
-    static func record(_ object: JSONValue, of owner: ClassHandle) -> String {
+    /// - Throws: `missingPrimaryKey` for a link to an object whose primary key is null.
+    static func record(_ object: JSONValue, of owner: ClassHandle) throws(EngineError) -> String {
         guard case .dictionary(let members) = object else { return "" }
-        return members.map { name, value in
-            let isMixed = owner.visibleProperties.contains { $0.name == name && $0.type == .mixed }
-            return text(value, isMixed: isMixed)
-        }.joined(separator: ",")
+        let properties = owner.visibleProperties.filter(\.isStored)
+        // Before the properties there may be the object's key.
+        var fields = members.dropLast(properties.count).map { text($0.value, isMixed: false) }
+        for (member, property) in zip(members.suffix(properties.count), properties) {
+            if property.type == .link, !property.isCollection, !property.ownsTargets,
+                case .dictionary = member.value
+            {
+                throw EngineError(
+                    .missingPrimaryKey,
+                    "'\(owner.name).\(property.name)' links to an object whose primary key is "
+                        + "null, which a field can't say: export JSON lines, or use `toftdb dump`.")
+            }
+            fields.append(text(member.value, isMixed: property.type == .mixed))
+        }
+        return fields.joined(separator: ",")
     }
 
     /// The names of what a record holds.
     static func header(of owner: ClassHandle) -> String {
-        let key = owner.primaryKey == nil ? ["_key"] : []
+        let key = owner.primaryKey == nil ? [owner.keyMember] : []
         let names = owner.visibleProperties.filter(\.isStored).map(\.name)
         return (key + names).map(quoted).joined(separator: ",")
     }
@@ -97,6 +109,10 @@ struct CSVColumns {
         throws(EngineError)
     {
         names = try CSV.fields(of: header).map(\.text)
+        for (index, name) in names.enumerated()
+        where names[..<index].contains(where: { $0.isSameName(as: name) }) {
+            throw EngineError(.invalidArgument, "Two fields are named '\(name)'.")
+        }
         self.owner = owner
         self.session = session
     }
@@ -113,7 +129,7 @@ struct CSVColumns {
         }
         var members: [(key: String, value: JSONValue)] = []
         for (name, field) in zip(names, fields) {
-            guard let property = owner.visibleProperties.first(where: { $0.name == name }) else {
+            guard let property = owner.storedProperty(named: name) else {
                 let number = Int64(field.text)
                 members.append((name, number.map { .integer($0) } ?? .text(field.text)))
                 continue

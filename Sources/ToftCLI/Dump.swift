@@ -11,7 +11,8 @@ struct Dump: ParsableCommand {
 
             The first line is the schema, with the counters of auto-incremented keys. Each \
             further line is an object, with its class as `_class` and its key as `_key`; links \
-            are keys of their targets. All is of one version, also while others write.
+            are keys of their targets. Where a property has such a name, the class or the key has \
+            one `_` more. All is of one version, also while others write.
             """)
 
     @Argument(help: "The database file.", completion: .file())
@@ -80,7 +81,7 @@ struct Load: ParsableCommand {
                     .invalidArgument, "'\(dump)' is empty: it is not what `toftdb dump` prints.")
             }
             var configuration = Configuration(
-                location: .file(path: file), schema: try first.schema())
+                location: .file(path: file), schema: try first.value.schema())
             configuration.encryptionKey = try key.key()
             let session = try Session.open(configuration)
             for owner in session.schema.visibleClasses
@@ -90,8 +91,28 @@ struct Load: ParsableCommand {
                     "'\(file)' has objects of '\(owner.name)' already. Load into a new file.")
             }
             var objects = ObjectsFromJSON(session, links: .objectKeys, policy: .error)
-            try objects.load(lines, of: nil, in: session, counters: first.counters ?? [:])
+            try objects.load(lines, of: nil, in: session, counters: try Self.counters(first.json))
             print("\(objects.created) objects, \(objects.links) links")
+        }
+    }
+
+    /// Where auto-incremented keys go on, by the names of classes, of the first line.
+    private static func counters(_ line: JSONValue) throws -> [(className: String, counter: Int64)]
+    {
+        switch line.member("counters") {
+        case nil, .null: return []
+        case .dictionary(let members)?:
+            return try members.map { name, value in
+                guard case .integer(let counter) = value else {
+                    throw EngineError(
+                        .typeMismatch,
+                        "The counter of '\(name)' is an int and cannot be \(value.kind).")
+                }
+                return (name, counter)
+            }
+        case let other?:
+            throw EngineError(
+                .typeMismatch, "'counters' is a JSON object and cannot be \(other.kind).")
         }
     }
 }

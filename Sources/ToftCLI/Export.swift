@@ -39,7 +39,7 @@ struct Export: ParsableCommand {
             }
             print(CSV.header(of: owner), terminator: "\r\n")
             try ObjectPrinter.forEach(of: results, owner) {
-                print(CSV.record($0, of: owner), terminator: "\r\n")
+                print(try CSV.record($0, of: owner), terminator: "\r\n")
             }
         }
     }

@@ -5,12 +5,13 @@ import ToftStorage
 
 extension ObjectsFromJSON {
     /// Loads all lines that a file has left in one transaction.
-    /// - Parameter owner: the class of all; nil: each line says it as `_class`.
+    /// - Parameter owner: the class of all; nil: each line says it.
     /// - Parameter counters: where auto-incremented keys go on, by the names of classes.
     mutating func load(
         _ lines: LineFile, of owner: ClassHandle?, in session: Session,
-        counters: [String: Int64] = [:]
+        counters: [(className: String, counter: Int64)] = []
     ) throws {
+        refusesRepeats = true
         try session.beginWrite()
         do {
             try lines.forEachLine { number, line throws(EngineError) in
@@ -96,11 +97,11 @@ final class LineFile {
         return nil
     }
 
-    /// The next line as a value of a type; nil at the end.
-    func next<Value: Decodable>(_ type: Value.Type) throws -> Value? {
+    /// The next line as a value of a type, and as it stands there; nil at the end.
+    func next<Value: Decodable>(_ type: Value.Type) throws -> (value: Value, json: JSONValue)? {
         guard let line = nextLine() else { return nil }
         do {
-            return try decoder.decode(type, from: line)
+            return (try decoder.decode(type, from: line), try json(line))
         } catch let error as DecodingError {
             throw EngineError(
                 .invalidArgument,

@@ -71,7 +71,9 @@ struct ObjectPrinter {
     }
 
     /// Calls `body` with each object. Shows the progress.
-    static func forEach(of results: Results, _ owner: ClassHandle, _ body: (JSONValue) -> Void)
+    static func forEach(
+        of results: Results, _ owner: ClassHandle, _ body: (JSONValue) throws -> Void
+    )
         throws
     {
         var json = ObjectToJSON(results.session)
@@ -79,7 +81,7 @@ struct ObjectPrinter {
         var progress = Progress(total: count, isPrinting: true)
         defer { progress.finish() }
         for index in 0..<count {
-            body(try json.object(results.object(at: index), of: owner))
+            try body(try json.object(results.object(at: index), of: owner))
             progress.advance(to: index + 1)
         }
     }

@@ -27,9 +27,6 @@ struct SchemaFile: Decodable {
     }
 
     var classes: [Class]
-    /// In a dump: of auto-incremented keys, by the names of classes.
-    var counters: [String: Int64]?
-
     init(path: String) throws {
         do {
             self = try JSONDecoder().decode(

@@ -97,7 +97,7 @@ private final class PreparedComparison: Sendable {
 
     /// How it was bound last, where that was to the same.
     func binding(to className: String, _ schema: StoredSchema) -> Binding? {
-        guard let last = last.withLock({ $0 }), last.className == className,
+        guard let last = last.withLock({ $0 }), last.className.isSameName(as: className),
             last.classes.isSameArray(as: schema.classes)
         else { return nil }
         return last

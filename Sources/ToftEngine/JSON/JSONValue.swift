@@ -1,3 +1,5 @@
+internal import ToftModel
+
 /// A JSON value: members in their order, integers with all 64 bits.
 package enum JSONValue {
     case null
@@ -50,7 +52,7 @@ package enum JSONValue {
     /// The member of an object that has this name, the last one of several.
     package func member(_ name: String) -> JSONValue? {
         guard case .dictionary(let members) = self else { return nil }
-        return members.last { $0.key == name }?.value
+        return members.last { $0.key.isSameName(as: name) }?.value
     }
 }
 

@@ -3,15 +3,18 @@ internal import ToftStorage
 
 /// What a link is called in JSON.
 package enum LinkNames {
-    /// The primary key of its target; where that has none, the `_key` of its target.
+    /// The primary key of its target; where its class has none, the `_key` of its target. Where the
+    /// primary key is null, which alone would be no link, an object as in a mixed value:
+    /// `{"$class": "Person", "$link": null}`.
     case primaryKeys
-    /// The object key of its target, which each object has as `_key`.
+    /// The object key of its target, which each object has as `_key`: see `keyMember`.
     case objectKeys
 }
 
 /// Makes JSON of objects. Dates are ISO 8601 in UTC, data is base64, lists and sets are arrays,
 /// dictionaries are objects. A uuid is its 36 characters, an object id its 24 hexadecimal digits, a
-/// decimal its digits: "1.50". NaN and infinities are texts. Mixed values: see `mixed`.
+/// decimal its digits: "1.50". NaN and infinities are texts. Mixed values: see `mixed`. What they
+/// hold of links to objects of hidden classes is null, and left out in sets.
 package struct ObjectToJSON {
     private let session: Session
     private let names: LinkNames
@@ -21,11 +24,14 @@ package struct ObjectToJSON {
     private var written: Set<ObjectRef> = []
     /// How many objects are around the one that is written.
     private var level = 0
+    /// What objects call their class by.
+    private let classMember: String
 
     package init(_ session: Session, links names: LinkNames = .primaryKeys, depth: Int = 0) {
         self.session = session
         self.names = names
         self.depth = depth
+        classMember = names == .objectKeys ? session.schema.classMember : ""
     }
 
     /// An object: every property but the inverse ones.
@@ -39,18 +45,20 @@ package struct ObjectToJSON {
     private mutating func members(of object: ObjectHandle, _ owner: ClassHandle, _ depth: Int)
         throws(EngineError) -> [(key: String, value: JSONValue)]
     {
-        guard level <= Limits.nestedCollections else {
+        guard level <= Limits.nestedEmbeddedObjects else {
             throw EngineError(
                 .valueTooLong,
-                "More than \(Limits.nestedCollections + 1) objects of '\(owner.name)' and others "
-                    + "are in one another.")
+                "More than \(Limits.nestedEmbeddedObjects + 1) objects of '\(owner.name)' and "
+                    + "others are in one another.")
         }
         level += 1
         defer { level -= 1 }
         var members: [(key: String, value: JSONValue)] = []
-        if names == .objectKeys, !owner.isEmbedded { members.append(("_class", .text(owner.name))) }
+        if names == .objectKeys, !owner.isEmbedded {
+            members.append((classMember, .text(owner.name)))
+        }
         if !owner.isEmbedded, owner.primaryKey == nil || names == .objectKeys {
-            members.append(("_key", .integer(object.ref.key)))
+            members.append((owner.keyMember, .integer(object.ref.key)))
         }
         for property in owner.visibleProperties where property.isStored {
             members.append((property.name, try values(of: object, property, depth)))
@@ -67,6 +75,7 @@ package struct ObjectToJSON {
         let collection = try object.collection(property.id, property.collection)
         var elements: [JSONValue] = []
         for element in try collection.values() {
+            if property.collection == .set, isHidden(element) { continue }
             elements.append(try value(element, property, depth))
         }
         guard property.collection == .dictionary else { return .list(elements) }
@@ -81,11 +90,32 @@ package struct ObjectToJSON {
         if property.type == .mixed { return try mixed(value) }
         guard case .link(let ref) = value, property.ownsTargets || depth > 0,
             let target = try session.object(ref)
-        else { return try self.value(value) }
+        else { return try link(value, property) }
         let isInside = property.ownsTargets || written.insert(ref).inserted
-        guard isInside else { return try name(of: ref) }
+        guard isInside else { return try link(value, property) }
         return .dictionary(
             try members(of: target, target.owner, property.ownsTargets ? depth : depth - 1))
+    }
+
+    /// The value of a property that is no mixed one.
+    private func link(_ value: Value, _ property: PropertyHandle) throws(EngineError) -> JSONValue {
+        let name = try self.value(value)
+        guard case .link(let ref) = value, case .null = name else { return name }
+        let owner = try session.classHandle(ref.classID)
+        // Else it would be read as an object in the place of the link.
+        guard !owner.canHaveLinkMembers else {
+            throw EngineError(
+                .missingPrimaryKey,
+                "'\(property.className).\(property.name)' links to an object of '\(owner.name)' "
+                    + "whose primary key is null, by which it can't be named: use `toftdb dump`.")
+        }
+        return .link(to: owner.name, name)
+    }
+
+    /// Whether a value leads to an object that nothing shows.
+    private func isHidden(_ value: Value) -> Bool {
+        guard case .link(let ref) = value else { return false }
+        return session.schema.anyClass(id: ref.classID)?.isHidden ?? true
     }
 
     /// A value of a type that its property tells.
@@ -115,9 +145,9 @@ package struct ObjectToJSON {
         // A number without a fraction would be read as an integer.
         case .double(let number) where number.isFinite && number != number.rounded():
             return .double(number)
+        case .link where isHidden(value): return .null
         case .link(let ref):
-            let name = try session.classHandle(ref.classID).name
-            return .object([("$class", .text(name)), ("$link", try self.name(of: ref))])
+            return .link(to: try session.classHandle(ref.classID).name, try name(of: ref))
         case .list(let values):
             var elements: [JSONValue] = []
             for value in values { elements.append(try mixed(value)) }
@@ -143,6 +173,20 @@ package struct ObjectToJSON {
             let object = try session.object(ref)
         else { return .integer(ref.key) }
         return try value(try object.value(key.id))
+    }
+}
+
+extension JSONValue {
+    /// A link that says the class of its target.
+    fileprivate static func link(to className: String, _ name: JSONValue) -> JSONValue {
+        .object([("$class", .text(className)), ("$link", name)])
+    }
+}
+
+extension ClassHandle {
+    /// Whether an object of it could be mistaken for a link that says the class of its target.
+    var canHaveLinkMembers: Bool {
+        hasStoredProperty(named: "$class") || hasStoredProperty(named: "$link")
     }
 }
 

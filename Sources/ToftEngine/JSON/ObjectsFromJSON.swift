@@ -19,6 +19,11 @@ package struct ObjectsFromJSON {
         var json: JSONValue
         /// The object that was made of it.
         var made: ObjectRef?
+        /// Whether it leads to the object whose primary key is null.
+        var isNullKey = false
+
+        /// Whether it leads nowhere.
+        var isNull: Bool { json.isNull && !isNullKey }
     }
 
     private let session: Session
@@ -26,6 +31,8 @@ package struct ObjectsFromJSON {
     private let policy: UpdatePolicy
     package var ignoresUnknown = false
     package var ignoresMissing = false
+    /// Whether a property that an object has twice is an error; else the last one counts.
+    package var refusesRepeats = false
     package private(set) var created = 0
     package private(set) var updated = 0
     package private(set) var links = 0
@@ -33,6 +40,9 @@ package struct ObjectsFromJSON {
     package private(set) var ignored: Set<String> = []
     /// Objects by their class and the `_key` that they have in the text.
     private var loaded: [ObjectRef: ObjectRef] = [:]
+    /// What objects are named by, class by class.
+    private var keyMembers: [ClassID: String] = [:]
+    private let classMember: String
     private var pending: [Pending] = []
     /// What was created, if it is to be taken back when reading fails.
     private var made: [ObjectRef]?
@@ -44,13 +54,14 @@ package struct ObjectsFromJSON {
         self.session = session
         self.names = names
         self.policy = policy
+        classMember = names == .objectKeys ? session.schema.classMember : ""
         if takesBack { made = [] }
     }
 
     // MARK: Objects
 
     /// Adds an object; its links wait for `link`.
-    /// - Parameter owner: its class; nil: the object says it as `_class`.
+    /// - Parameter owner: its class; nil: the object says it, see `classMember`.
     /// - Parameter place: given back to the caller of `link`.
     @discardableResult
     package mutating func add(_ json: JSONValue, of owner: ClassHandle?, place: Int = 0)
@@ -62,7 +73,7 @@ package struct ObjectsFromJSON {
             )
         }
         guard let owner else {
-            return try add(members, try self.owner(of: json), policy, place, sayingClass: true)
+            return try add(members, try self.owner(of: members), policy, place, sayingClass: true)
         }
         return try add(members, owner, policy, place)
     }
@@ -76,25 +87,56 @@ package struct ObjectsFromJSON {
         _ place: Int, sayingClass: Bool = false
     ) throws(EngineError) -> (object: ObjectHandle, isNew: Bool) {
         let (values, later) = try parts(of: members, owner, sayingClass: sayingClass)
+        let name = keyMember(of: owner)
+        let key = try Self.only(name, of: members)
         let before = try session.count(of: owner.id)
         let object = try session.create(owner.id, values, policy: policy)
         let isNew = try session.count(of: owner.id) > before
         if isNew { created += 1 } else { updated += 1 }
         if isNew { made?.append(object.ref) }
-        if names == .objectKeys || owner.primaryKey == nil,
-            case .integer(let key)? = JSONValue.dictionary(members).member("_key")
-        {
-            loaded[ObjectRef(classID: owner.id, key: key)] = object.ref
+        if names == .objectKeys || owner.primaryKey == nil, case .integer(let key)? = key {
+            let known = loaded.updateValue(
+                object.ref, forKey: ObjectRef(classID: owner.id, key: key))
+            guard known == nil else {
+                throw EngineError(
+                    .invalidArgument,
+                    "Two objects of '\(owner.name)' have \(key) as '\(name)', by which links find "
+                        + "them.")
+            }
         }
         try fill(object, later, place, isNew)
         return (object, isNew)
     }
 
-    private func owner(of json: JSONValue) throws(EngineError) -> ClassHandle {
-        guard case .text(let name)? = json.member("_class") else {
-            throw EngineError(.invalidArgument, "The line does not name its class as '_class'.")
+    private func owner(of members: [(key: String, value: JSONValue)]) throws(EngineError)
+        -> ClassHandle
+    {
+        guard case .text(let name)? = try Self.only(classMember, of: members) else {
+            throw EngineError(
+                .invalidArgument, "The line does not name its class as '\(classMember)'.")
         }
         return try session.classHandle(named: name)
+    }
+
+    /// The member of a name that the format gives a meaning; nil where there is none.
+    private static func only(_ name: String, of members: [(key: String, value: JSONValue)])
+        throws(EngineError) -> JSONValue?
+    {
+        var found: JSONValue?
+        for member in members where member.key.isSameName(as: name) {
+            guard found == nil else {
+                throw EngineError(.invalidArgument, "The object has '\(name)' twice.")
+            }
+            found = member.value
+        }
+        return found
+    }
+
+    private mutating func keyMember(of owner: ClassHandle) -> String {
+        if let known = keyMembers[owner.id] { return known }
+        let name = owner.keyMember
+        keyMembers[owner.id] = name
+        return name
     }
 
     /// The values of an object, and its members that lead to others.
@@ -106,8 +148,13 @@ package struct ObjectsFromJSON {
     ) {
         var values: [(property: PropertyID, value: Value)] = []
         var later: [(PropertyHandle, [Element])] = []
+        var seen: Set<PropertyID> = []
         for (name, json) in members {
             guard let property = try property(name, of: owner, sayingClass) else { continue }
+            if refusesRepeats, !seen.insert(property.id).inserted {
+                throw EngineError(
+                    .invalidArgument, "The object has '\(owner.name).\(name)' twice.")
+            }
             // Of members with the same name the last one counts.
             later.removeAll { $0.0.id == property.id }
             let elements = try elements(json, property)
@@ -140,12 +187,9 @@ package struct ObjectsFromJSON {
     private mutating func property(_ name: String, of owner: ClassHandle, _ sayingClass: Bool)
         throws(EngineError) -> PropertyHandle?
     {
-        if let found = owner.properties.first(where: {
-            !$0.isHidden && $0.isStored && $0.name == name
-        }) {
-            return found
-        }
-        if name == "_key" || name == "_class" && sayingClass { return nil }
+        if let found = owner.storedProperty(named: name) { return found }
+        if name.isSameName(as: keyMember(of: owner)) { return nil }
+        if sayingClass, name.isSameName(as: classMember) { return nil }
         guard ignoresUnknown else {
             throw EngineError(
                 .noSuchProperty, "'\(owner.name)' has no stored property '\(name)'.")
@@ -186,6 +230,11 @@ package struct ObjectsFromJSON {
                 for index in targets.indices {
                     guard case .dictionary(let members) = targets[index].json else { continue }
                     let target = try session.classHandle(property.targetClassID ?? 0)
+                    if Self.isNullKey(members, target) {
+                        targets[index].json = .null
+                        targets[index].isNullKey = true
+                        continue
+                    }
                     let inner = try add(
                         members, target, target.primaryKey == nil ? .error : policy, place)
                     targets[index].made = inner.object.ref
@@ -196,6 +245,17 @@ package struct ObjectsFromJSON {
                     place: place, object: object, property: property, targets: targets,
                     isNew: isNew))
         }
+    }
+
+    /// Whether this is a link to the object whose primary key is null: see `LinkNames`.
+    private static func isNullKey(
+        _ members: [(key: String, value: JSONValue)], _ target: ClassHandle
+    ) -> Bool {
+        guard members.count == 2, !target.canHaveLinkMembers else { return false }
+        let link = JSONValue.dictionary(members)
+        guard case .text(let name)? = link.member("$class"), case .null? = link.member("$link")
+        else { return false }
+        return name.isSameName(as: target.name)
     }
 
     // MARK: Mixed values
@@ -310,9 +370,9 @@ package struct ObjectsFromJSON {
         } else {
             let target = try session.classHandle(property.targetClassID ?? 0)
             for element in item.targets {
-                let ref = element.json.isNull ? nil : try linked(element, target, property)
+                let ref = element.isNull ? nil : try linked(element, target, property)
                 // What is left out is null where that may be.
-                if ref == nil, !element.json.isNull, [.list, .set].contains(property.collection) {
+                if ref == nil, !element.isNull, [.list, .set].contains(property.collection) {
                     continue
                 }
                 found.append(ValueEntry(key: element.key, value: ref.map { .link($0) } ?? .null))
@@ -358,7 +418,8 @@ package struct ObjectsFromJSON {
                 .missingPrimaryKey,
                 "'\(property.className).\(property.name)' links to \(json.shown), and "
                     + "'\(target.name)' has no primary key to find it by: the same JSON must have "
-                    + "an object with that '_key', or have it in the place of the link.")
+                    + "an object with that '\(target.keyMember)', or have it in the place of the "
+                    + "link.")
         }
         let value: Value
         do throws(EngineError) {

@@ -121,7 +121,7 @@ private struct Drawing {
         let isLast = key.position == paths[key.path].count - 1
         var node = WatchedPaths.Node(classID: key.classID)
         let matching = owner.visibleProperties.filter {
-            name == "*" ? $0.isStored : $0.name == name
+            name == "*" ? $0.isStored : $0.name.isSameName(as: name)
         }
         for property in matching {
             guard !isLast else {

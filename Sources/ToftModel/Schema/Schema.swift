@@ -108,7 +108,7 @@ package struct PropertySchema: Sendable, Equatable {
 extension String {
     /// Names are equal when their bytes are: upper and lower case differ, and so do different
     /// spellings of an accented letter.
-    func isSameName(as other: String) -> Bool {
-        utf8.elementsEqual(other.utf8)
+    package func isSameName(as other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }
 }

@@ -501,7 +501,7 @@ final class MixedWalk {
     private func value(_ name: String, of target: ObjectRef) throws(ModelError) -> Cell? {
         let view = source.view
         guard let owner = view.schema.anyClass(id: target.classID), !owner.isHidden,
-            let property = owner.visibleProperties.first(where: { $0.name == name }),
+            let property = owner.visibleProperties.first(where: { $0.name.isSameName(as: name) }),
             property.isStored, !property.isCollection
         else { return nil }
         let cell = try view.cell(target.key, property)

@@ -163,6 +163,90 @@ def test_objects_without_primary_key_link_by_their_names(
         assert day.day == date(2023, 1, 31) and pair.pair == day and len(other.objects(Ball)) == 4
 
 
+class Odd(toft.Object):
+    """Has what a file calls an object without primary key by."""
+
+    number: int = toft.field(default=0, name="_key")
+    next: Odd | None
+
+
+class Member(toft.Object):
+    id: int | None = toft.field(primary_key=True)
+    boss: Member | None
+    team: list[Member]
+
+
+def text_of(realm: toft.Realm, how: str, cls: type[toft.Object]) -> str:
+    file = io.StringIO(newline="")
+    getattr(realm.objects(cls), f"write_{how}")(file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("how", ["json_lines", "csv"])
+def test_a_property_may_have_the_name_that_objects_are_called_by(how: str) -> None:
+    with toft.open_in_memory([Odd]) as realm, toft.open_in_memory([Odd]) as other:
+        with realm.write():
+            first = realm.create(Odd, number=1)
+            first.next = realm.create(Odd, number=0, next=first)
+        text = text_of(realm, how, Odd)
+        assert "__key" in text
+        with other.write():
+            getattr(other, f"read_{how}")(Odd, io.StringIO(text, newline=""))
+        one, zero = other.objects(Odd)
+        assert (one.number, zero.number) == (1, 0)
+        assert (one.next, zero.next) == (zero, one)
+        with other.write(), pytest.raises(toft.InvalidArgumentError, match="1 as their '__key'"):
+            other.from_json(Odd, '[{"__key": 1}, {"__key": 1}]')
+        with other.write(), pytest.raises(toft.InvalidArgumentError, match="named 'next'"):
+            other.read_csv(Odd, ["next,next\n1,2\n"])
+        assert len(other.objects(Odd)) == 2
+
+
+def test_a_link_to_the_object_without_a_number_is_not_lost() -> None:
+    with toft.open_in_memory([Member]) as realm, toft.open_in_memory([Member]) as other:
+        with realm.write():
+            nobody = realm.create(Member, id=None)
+            realm.create(Member, id=5, boss=nobody, team=[nobody])
+            realm.create(Member, id=6)
+        text = text_of(realm, "json_lines", Member)
+        with other.write():
+            other.read_json_lines(Member, io.StringIO(text))
+        nobody, five, six = other.objects(Member)
+        assert nobody.id is None and five.boss == nobody and list(five.team) == [nobody]
+        assert six.boss is None and text_of(other, "json_lines", Member) == text
+        with pytest.raises(toft.MissingPrimaryKeyError, match=r"Member\.boss"):
+            text_of(realm, "csv", Member)
+
+
+def test_dates_of_all_years_that_python_has_are_read(cats: toft.Realm) -> None:
+    days = [
+        ("0001-01-01T00:00:00Z", datetime(1, 1, 1, tzinfo=timezone.utc)),
+        ("T-62135596800:0", datetime(1, 1, 1, tzinfo=timezone.utc)),
+        ("T-12212553601:0", datetime(1582, 12, 31, 23, 59, 59, tzinfo=timezone.utc)),
+        ("T-12212553600:-500000000", datetime(1582, 12, 31, 23, 59, 59, 500000, timezone.utc)),
+        (
+            "1969-12-31T23:59:59.999999999Z",
+            datetime(1969, 12, 31, 23, 59, 59, 999999, timezone.utc),
+        ),
+        ("2026-11-22T08:30:00.5Z", datetime(2026, 11, 22, 8, 30, 0, 500000, timezone.utc)),
+        ("T253402300799:999999999", datetime.max.replace(tzinfo=timezone.utc)),
+    ]
+    with cats.write():
+        lines = [
+            json.dumps({"id": f"d{place}", "born": text}) for place, (text, _) in enumerate(days)
+        ]
+        found = cats.read_json_lines(Cat, lines)
+        assert [cat.born for cat in found] == [moment for _, moment in days]
+        [ball] = cats.from_json(Ball, '{"day": "T-62135596800:0"}')
+        assert ball.day == date(1, 1, 1)
+        for wrong in ("T-62135596801:0", "T253402300800:0", f"T{2**63 - 1}:0"):
+            with pytest.raises(toft.TypeMismatchError, match="born.* years 1 to 9999"):
+                cats.from_json(Cat, json.dumps({"id": "e", "born": wrong}))
+        for wrong in ("T", "T5", "T5:", "T5:1:2", "T5:1234567890", "0000-01-01T00:00:00Z"):
+            with pytest.raises(toft.TypeMismatchError, match="born"):
+                cats.from_json(Cat, json.dumps({"id": "e", "born": wrong}))
+
+
 def test_what_is_empty_is_null_or_an_empty_text(cats: toft.Realm) -> None:
     def read(text: str) -> list[Any]:
         return cats.read_csv(Ball, io.StringIO(text, newline=""))

@@ -525,9 +525,10 @@ class Realm:
         progress: Progress | None = None,
     ) -> list[T]:
         """`from_json` for each line of a file, all or none: what `Results.write_json_lines` and
-        `toftdb export` write. Objects without primary key have numbers as `_key`, by which the
-        lines link to them. `progress` is called with how many lines are done and how many there
-        are; what it raises ends the call, and nothing has been created.
+        `toftdb export` write. Objects without primary key have numbers as `_key` (`__key` where
+        a property has that name), by which the lines link to them. `progress` is called with how
+        many lines are done and how many there are; what it raises ends the call, and nothing has
+        been created.
         """
         return read_rows(self, self._binding(cls), lines_of(file), _policy(update), progress)
 

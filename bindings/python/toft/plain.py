@@ -55,7 +55,10 @@ def _plain(instance: Object, each: PropertySchema, is_stored: bool) -> Any:
 
 def _linked(value: Any, each: PropertySchema, depth: int, is_stored: bool) -> Any:
     def linked(item: Object | None) -> Any:
-        return _linked_object(item, depth, is_stored)
+        found = _linked_object(item, depth, is_stored)
+        if found is None and item is not None and is_stored and each.type == values.LINK:
+            return null_key_link(type(item))
+        return found
 
     if each.type == values.MIXED:
         return _mixed(value, linked)
@@ -100,6 +103,11 @@ def _linked_object(linked: Object | None, depth: int, is_stored: bool) -> Any:
     if depth > 0:
         return dictionary(linked, depth - 1, is_stored=is_stored)
     return name_of(linked, is_stored=is_stored)
+
+
+def null_key_link(cls: type[Object]) -> dict[str, Any]:
+    """What stands for the object of a class whose primary key is None: None alone is no link."""
+    return {"$class": cls.__name__, "$link": None}
 
 
 def name_of(instance: Object, *, is_stored: bool = False) -> Any:

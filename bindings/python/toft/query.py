@@ -242,8 +242,10 @@ class Results(Collection[T], Generic[T]):
         self, file: TextIO, depth: int = 0, *, progress: Progress | None = None
     ) -> int:
         """Writes `Object.to_json` of each, one a line, and returns how many there were; objects
-        without primary key have their keys as `_key`. `progress` is called with how many are done
-        and how many there are; what it raises ends the call.
+        without primary key have their keys as `_key` (`__key` where a property has that name), and
+        a link to an object whose primary key is None is `{"$class": "Person", "$link": null}`.
+        `progress` is called with how many are done and how many there are; what it raises ends the
+        call.
         """
         self._objects_only()
         return write_lines(self, file, depth, progress)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
@@ -22,8 +23,9 @@ from .errors import (
 )
 from .identifiers import ObjectId
 from .objects import Object, live_object
+from .plain import null_key_link
 from .rows import Binding, BoundProperty
-from .tables import KEY, Progress, is_name, watched
+from .tables import Progress, key_name, watched
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 
 _FLOATS = (values.FLOAT, values.DOUBLE)
 _TEXTS = (values.DATE, values.DATA, values.UUID, values.OBJECT_ID, values.DECIMAL, *_FLOATS)
+_SECONDS = re.compile(r"T(-?\d{1,19}):(-?\d{1,9})")
+"""How the library writes a date outside of the years 1583 to 9999: seconds and nanoseconds since
+1970."""
+_FRACTION = re.compile(r"\.(\d+)")
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -61,6 +67,7 @@ class _Reader:
         self._links: list[tuple[Object, BoundProperty, Any]] = []
         # Of classes without primary key, by the keys of the classes and those in the text.
         self._named: dict[tuple[int, Any], Object] = {}
+        self._key_names: dict[type[Object], str] = {}
 
     def read(self, binding: Binding, rows: list[Any], progress: Progress | None) -> list[Any]:
         made = []
@@ -80,8 +87,9 @@ class _Reader:
             raise TypeMismatchError(f"A {binding.cls.__name__} is a JSON object, not {row!r:.80}")
         given: dict[str, Any] = {}
         links: list[tuple[BoundProperty, Any]] = []
+        key_name = self._key_name(binding)
         for name, value in row.items():
-            if is_name(binding, name):
+            if name == key_name:
                 continue
             each = binding.property(name)
             if value is not None and self._realm._owns(each):
@@ -91,17 +99,27 @@ class _Reader:
             else:
                 given[name] = self._value(each, value)
         instance = live_object(binding.cls, self._adding.create(binding, given))
-        if binding.primary_key is None and isinstance(key := row.get(KEY), int):
+        if binding.primary_key is None and isinstance(key := row.get(key_name), int):
+            if (binding.key, key) in self._named:
+                raise InvalidArgumentError(
+                    f"Two objects of {binding.cls.__name__} have {key} as their {key_name!r}, by "
+                    "which links find them."
+                )
             self._named[binding.key, key] = instance
         for each, value in links:
             target = self._realm._binding_of_key(each.target)
             read = self._mapped(
                 each,
                 value,
-                lambda item: self._object(target, item) if isinstance(item, Mapping) else item,
+                lambda item: self._object(target, item) if _is_object(target, item) else item,
             )
             self._links.append((instance, each, read))
         return instance
+
+    def _key_name(self, binding: Binding) -> str:
+        if binding.cls not in self._key_names:
+            self._key_names[binding.cls] = key_name(binding.cls)
+        return self._key_names[binding.cls]
 
     @staticmethod
     def _mapped(each: BoundProperty, value: Any, function: Callable[[Any], Any]) -> Any:
@@ -137,8 +155,9 @@ class _Reader:
 
     def _linked(self, each: BoundProperty, key: Any) -> Object | None:
         """What an embedded object links to: an object inside, or one that is there already."""
-        if isinstance(key, Mapping):
-            return self._object(self._realm._binding_of_key(each.target), key)
+        target = self._realm._binding_of_key(each.target)
+        if _is_object(target, key):
+            return self._object(target, key)
         return self._found(each, key)
 
     def _found(self, each: BoundProperty, key: Any) -> Object | None:
@@ -150,9 +169,13 @@ class _Reader:
                 return self._named[target.key, key]
             raise InvalidArgumentError(
                 f"{each.name}: a {target.cls.__name__} has no primary key to be found by: write it "
-                f"inside, as to_json(depth=1) does, or have {key!r:.80} as its '{KEY}'."
+                f"inside, as to_json(depth=1) does, or have {key!r:.80} as its "
+                f"'{self._key_name(target)}'."
             )
-        named = self._scalar(target.property(target.primary_key), key)
+        # A mapping, as no object stands there: the object whose primary key is None.
+        named = None
+        if not isinstance(key, Mapping):
+            named = self._scalar(target.property(target.primary_key), key)
         if (found := self._realm.object(target.cls, named)) is None:
             raise NoSuchObjectError(f"{each.name}: there is no {target.cls.__name__} {key!r:.80}.")
         return found
@@ -180,10 +203,27 @@ class _Reader:
                 return b64decode(value, validate=True)
             if each.type in _FLOATS:
                 return _NOT_FINITE.get(value, value)
-            moment = datetime.fromisoformat(value.replace("Z", "+00:00"))
+            moment = _moment(value)
             is_day = each.conversion is not None and each.conversion.python_type is date
             return moment.date() if is_day else moment
         except InvalidOperation:
             raise TypeMismatchError(f"{each.name}: {value!r:.80} is not a number.") from None
         except ValueError as error:
             raise TypeMismatchError(f"{each.name}: {value!r:.80}: {error}") from None
+
+
+def _moment(text: str) -> datetime:
+    """The point in time that a text says; what is finer than a microsecond is cut off."""
+    if found := _SECONDS.fullmatch(text):
+        try:
+            return values.date_of(*map(int, found.groups()))
+        except InvalidArgumentError:
+            raise ValueError("datetime has the years 1 to 9999 only") from None
+    # Older versions of Python read three or six digits only.
+    text = _FRACTION.sub(lambda found: f".{found[1][:6]:0<6}", text, count=1)
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def _is_object(target: Binding, value: Any) -> bool:
+    """Whether an object stands in the place of a link."""
+    return isinstance(value, Mapping) and value != null_key_link(target.cls)

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from . import _values as values
-from .errors import InvalidArgumentError, ValueTooLongError
+from .errors import InvalidArgumentError, MissingPrimaryKeyError, ValueTooLongError
 from .plain import dictionary, json_text, name_of
 from .schema import primary_key_of, properties_of
 
 if TYPE_CHECKING:
+    from .objects import Object
     from .query import Results
     from .rows import Binding, BoundProperty
 
@@ -20,7 +21,7 @@ Progress = Callable[[int, int], object]
 """Called with how many objects are done and how many there are. What it raises ends the call."""
 
 KEY = "_key"
-"""What a file calls an object without primary key by."""
+"""What a file calls an object without primary key by: see `key_name`."""
 
 _FLOATS = (values.FLOAT, values.DOUBLE)
 _JSON = (values.BOOL, values.INT, *_FLOATS, values.MIXED)
@@ -50,12 +51,20 @@ def write_csv(
 ) -> int:
     """See `Results.write_csv`. `names`: of properties; all if there is none."""
     stored = [e.name for e in binding.properties.values() if e.type != values.LINKING_OBJECTS]
-    names = names or [KEY] * (binding.primary_key is None) + stored
+    names = names or [key_name(binding.cls)] * (binding.primary_key is None) + stored
     mixed = {e.name for e in binding.properties.values() if e.type == values.MIXED}
+    links = [e.name for e in binding.properties.values() if e.type == values.LINK]
+    links = [e for e in links if e in names and not binding.realm._owns(binding.property(e))]
     file.write(",".join(map(_quoted, names)) + "\r\n")
     count = 0
     for count, instance in enumerate(watched(objects, len(objects), progress), 1):
         plain = _named(instance, 0)
+        for name in links:
+            if isinstance(plain[name], dict) and binding.property(name).container is None:
+                raise MissingPrimaryKeyError(
+                    f"{binding.cls.__name__}.{name} links to an object whose primary key is None, "
+                    "which a field can't say: write JSON lines."
+                )
         file.write(",".join(_cell(plain[name], name in mixed) for name in names) + "\r\n")
     return count
 
@@ -64,13 +73,19 @@ def _named(instance: Any, depth: int) -> dict[str, Any]:
     """The object as it is stored; without primary key it has a name, by which others link to it."""
     plain = dictionary(instance, depth, is_stored=True)
     if primary_key_of(properties_of(type(instance))) is None:
-        return {KEY: name_of(instance), **plain}
+        return {key_name(type(instance)): name_of(instance), **plain}
     return plain
 
 
-def is_name(binding: Binding, name: str) -> bool:
-    """Whether this is what an object is called by, and no property."""
-    return name == KEY and KEY not in binding.properties
+def key_name(cls: type[Object]) -> str:
+    """What a file calls an object of a class without primary key by: `_key`, with one `_` more
+    where a property has the name, and so on."""
+    properties = properties_of(cls)
+    taken = {*properties, *(each.stored_name for each in properties.values())}
+    name = KEY
+    while name in taken:
+        name = f"_{name}"
+    return name
 
 
 def watched(things: Iterable[Any], count: int, progress: Progress | None) -> Iterator[Any]:
@@ -120,7 +135,11 @@ def rows_of_csv(binding: Binding, text: str) -> list[dict[str, Any]]:
     header = next((record for _, record in records if record != _BLANK), None)
     if header is None:
         raise InvalidArgumentError("The file is empty: it names no properties.")
-    properties = [None if is_name(binding, name) else binding.property(name) for name, _ in header]
+    key = key_name(binding.cls)
+    for name, _ in header:
+        if sum(name == other for other, _ in header) > 1:
+            raise InvalidArgumentError(f"Two fields are named {name!r:.80}.")
+    properties = [None if name == key else binding.property(name) for name, _ in header]
     rows = []
     for line, record in records:
         if record == _BLANK and len(properties) > 1:
@@ -133,7 +152,7 @@ def rows_of_csv(binding: Binding, text: str) -> list[dict[str, Any]]:
         row = {}
         for each, (field, is_quoted) in zip(properties, record):
             if each is None:
-                row[KEY] = _json(line, KEY, field)
+                row[key] = _json(line, key, field)
             elif field or is_quoted or not each.container:
                 row[each.name] = _value(binding, each, field, is_quoted, line)
         rows.append(row)
