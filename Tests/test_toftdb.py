@@ -584,6 +584,105 @@ def test_what_another_process_has_deferred_is_told_until_it_is_durable(tmp_path:
     assert json.loads(run("check", database, "--json").stdout)["problems"] == []
 
 
+READING = (
+    ["info"],
+    ["check"],
+    ["pages"],
+    ["schema"],
+    ["dump"],
+    ["query", "Package", "size >= 0 LIMIT(1)"],
+    ["export", "Package"],
+    ["export", "Package", "--csv"],
+    ["plan", "--schema"],
+)
+
+
+def reading(command: list[str], database: Path) -> list[object]:
+    """The arguments of a command that only reads."""
+    name, *others = command
+    schema = [database.parent / "schema.json"] if name == "plan" else []
+    return [TOFTDB, name, database, *others, *schema]
+
+
+def shell(command: list[object], redirected: str, **options: object) -> tuple[int, str, str]:
+    """Status and output of a command with its descriptors redirected: ">&-" closes one."""
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {redirected}', "sh", *map(str, command)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        **options,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", READING, ids=" ".join)
+def test_what_can_not_be_printed_is_a_failure(tmp_path: Path, command: list[str]) -> None:
+    given = reading(command, loaded(tmp_path))
+    status, printed, _ = shell(given, "")
+    assert (status, bool(printed)) == (0, True)
+    for redirected, told in ((">/dev/full", "No space left"), (">&-", "Bad file descriptor")):
+        status, _, complaint = shell(given, redirected)
+        assert status == 1 and told in complaint
+        assert complaint.startswith("toftdb: Can't write standard output")
+        assert shell(given, f"{redirected} 2>&-")[0] == 1
+    # What does not need its input or has nothing to complain of goes on without.
+    assert shell(given, "<&- 2>&-") == (0, printed, "")
+    assert shell(given, "2>/dev/full") == (0, printed, "")
+    # Complaints that nobody can read end with the same status.
+    missing = [*given[:2], tmp_path / "nope.toft", *given[3:]]
+    for redirected in ("2>&-", "2>/dev/full", "<&- >&- 2>&-"):
+        assert shell(missing, redirected)[0] == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_help_and_input_that_are_not_there_are_failures(tmp_path: Path) -> None:
+    assert shell([TOFTDB, "--help"], ">/dev/full")[0] == 1
+    assert shell([TOFTDB, "nope"], "2>/dev/full")[0] == 64
+    database = loaded(tmp_path)
+    before = run("dump", database).stdout
+    status, _, complaint = shell([TOFTDB, "import", database, "-"], "<&-")
+    assert status == 1 and "Can't read '-'" in complaint
+    assert run("dump", database).stdout == before
+    # None of the files that the program opens takes the place of its output.
+    dump = tmp_path / "dump.jsonl"
+    dump.write_text(before)
+    for number, redirected in enumerate((">&-", "2>&-", "<&- >&- 2>&-")):
+        new = tmp_path / f"{number}.toft"
+        status, _, _ = shell([TOFTDB, "load", new, dump], redirected)
+        assert status == (0 if redirected == "2>&-" else 1)
+        assert run("dump", new).stdout == before
+
+
+@pytest.mark.parametrize("is_ignored", [False, True])
+def test_who_reads_only_the_first_line_ends_a_dump_quietly(
+    tmp_path: Path, is_ignored: bool
+) -> None:
+    schema = {
+        "toft": 1,
+        "classes": [{"name": "A", "properties": [{"name": "s", "type": "string"}]}],
+    }
+    rows = [{"_class": "A", "_key": key, "s": "x" * 1_000} for key in range(1_000)]
+    dump = write_lines(tmp_path / "dump.jsonl", [schema, *rows])
+    database = tmp_path / "a.toft"
+    run("load", database, dump)
+    ignored = 'trap "" PIPE; ' if is_ignored else ""
+    printing = subprocess.Popen(
+        ["sh", "-c", f'{ignored}exec "$@"', "sh", TOFTDB, "dump", str(database)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert printing.stdout.readline() == dump.read_text().splitlines(keepends=True)[0].replace(
+        " ", ""
+    )
+    printing.stdout.close()
+    assert printing.stderr.read() == ""
+    assert printing.wait(timeout=60) == (1 if is_ignored else -signal.SIGPIPE)
+    printing.stderr.close()
+
+
 def test_mistakes_are_told_and_end_with_a_status(tmp_path: Path) -> None:
     database = loaded(tmp_path)
     assert "^" in run("query", database, "Package", "size >> 3", status=1).stderr

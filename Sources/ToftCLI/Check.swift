@@ -22,7 +22,7 @@ struct Check: ParsableCommand {
             return ModelCheck.run(snapshot)
         }
         if target.json {
-            print(
+            Output.print(
                 JSONValue.object([
                     ("version", .number(report.version.rawValue)), ("pages", .number(report.pages)),
                     ("usedPages", .number(report.usedPages)),
@@ -32,8 +32,8 @@ struct Check: ParsableCommand {
                     ("problems", .list(report.problems.map { .text($0) })),
                 ]))
         } else {
-            for problem in report.problems { print("problem: \(problem)") }
-            print(
+            for problem in report.problems { Output.print("problem: \(problem)") }
+            Output.print(
                 "version \(report.version): \(report.trees) trees, \(report.usedPages) pages "
                     + "used, \(report.freePages) free, "
                     + "\(report.pinnedFreePages) waiting for readers: "

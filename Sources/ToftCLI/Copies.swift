@@ -31,12 +31,12 @@ struct Copy: ParsableCommand {
             configuration.location = .file(path: copy)
             let size = try Store.open(configuration).facts().fileSize
             if source.json {
-                print(
+                Output.print(
                     JSONValue.object([
                         ("version", .number(snapshot.version.rawValue)), ("bytes", .number(size)),
                     ]))
             } else {
-                print("\(copy): version \(snapshot.version), \(ByteCount.text(size))")
+                Output.print("\(copy): version \(snapshot.version), \(ByteCount.text(size))")
             }
         }
     }
@@ -68,12 +68,12 @@ struct Compact: ParsableCommand {
             return sizes
         }
         if target.json {
-            print(
+            Output.print(
                 JSONValue.object([
                     ("bytesBefore", .number(sizes.before)), ("bytesAfter", .number(sizes.after)),
                 ]))
         } else {
-            print("\(ByteCount.text(sizes.before)), now \(ByteCount.text(sizes.after))")
+            Output.print("\(ByteCount.text(sizes.before)), now \(ByteCount.text(sizes.after))")
         }
     }
 
@@ -92,14 +92,14 @@ struct Compact: ParsableCommand {
         }
         try store.close()
         if target.json {
-            print(
+            Output.print(
                 JSONValue.object([
                     ("bytesBefore", .number(all.sizeBefore)),
                     ("bytesAfter", .number(all.sizeAfter)),
                     ("movedBytes", .number(all.movedSize)), ("heldBytes", .number(all.heldSize)),
                 ]))
         } else {
-            print(
+            Output.print(
                 "\(ByteCount.text(all.sizeBefore)), now \(ByteCount.text(all.sizeAfter)); "
                     + "\(ByteCount.text(all.movedSize)) moved"
                     + (all.heldSize == 0
@@ -137,7 +137,8 @@ struct ChangeKey: ParsableCommand {
                     .invalidArgument, "Give --key-file, --new-key-file, or both.")
             }
             try Database.changeKey(of: file, from: try key.key(), to: new)
-            print("'\(file)' is \(new == nil ? "not encrypted" : "encrypted with the new key").")
+            Output.print(
+                "'\(file)' is \(new == nil ? "not encrypted" : "encrypted with the new key").")
         }
     }
 }
@@ -157,7 +158,7 @@ struct Pins: ParsableCommand {
             let newest = store.latestVersion
             for pin in try store.versionPins() {
                 if target.json {
-                    print(
+                    Output.print(
                         JSONValue.object([
                             ("version", .number(pin.version.rawValue)),
                             ("process", .number(pin.processID ?? 0)),
@@ -168,7 +169,7 @@ struct Pins: ParsableCommand {
                     let process = pin.processID.map { "process \($0)" } ?? "a process that reads"
                     let place = newest > pin.version ? "older" : "newest"
                     let age = pin.age.map { ", for \($0 / 1_000_000_000) s" } ?? ""
-                    print(
+                    Output.print(
                         "version \(pin.version) (\(place)): \(process)\(age), holds "
                             + ByteCount.text(pin.heldSize))
                 }

@@ -30,7 +30,7 @@ struct Dump: ParsableCommand {
                 counters.append((owner.name, .integer(counter)))
             }
             let members: [(String, JSONValue)] = [("toft", .integer(1))]
-            print(
+            Output.print(
                 try SchemaCommand.json(
                     of: session,
                     members + (counters.isEmpty ? [] : [("counters", .object(counters))])))
@@ -45,7 +45,8 @@ struct Dump: ParsableCommand {
             for owner in written {
                 let objects = try session.results(of: owner.id)
                 for index in 0..<(try objects.count) {
-                    print(try json.object(objects.object(at: index), of: owner))
+                    Output.print(try json.object(objects.object(at: index), of: owner))
+                    try Output.check()
                     done += 1
                     progress.advance(to: done)
                 }
@@ -92,7 +93,7 @@ struct Load: ParsableCommand {
             }
             var objects = ObjectsFromJSON(session, links: .objectKeys, policy: .error)
             try objects.load(lines, of: nil, in: session, counters: try Self.counters(first.json))
-            print("\(objects.created) objects, \(objects.links) links")
+            Output.print("\(objects.created) objects, \(objects.links) links")
         }
     }
 

@@ -37,9 +37,9 @@ struct Export: ParsableCommand {
                 return try ObjectPrinter(session: session, owner: owner, asJSON: true)
                     .print(results)
             }
-            print(CSV.header(of: owner), terminator: "\r\n")
+            Output.print(CSV.header(of: owner), terminator: "\r\n")
             try ObjectPrinter.forEach(of: results, owner) {
-                print(try CSV.record($0, of: owner), terminator: "\r\n")
+                Output.print(try CSV.record($0, of: owner), terminator: "\r\n")
             }
         }
     }

@@ -116,7 +116,7 @@ struct Import: ParsableCommand {
 
     private func report(_ objects: ObjectsFromJSON, seconds: Double) {
         if json {
-            print(
+            Output.print(
                 JSONValue.object([
                     ("created", .integer(Int64(objects.created))),
                     ("updated", .integer(Int64(objects.updated))),
@@ -127,15 +127,16 @@ struct Import: ParsableCommand {
                 ]))
         } else {
             let rate = Int(Double(objects.created + objects.updated) / max(seconds, 1e-6))
-            print(
+            Output.print(
                 "\(objects.created) created, \(objects.updated) updated, \(objects.links) links, "
                     + "in \(String(format: "%.2f", seconds)) s (\(rate) objects a second)"
             )
             if objects.missingTargets > 0 {
-                print("\(objects.missingTargets) links left out: their targets are not there")
+                Output.print(
+                    "\(objects.missingTargets) links left out: their targets are not there")
             }
             if !objects.ignored.isEmpty {
-                print(
+                Output.print(
                     "members left out, which are no properties: "
                         + "\(objects.ignored.sorted().joined(separator: ", "))"
                 )

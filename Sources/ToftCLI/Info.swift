@@ -18,7 +18,7 @@ struct Info: ParsableCommand {
             let store = try Store.open(try target.reading())
             let facts = try store.facts()
             if target.json {
-                print(
+                Output.print(
                     JSONValue.object([
                         ("version", .number(facts.version.rawValue)),
                         ("fileBytes", .number(facts.fileSize)),
@@ -33,17 +33,18 @@ struct Info: ParsableCommand {
                         ("format", .number(UInt64(MetaLayout.currentFormat))),
                     ]))
             } else {
-                print("version       \(facts.version)")
-                print("file          \(ByteCount.text(facts.fileSize))")
-                print("live          \(ByteCount.text(facts.liveSize))")
-                print("free          \(ByteCount.text(facts.freeSize))")
-                print("for readers   \(ByteCount.text(facts.heldSize))")
+                Output.print("version       \(facts.version)")
+                Output.print("file          \(ByteCount.text(facts.fileSize))")
+                Output.print("live          \(ByteCount.text(facts.liveSize))")
+                Output.print("free          \(ByteCount.text(facts.freeSize))")
+                Output.print("for readers   \(ByteCount.text(facts.heldSize))")
                 let oldest = facts.oldestPinnedVersion
-                print(
+                Output.print(
                     "oldest reader \(oldest == facts.version ? "none behind" : "version \(oldest)")"
                 )
-                print("log           \(ByteCount.text(facts.logSize)), \(log(facts))")
-                print("format        \(MetaLayout.currentFormat), pages of \(Page.size) bytes")
+                Output.print("log           \(ByteCount.text(facts.logSize)), \(log(facts))")
+                Output.print(
+                    "format        \(MetaLayout.currentFormat), pages of \(Page.size) bytes")
             }
         }
     }

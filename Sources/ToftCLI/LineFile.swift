@@ -156,8 +156,7 @@ struct Progress {
     init(total: Int, isPrinting: Bool = false) {
         self.total = max(1, total)
         isShown =
-            isatty(FileHandle.standardError.fileDescriptor) == 1
-            && !(isPrinting && isatty(FileHandle.standardOutput.fileDescriptor) == 1)
+            isatty(STDERR_FILENO) == 1 && !(isPrinting && isatty(STDOUT_FILENO) == 1)
     }
 
     mutating func advance(to done: Int) {
@@ -167,10 +166,10 @@ struct Progress {
         let bar =
             String(repeating: "#", count: percent / 4)
             + String(repeating: ".", count: 25 - percent / 4)
-        FileHandle.standardError.write(Data("\r[\(bar)] \(percent) %".utf8))
+        Output.complain("\r[\(bar)] \(percent) %")
     }
 
     func finish() {
-        if isShown { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+        if isShown { Output.complain("\r\u{1B}[K") }
     }
 }

@@ -23,34 +23,37 @@ struct Pages: ParsableCommand {
 
     func run() throws {
         let dump = try reportingErrors { try FileDump.read(file, encryptionKey: key.key()) }
-        if json { print(Self.line(dump)) } else { Self.show(dump) }
+        if json { Output.print(Self.line(dump)) } else { Self.show(dump) }
         let isDamaged =
             !dump.problems.isEmpty || dump.trees.contains { $0.problem != nil }
         if isDamaged { throw ExitCode(2) }
     }
 
     private static func show(_ dump: FileDump) {
-        print("\(dump.path): \(dump.byteCount / 4096) pages, \(ByteCount.text(dump.byteCount))")
-        for meta in dump.metas { print("meta \(meta.slot): \(text(meta))") }
+        Output.print(
+            "\(dump.path): \(dump.byteCount / 4096) pages, \(ByteCount.text(dump.byteCount))")
+        for meta in dump.metas { Output.print("meta \(meta.slot): \(text(meta))") }
         if let root = dump.root {
-            print(
+            Output.print(
                 "root at page \(root.page): version \(root.version) after "
                     + "\(root.previousVersion), \(root.pageCount) pages")
         }
         if !dump.loggedVersions.isEmpty {
-            print(
+            Output.print(
                 "log: \(dump.loggedVersions.count) commits behind the meta, up to version "
                     + "\(dump.loggedVersions.last ?? 0)")
         }
-        for tree in dump.trees { print("tree \(tree.id): \(text(tree))") }
-        for use in dump.use { print("\(use.type): \(use.extents) extents, \(use.pages) pages") }
-        print("empty: \(dump.emptyPages) pages; not recognised: \(dump.otherPages) pages")
+        for tree in dump.trees { Output.print("tree \(tree.id): \(text(tree))") }
+        for use in dump.use {
+            Output.print("\(use.type): \(use.extents) extents, \(use.pages) pages")
+        }
+        Output.print("empty: \(dump.emptyPages) pages; not recognised: \(dump.otherPages) pages")
         if dump.root == nil {
             for root in dump.rootsFound {
-                print("a root lies at page \(root.page): version \(root.version)")
+                Output.print("a root lies at page \(root.page): version \(root.version)")
             }
         }
-        for problem in dump.problems { print("problem: \(problem)") }
+        for problem in dump.problems { Output.print("problem: \(problem)") }
     }
 
     private static func text(_ meta: FileDump.MetaPageFacts) -> String {

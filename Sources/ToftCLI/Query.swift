@@ -44,9 +44,9 @@ struct Query: ParsableCommand {
             if let query { results = try results.filter(query) }
             if let limit { results = try results.limited(to: limit) }
             if explain {
-                print(try results.explain())
+                Output.print(try results.explain())
             } else if count {
-                print(
+                Output.print(
                     target.json
                         ? JSONValue.object([("count", .integer(Int64(try results.count)))])
                             .description : String(try results.count))
@@ -66,7 +66,7 @@ struct ObjectPrinter {
 
     func print(_ results: Results) throws {
         try Self.forEach(of: results, owner) {
-            Swift.print(asJSON ? $0.description : line($0))
+            Output.print(asJSON ? $0.description : line($0))
         }
     }
 
@@ -81,6 +81,7 @@ struct ObjectPrinter {
         var progress = Progress(total: count, isPrinting: true)
         defer { progress.finish() }
         for index in 0..<count {
+            try Output.check()
             try body(try json.object(results.object(at: index), of: owner))
             progress.advance(to: index + 1)
         }

@@ -33,16 +33,16 @@ struct SalvageCommand: ParsableCommand {
                 usesMapping: !source.buffered)
         }
         if source.json {
-            print(Self.json(report))
+            Output.print(Self.json(report))
         } else {
-            for problem in report.problems { print("problem: \(problem)") }
+            for problem in report.problems { Output.print("problem: \(problem)") }
             if report.isSchemaUnverified {
-                print("the schema was found by looking at every page: nothing led to it")
+                Output.print("the schema was found by looking at every page: nothing led to it")
             }
             for found in report.classes {
-                print("\(found.name): \(found.objects) objects\(Self.text(found))")
+                Output.print("\(found.name): \(found.objects) objects\(Self.text(found))")
             }
-            print(
+            Output.print(
                 "\(new): version \(report.version), "
                     + (report.isComplete ? "complete" : "not complete"))
         }

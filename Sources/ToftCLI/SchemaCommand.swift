@@ -16,10 +16,10 @@ struct SchemaCommand: ParsableCommand {
             let session = try target.open()
             let classes = session.schema.visibleClasses
             if target.json {
-                print(try Self.json(of: session))
+                Output.print(try Self.json(of: session))
             } else {
                 for owner in classes {
-                    print(
+                    Output.print(
                         "\(owner.name)  (\(try session.count(of: owner.id)) objects)"
                             + (owner.isEmbedded ? ", embedded" : ""))
                     let width = owner.visibleProperties.map(\.name.count).max() ?? 0
@@ -31,11 +31,11 @@ struct SchemaCommand: ParsableCommand {
                             + (property.isIndexed && !property.isPrimaryKey ? ", indexed" : "")
                         let name = property.name.padding(
                             toLength: width, withPad: " ", startingAt: 0)
-                        print("    \(name)  \(property.typeName)\(marks)")
+                        Output.print("    \(name)  \(property.typeName)\(marks)")
                     }
                     for unique in owner.uniques {
                         let names = unique.properties.map(\.name).joined(separator: ", ")
-                        print("    unique: \(names)")
+                        Output.print("    unique: \(names)")
                     }
                 }
             }

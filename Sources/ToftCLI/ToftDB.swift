@@ -1,7 +1,7 @@
 import ArgumentParser
+import Foundation
 
 /// `toftdb`: looks into database files and moves data in and out of them.
-@main
 struct ToftDB: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "toftdb",
@@ -24,7 +24,8 @@ struct ToftDB: ParsableCommand {
 
             Every command prints for people; with --json it prints for programs, one JSON value a \
             line.
-            Exit status: 0 done, 1 failed, 2 the file is damaged (check, pages, salvage), 64 the \
+            Exit status: 0 done, 1 failed (also where standard output can't be written), 2 \
+            the file is damaged (check, pages, salvage), 64 the \
             command was misused.
             """,
         version: "0.1.0",
@@ -33,4 +34,27 @@ struct ToftDB: ParsableCommand {
             SchemaCommand.self, Query.self, Watch.self, Copy.self, Compact.self, ChangeKey.self,
             Pins.self, Check.self, Pages.self, Plan.self, SalvageCommand.self,
         ])
+}
+
+@main
+enum Program {
+    static func main() {
+        Output.occupyDescriptors()
+        exit(Output.finish(run()).rawValue)
+    }
+
+    private static func run() -> ExitCode {
+        do {
+            var command = try ToftDB.parseAsRoot()
+            try command.run()
+            return .success
+        } catch {
+            let status = ToftDB.exitCode(for: error)
+            let text = ToftDB.fullMessage(for: error)
+            if !text.isEmpty {
+                if status == .success { Output.print(text) } else { Output.complain(text + "\n") }
+            }
+            return status
+        }
+    }
 }

@@ -48,7 +48,7 @@ private final class Watcher {
     private let printer: ObjectPrinter
     private var lines: [String] = []
     private var seen = 0
-    private var failure: EngineError?
+    private var failure: (any Error)?
 
     init(results: Results, printer: ObjectPrinter) {
         self.results = results
@@ -60,6 +60,7 @@ private final class Watcher {
         while seen <= changes {
             _ = try session.dispatch()
             if let failure { throw failure }
+            try Output.check()
             if seen > changes { break }
             var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             _ = poll(&poller, 1, -1)
@@ -71,9 +72,9 @@ private final class Watcher {
         do {
             try print(notification)
         } catch {
-            failure = error as? EngineError
+            failure = error
         }
-        fflush(nil)
+        Output.flush()
     }
 
     private func print(_ notification: ChangeNotification) throws {
@@ -82,7 +83,7 @@ private final class Watcher {
         let old = lines
         lines = try current()
         if printer.asJSON {
-            Swift.print(
+            Output.print(
                 JSONValue.object([
                     ("version", .number(notification.version.rawValue)),
                     ("count", .integer(Int64(lines.count))),
@@ -92,18 +93,18 @@ private final class Watcher {
             return
         }
         guard case .update = notification.kind else {
-            Swift.print("version \(notification.version): \(lines.count) objects")
+            Output.print("version \(notification.version): \(lines.count) objects")
             return
         }
-        Swift.print(
+        Output.print(
             "version \(notification.version): \(change.deletions.count) left, "
                 + "\(change.insertions.count) came, \(change.modificationsNew.count) modified"
         )
         for index in change.deletions {
-            Swift.print("  - [\(index)] \(old.indices.contains(index) ? old[index] : "")")
+            Output.print("  - [\(index)] \(old.indices.contains(index) ? old[index] : "")")
         }
-        for index in change.insertions { Swift.print("  + [\(index)] \(lines[index])") }
-        for index in change.modificationsNew { Swift.print("  * [\(index)] \(lines[index])") }
+        for index in change.insertions { Output.print("  + [\(index)] \(lines[index])") }
+        for index in change.modificationsNew { Output.print("  * [\(index)] \(lines[index])") }
     }
 
     private func current() throws -> [String] {

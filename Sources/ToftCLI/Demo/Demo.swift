@@ -38,11 +38,11 @@ struct Demo: ParsableCommand {
             try catalog.answer()
             try DemoWatchers(session: session, path: path, folder: folder).show()
             let report = try Store.open(StoreConfiguration(location: .file(path: path))).check()
-            print(
+            Output.print(
                 "\nThe file was checked: version \(report.version), "
                     + "\(report.isSound ? "sound" : report.problems.joined(separator: "; "))."
             )
-            if database != nil { print("It is \(path). Look at it: toftdb schema \(path)") }
+            if database != nil { Output.print("It is \(path). Look at it: toftdb schema \(path)") }
         }
     }
 }

@@ -11,7 +11,7 @@ struct DemoWatchers {
     let folder: URL
 
     func show() throws {
-        print(
+        Output.print(
             "Now three processes have the file open: this one writes, the others watch "
                 + "`\(Self.query)`."
         )
@@ -55,7 +55,7 @@ struct DemoWatchers {
             try session.cancel()
             throw error
         }
-        print("\nthis process \(what): version \(try session.commit())")
+        Output.print("\nthis process \(what): version \(try session.commit())")
         for watcher in watchers { try watcher.waitForChange(number) }
     }
 
@@ -78,7 +78,7 @@ struct DemoWatchers {
         try? probe.run()
         probe.waitUntilExit()
         guard probe.terminationStatus == 0 else {
-            print(
+            Output.print(
                 "(python3 does not find the package `toft`: no Python watcher. See the README's "
                     + "first command.)"
             )
@@ -141,7 +141,7 @@ final class WatcherProcess {
             buffer = Data(buffer[buffer.index(after: end)...])
             lines += 1
             if line.contains("version ") { changes += 1 }
-            print("  \(name)| \(line)")
+            Output.print("  \(name)| \(line)")
         }
     }
 }

@@ -77,11 +77,11 @@ struct PackageCatalog {
         }
         let version = try session.commit()
         let seconds = String(format: "%.2f", Date().timeIntervalSince(start))
-        print(
+        Output.print(
             "\(packages.count) packages of \(source) are in the database, with \(linked) links "
                 + "between them"
         )
-        print(
+        Output.print(
             "(\(missing) dependencies name no package here). One transaction, version \(version), "
                 + "\(seconds) s.\n"
         )
@@ -93,31 +93,32 @@ struct PackageCatalog {
         let all = try session.results(of: owner.id)
         let total = try all.aggregate(.sum, of: installedSize)
         let average = try all.aggregate(.average, of: installedSize)
-        print(
+        Output.print(
             "1. How large is all of it?          \(number(total)) KiB in \(try all.count) "
                 + "packages, \(number(average)) KiB on average"
         )
         let libraries = try all.filter("section ENDSWITH 'libs' SORT(installedSize DESC) LIMIT(3)")
-        print("2. Which libraries are the largest? \(try names(libraries).joined(separator: ", "))")
+        Output.print(
+            "2. Which libraries are the largest? \(try names(libraries).joined(separator: ", "))")
         if let libc = try session.find(Value.string("libc6"), in: owner.id) {
-            print(
+            Output.print(
                 "3. Who needs libc6?                 \(try libc.linkingObjects(neededBy).count) "
                     + "packages"
             )
         } else {
-            print(
+            Output.print(
                 "3. Who needs nobody?                "
                     + "\(try all.filter("depends.@count == 0").count) packages"
             )
         }
         let python = try all.filter(
             "ANY depends.name BEGINSWITH 'python3' AND NOT section CONTAINS 'python'")
-        print(
+        Output.print(
             "4. Who needs Python unexpectedly?   \(try python.count) packages, for example "
                 + "\(try names(python.limited(to: 3)).joined(separator: ", "))"
         )
         let tagged = try all.filter("ANY tags BEGINSWITH[c] 'ROLE::'")
-        print(
+        Output.print(
             "5. How many have a tag of a role?   \(try tagged.count), and "
                 + "\(try all.filter("tags.@count > 3").count) have more than three tags\n"
         )
