@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -681,6 +682,39 @@ def test_who_reads_only_the_first_line_ends_a_dump_quietly(
     assert printing.stderr.read() == ""
     assert printing.wait(timeout=60) == (1 if is_ignored else -signal.SIGPIPE)
     printing.stderr.close()
+
+
+@pytest.mark.skipif(
+    os.geteuid() == 0 and shutil.which("setpriv") is None,
+    reason="root may write everything, and there is no setpriv to become somebody else",
+)
+@pytest.mark.parametrize("command", READING, ids=" ".join)
+@pytest.mark.parametrize("has_lock", [False, True])
+def test_what_nobody_may_write_can_be_read(command: list[str], has_lock: bool) -> None:
+    # Others must get there, which the folders of pytest do not let them.
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as scratch:
+        folder = Path(name)
+        Path(scratch).chmod(0o777)
+        database = loaded(folder)
+        given = reading(command, database)
+        expected = shell(given, "")
+        lock = folder / "packages.toft.lock"
+        if not has_lock:
+            lock.unlink()
+        for path in folder.iterdir():
+            path.chmod(0o444)
+        folder.chmod(0o555)
+        before = {path: path.stat() for path in folder.iterdir()}
+        other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        program = [*other, *given] if os.geteuid() == 0 else given
+        environment = {**os.environ, "TMPDIR": scratch}
+        assert shell(program, "", cwd="/", env=environment) == expected and expected[0] == 0
+        after = {path: path.stat() for path in folder.iterdir()}
+        assert {path: (each.st_mtime_ns, each.st_size) for path, each in after.items()} == {
+            path: (each.st_mtime_ns, each.st_size) for path, each in before.items()
+        }
+        assert not list(Path(scratch).iterdir())
+        folder.chmod(0o755)
 
 
 def test_mistakes_are_told_and_end_with_a_status(tmp_path: Path) -> None:

@@ -21,12 +21,17 @@ struct FileArgument: ParsableArguments {
 }
 
 extension FileArgument {
-    /// Opens an existing file with the classes that it has.
-    func open() throws -> Session { try Self.open(file, usesMapping: !buffered, key) }
+    /// Opens an existing file with the classes that it has. For reading only neither the file nor
+    /// its directory need be writable.
+    func open(_ mode: Configuration.Mode = .readOnly) throws -> Session {
+        try Self.open(file, usesMapping: !buffered, mode: mode, key)
+    }
 
-    static func open(_ file: String, usesMapping: Bool = true, _ key: KeyArgument) throws -> Session
-    {
-        var configuration = Configuration(location: .file(path: file), mode: .existing)
+    static func open(
+        _ file: String, usesMapping: Bool = true, mode: Configuration.Mode = .readOnly,
+        _ key: KeyArgument
+    ) throws -> Session {
+        var configuration = Configuration(location: .file(path: file), mode: mode)
         configuration.usesMapping = usesMapping
         configuration.encryptionKey = try key.key()
         return try Session.open(configuration)

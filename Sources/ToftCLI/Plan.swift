@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import ToftEngine
 import ToftModel
 import ToftStorage
@@ -8,7 +9,8 @@ struct Plan: ParsableCommand {
         abstract: "Tell what opening a file with other classes would change in it.",
         discussion: """
             All is done in a transaction that is rolled back: the file stays as it was, and what \
-            would be refused is refused. Exit status 1 then.
+            would be refused is refused. Exit status 1 then. Where the file can't be written, it \
+            is done in a copy, in the folder for temporary files.
             """)
 
     @OptionGroup var target: FileArgument
@@ -40,12 +42,36 @@ struct Plan: ParsableCommand {
             configuration.usesMapping = !target.buffered
             configuration.encryptionKey = try target.key.key()
             if migrating { configuration.migration = { _ in } }
-            let differences = try Migration.dryRun(configuration)
-            if differences.isEmpty, !target.json { print("nothing would change") }
+            let differences = try differences(configuration)
+            if differences.isEmpty, !target.json { Output.print("nothing would change") }
             for difference in differences {
-                print(target.json ? json(difference) : "\(difference)")
+                Output.print(target.json ? json(difference) : "\(difference)")
             }
         }
+    }
+
+    private func differences(_ configuration: Configuration) throws -> [SchemaDifference] {
+        do throws(EngineError) {
+            return try Migration.dryRun(configuration)
+        } catch {
+            guard error.code == .permissionDenied || error.code == .readOnly else { throw error }
+            return try differencesOfCopy(configuration)
+        }
+    }
+
+    private func differencesOfCopy(_ configuration: Configuration) throws -> [SchemaDifference] {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "toft-plan-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let copy = folder.appendingPathComponent("copy.toft").path
+        let snapshot = try Store.open(try target.reading()).beginRead()
+        defer { snapshot.release() }
+        try snapshot.writeCopy(to: copy, encryptionKey: configuration.encryptionKey)
+        var configuration = configuration
+        configuration.location = .file(path: copy)
+        return try Migration.dryRun(configuration)
     }
 
     private func json(_ difference: SchemaDifference) -> String {

@@ -28,7 +28,7 @@ struct Watch: ParsableCommand {
 
     func run() throws {
         try reportingErrors {
-            let session = try target.open()
+            let session = try target.open(.existing)
             let owner = try session.classHandle(named: className)
             var results = try session.results(of: owner.id)
             if let query { results = try results.filter(query) }
