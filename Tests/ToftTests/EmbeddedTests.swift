@@ -44,6 +44,32 @@ struct EmbeddedTests {
     func houses(_ realm: Realm) -> Int { TestRealm.count("House", in: realm) }
 
     @Test
+    func `A hundred houses may be within one another`() throws {
+        func nested(_ count: Int) -> House {
+            var outer = House("\(count)")
+            for number in stride(from: count - 1, to: 0, by: -1) {
+                let house = House("\(number)")
+                house.annex = outer
+                outer = house
+            }
+            return outer
+        }
+        try TestRealm.with(Self.types) { realm in
+            let ann = Resident(1, nested(100))
+            try realm.write { realm.add(ann) }
+            #expect(houses(realm) == 100)
+            realm.beginWrite()
+            expectError(.valueTooLong) { realm.add(Resident(2, nested(101))) }
+            expectError(.valueTooLong) {
+                realm.create(Resident.self, value: Resident(3, nested(101)))
+            }
+            realm.cancelWrite()
+            #expect(houses(realm) == 100)
+            try TestRealm.check(realm)
+        }
+    }
+
+    @Test
     func `A house is assigned, replaced and set to nil`() throws {
         try TestRealm.with(Self.types) { realm in
             let ann = Resident(1, House("Elm"))

@@ -8,7 +8,7 @@ extension ClassHandle {
     package var keyMember: String { free("_key") { hasStoredProperty(named: $0) } }
 
     /// Whether a visible property with values has exactly this name.
-    package func hasStoredProperty(named name: String) -> Bool {
+    func hasStoredProperty(named name: String) -> Bool {
         storedProperty(named: name) != nil
     }
 
@@ -21,7 +21,7 @@ extension ClassHandle {
 extension ModelSchema {
     /// What the class of an object is called in a dump: `_class`. All lines of a dump say it so, as
     /// nothing tells the properties of an object before its class.
-    package var classMember: String {
+    var classMember: String {
         let classes = visibleClasses
         return free("_class") { name in classes.contains { $0.hasStoredProperty(named: name) } }
     }

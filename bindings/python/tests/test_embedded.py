@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,27 @@ def writing(path: Path):
 
 def streets(realm: toft.Realm) -> list[str]:
     return [each.street for each in realm.objects(Address)]
+
+
+def nested(count: int) -> Address:
+    """So many addresses within one another."""
+    outer = Address(street=f"{count}")
+    for number in range(count - 1, 0, -1):
+        outer = Address(street=f"{number}", annex=outer)
+    return outer
+
+
+def test_a_hundred_addresses_may_be_within_one_another(writing: toft.Realm) -> None:
+    ann = writing.create(Resident, id=1, home=nested(100))
+    assert len(streets(writing)) == 100 and json.loads(ann.to_json())["home"]["annex"]
+    with pytest.raises(toft.ValueTooLongError, match=r"Address\.annex.* 100 within"):
+        writing.create(Resident, id=2, home=nested(101))
+    assert len(streets(writing)) == 100 and len(writing.objects(Resident)) == 1
+    last = writing.objects(Address).where("street == '100'")[0]
+    with pytest.raises(toft.ValueTooLongError):
+        last.rooms.append(Address(street="one too many"))
+    assert len(last.rooms) == 0 and len(streets(writing)) == 100
+    assert writing.check()
 
 
 def test_an_address_is_set_replaced_and_deleted(writing: toft.Realm) -> None:
