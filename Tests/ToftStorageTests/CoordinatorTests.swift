@@ -206,6 +206,17 @@ private func published(_ version: UInt64) -> PublishedVersion {
         #expect(try place.attach().isFirst == false)
     }
 
+    @Test func `Who waited for a file that was deleted or replaced meanwhile begins again`() throws
+    {
+        let place = try Place()
+        defer { place.remove() }
+        let file = try place.file()
+        #expect(unlink(place.path) == 0)
+        #expect(throws: StorageError.replaced(path: place.path)) { try Coordinator.attach(file) }
+        close(open(place.path, O_RDWR | O_CREAT, 0o600))
+        #expect(throws: StorageError.replaced(path: place.path)) { try Coordinator.attach(file) }
+    }
+
     @Test func `Something else with the lock file's name is not touched`() throws {
         let place = try Place()
         defer { place.remove() }

@@ -5,7 +5,7 @@ extension Coordinator {
     /// Joins the processes that have the file open, or becomes the first: see `isFirst`. The file
     /// must be open for writing.
     ///
-    /// - Throws: `replaced` where the file's path names another file by now;
+    /// - Throws: `replaced` where the file's path names another file by now, or none;
     ///   `incompatibleProcess`; `lockTimeout` when another process opens or recovers the
     ///   file for longer than the timeout; `permissionDenied` when the lock file can't be made;
     ///   `unsupportedFileSystem` where there are no locks.
@@ -77,9 +77,10 @@ extension Coordinator {
     private static func begin(_ file: PosixFile, _ locks: FileLocks) throws(StorageError)
         -> Coordinator
     {
-        // Somebody may have put another file in its place, while this one waited for the lock.
+        // Somebody may have deleted it, or put another file in its place, while this one waited for
+        // the lock.
         let named = try system(FileIdentity.ofFile(at: file.path))
-        if let named, try system(file.identity()) != named { throw .replaced(path: file.path) }
+        if try system(file.identity()) != named { throw .replaced(path: file.path) }
         Failpoint.reach(.attachTaken)
         let (words, abandoned) = try LockFile.rebuild(for: file)
         return try Coordinator(

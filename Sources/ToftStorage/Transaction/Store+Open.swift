@@ -86,13 +86,16 @@ extension Store {
             while true {
                 do throws(StorageError) {
                     return try openFile(at: path, configuration)
-                } catch .replaced where attempts < 8 {
-                    // The path names another file now, which is the one that is wanted.
+                } catch .replaced where attempts < mostAttempts {
+                    // The path names another file now, which is the one that is wanted, or none.
                     attempts += 1
                 }
             }
         }
     }
+
+    /// How often an opening begins again where others delete or replace the file meanwhile.
+    private static let mostAttempts = 100
 
     @inline(never)
     private static func openFile(at path: String, _ configuration: StoreConfiguration)
@@ -223,7 +226,12 @@ extension Store {
                 throw .fileNotFound(path: missing)
             }
             try create(path, configuration)
-            return try existingFile(path, configuration)
+            do throws(StorageError) {
+                return try existingFile(path, configuration)
+            } catch .fileNotFound {
+                // Somebody has deleted it since.
+                throw .replaced(path: path)
+            }
         }
     }
 
