@@ -69,7 +69,8 @@ import ToftTestKit
                 let file = StoreConfiguration.Location.file(path: directory + "/random.toft")
                 let database = try ModelDatabase(
                     Self.person, Self.dog, Self.bag, Self.plain, Self.leaf, location: file,
-                    isTight: run.seed.chance(50), encryptionKey: key)
+                    isTight: run.seed.chance(50), dirtyLimit: run.seed.chance(50) ? 20_000 : nil,
+                    encryptionKey: key)
                 #expect(
                     try database.read { try ReferenceModel(reading: $0) } == run.model,
                     "\(run.seed)")
@@ -83,7 +84,8 @@ import ToftTestKit
     func `Random commands leave what a plain model holds`(given: UInt64, isTight: Bool) throws {
         let seed = given == 0 ? Seed.random() : Seed(given)
         let database = try ModelDatabase(
-            Self.person, Self.dog, Self.bag, Self.plain, Self.leaf, isTight: isTight)
+            Self.person, Self.dog, Self.bag, Self.plain, Self.leaf, isTight: isTight,
+            dirtyLimit: isTight ? nil : 20_000)
         var run = RandomRun(seed: seed)
         for _ in 0..<12 {
             let before = run.model
