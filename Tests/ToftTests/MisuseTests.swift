@@ -270,6 +270,40 @@ struct MisuseTests {
     }
 
     @Test
+    func `attempt throws the misuse also where its block throws afterwards`() throws {
+        try TestRealm.with { realm in
+            expectError(.invalidQuery) {
+                try Realm.attempt {
+                    guard realm.objects(Dog.self).filter("color == 1").count > 0 else {
+                        throw CancellationError()
+                    }
+                }
+            }
+            #expect(throws: CancellationError.self) {
+                try Realm.attempt { throw CancellationError() }
+            }
+        }
+    }
+
+    @Test
+    func `A task that attempt's block began tells the handler of misuse after it`() async {
+        await #expect(processExitsWith: .success) {
+            let errors = Shared<[Realm.Error]>([])
+            Realm.misuseHandler = { error in errors.change { $0.append(error) } }
+            let (ended, end) = AsyncStream.makeStream(of: Void.self)
+            let task = try Realm.attempt {
+                Task {
+                    for await _ in ended { break }
+                    _ = Dog("Rex").freeze()
+                }
+            }
+            end.yield()
+            await task.value
+            guard errors.current.count == 1 else { exit(1) }
+        }
+    }
+
+    @Test
     func `attempt inside a write cancels it by throwing`() throws {
         try TestRealm.with { realm in
             expectError(.duplicatePrimaryKey) {

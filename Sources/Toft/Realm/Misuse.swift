@@ -26,13 +26,17 @@ extension Realm {
     /// .notInTransaction
     /// ```
     ///
-    /// The block runs to its end, calls after the first misuse too. Realm has nothing like it.
+    /// The block runs to its end, calls after the first misuse too; if it throws after a misuse,
+    /// the misuse is thrown all the same, as what came first. What a task that the block began
+    /// misuses when the block has ended goes to `misuseHandler`. Realm has nothing like it.
     @discardableResult
     public static func attempt<Result>(_ block: () throws -> Result) throws -> Result {
         let collector = Misuse.Collector()
-        let result = try Misuse.$collector.withValue(collector, operation: block)
-        if let error = collector.first.withLock({ $0 }) { throw error }
-        return result
+        let outcome = Swift.Result {
+            try Misuse.$collector.withValue(collector, operation: block)
+        }
+        if let error = collector.close() { throw error }
+        return try outcome.get()
     }
 }
 
@@ -43,19 +47,41 @@ enum Misuse {
     /// Set while `Realm.attempt` runs its block.
     @TaskLocal static var collector: Collector?
 
+    /// Keeps the first misuse of a block while that runs. Tasks that the block begins inherit it,
+    /// and may go on longer.
     final class Collector: Sendable {
-        let first = Mutex<Realm.Error?>(nil)
+        private struct State {
+            var first: Realm.Error?
+            var isClosed = false
+        }
+
+        private let state = Mutex(State())
+
+        /// Takes a misuse.
+        /// - Returns: false if the block has ended.
+        func take(_ error: Realm.Error) -> Bool {
+            state.withLock { state in
+                guard !state.isClosed else { return false }
+                if state.first == nil { state.first = error }
+                return true
+            }
+        }
+
+        /// Ends the collecting and gives back the first misuse.
+        func close() -> Realm.Error? {
+            state.withLock { state in
+                state.isClosed = true
+                return state.first
+            }
+        }
     }
 
     /// Reports what a call could not throw.
     static func report(_ error: Realm.Error) {
         error.tell(ErrorCode(rawValue: error.code.rawValue))
         Diagnostics.deliver()
-        if let collector {
-            collector.first.withLock { if $0 == nil { $0 = error } }
-        } else {
-            handler.withLock { $0 }(error)
-        }
+        if let collector, collector.take(error) { return }
+        handler.withLock { $0 }(error)
     }
 
     /// Runs what throws and reports its error; nil then.
