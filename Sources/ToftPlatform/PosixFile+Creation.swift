@@ -95,12 +95,13 @@ extension PosixFile {
         let result = platform_open(
             temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if result == -EACCES || result == -EPERM { throw .permissionDenied(path: directory) }
-        let descriptor = try checked("open", temporary, result)
+        // Told of the name that was asked for: the caller does not know the other.
+        let descriptor = try checked("open", path, result)
         let file = try PosixFile(descriptor: descriptor, path: temporary, isWritable: true)
         let lock = platform_lock(descriptor, lockExclusive, creatorLock, 1)
         // A process that takes us for dead has the lock for a moment and removes the name: noticed
         // when the name is given, and tried again.
-        if lock != -EAGAIN { try checked("lock", temporary, lock) }
+        if lock != -EAGAIN { try checked("lock", path, lock) }
         return (file, temporary)
     }
 

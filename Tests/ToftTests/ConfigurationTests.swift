@@ -103,6 +103,43 @@ struct ConfigurationTests {
     }
 
     @Test
+    func `A realm that is open says how another configuration differs from its own`() throws {
+        try TestRealm.withFile { realm, url in
+            func message(_ change: (inout Realm.Configuration) -> Void) -> String {
+                var configuration = realm.configuration
+                change(&configuration)
+                do {
+                    _ = try Realm(configuration: configuration)
+                    return ""
+                } catch {
+                    return "\(error)"
+                }
+            }
+            let key = message { $0.encryptionKey = Data(repeating: 1, count: 64) }
+            #expect(
+                key.hasSuffix("open here without an encryptionKey, which this configuration has."))
+            let version = message { $0.schemaVersion = 3 }
+            #expect(version.hasSuffix("open here with schemaVersion 0, not 3."))
+            let readOnly = message { $0.readOnly = true }
+            #expect(
+                readOnly.hasSuffix("open here for writing, and this configuration is read-only."))
+        }
+    }
+
+    @Test
+    func `The error of a path that leads nowhere names that path`() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("missing/a.realm")
+            do {
+                _ = try Realm(fileURL: url)
+                Issue.record("no error")
+            } catch {
+                #expect("\(error)".contains("'\(url.path)'"), "\(error)")
+            }
+        }
+    }
+
+    @Test
     func `Files that are none, folders, and paths that lead nowhere are told apart`() throws {
         try TestRealm.withFolder { folder in
             let text = folder.appendingPathComponent("text.realm")

@@ -192,10 +192,23 @@ extension Realm.Configuration {
     /// Whether the realm has the classes that the file has, known by their names.
     var takesFile: Bool { objectTypes?.isEmpty ?? false }
 
-    /// Whether a realm opened with one configuration can serve for another of the same file.
-    func agrees(with other: Realm.Configuration) -> Bool {
-        readOnly == other.readOnly && schemaVersion == other.schemaVersion
-            && encryptionKey == other.encryptionKey
+    /// Why a realm that is open with this configuration can't serve for another one of the same
+    /// file; nil where it can.
+    func conflict(with other: Realm.Configuration) -> String? {
+        if encryptionKey != other.encryptionKey {
+            return switch (encryptionKey, other.encryptionKey) {
+            case (nil, _): "without an encryptionKey, which this configuration has"
+            case (_, nil): "with an encryptionKey, which this configuration lacks"
+            default: "with another encryptionKey"
+            }
+        }
+        if schemaVersion != other.schemaVersion {
+            return "with schemaVersion \(schemaVersion), not \(other.schemaVersion)"
+        }
+        guard readOnly != other.readOnly else { return nil }
+        return readOnly
+            ? "read-only, and this configuration writes"
+            : "for writing, and this configuration is read-only"
     }
 
     /// Whether both ask for the same classes.

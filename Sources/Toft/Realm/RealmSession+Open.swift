@@ -30,12 +30,11 @@ extension RealmSession {
         let key = SessionCache.Key(location: location, place: place?.id)
         let cache = SessionCache.of(place)
         let open = cache.sessions(key)
-        guard open.allSatisfy({ $0.configuration.agrees(with: configuration) }) else {
-            throw Realm.Error(
-                .configurationMismatch,
-                "The realm is open here with another schemaVersion or encryptionKey, or one is "
-                    + "read-only and the other is not."
-            )
+        for session in open {
+            guard let conflict = session.configuration.conflict(with: configuration) else {
+                continue
+            }
+            throw Realm.Error(.configurationMismatch, "The realm is open here \(conflict).")
         }
         if let session = open.first(where: { $0.configuration.hasSameClasses(as: configuration) }) {
             return session
