@@ -260,7 +260,40 @@ struct ActorTests {
     }
 }
 
+extension ActorTests {
+    @Test
+    func `asyncWrite waits for the transaction of another task, not for its own`() async throws {
+        let kennel = try await Kennel(TestRealm.inMemory())
+        try await kennel.addInTwoTasks()
+        #expect(await kennel.names == ["Rex", "Max"])
+        #expect(await kennel.codeOfNestedWrite() == .alreadyInTransaction)
+        try await kennel.check()
+    }
+}
+
 extension ActorTests.Kennel {
+    /// A transaction that goes over a suspension, and a write that is asked for meanwhile.
+    func addInTwoTasks() async throws {
+        realm.beginWrite()
+        realm.add(Dog("Rex"))
+        async let other = add("Max")
+        for _ in 0..<1000 where isAwaitingNothing { try await Task.sleep(for: .milliseconds(1)) }
+        try await Task.sleep(for: .milliseconds(10))
+        try realm.commitWrite()
+        #expect(try await other == 2)
+    }
+
+    func codeOfNestedWrite() async -> Realm.Error.Code? {
+        realm.beginWrite()
+        defer { realm.cancelWrite() }
+        do {
+            try await realm.asyncWrite {}
+            return nil
+        } catch {
+            return (error as? Realm.Error)?.code
+        }
+    }
+
     func tryToAdd(_ name: String, _ error: any Error) async throws {
         try await realm.asyncWrite {
             realm.add(Dog(name))

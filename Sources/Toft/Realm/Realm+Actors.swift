@@ -56,6 +56,9 @@ extension Realm {
     /// any process, hold the lock, the actor goes on with other work. Writes of one realm that wait
     /// happen in the order in which they were asked for.
     ///
+    /// It waits for another task's `beginWrite` of this realm, too; in the transaction of its own
+    /// task it would wait for ever, and throws `.alreadyInTransaction`.
+    ///
     /// A task that is cancelled before its block runs throws `CancellationError`, and nothing is
     /// written. Differs from Realm: the commit reaches the disk before the actor goes on.
     /// - Parameters:
@@ -109,6 +112,12 @@ extension RealmSession {
         }
     }
 
+    /// What tells the running task apart from others that run; nil outside of tasks.
+    static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+
+    /// Whether a write transaction of this realm is open that goes on while the running task waits.
+    private var isWritingElsewhere: Bool { engine.isWriting && writingTask != Self.currentTask }
+
     /// Begins a write transaction if nobody else writes.
     private func beginNow(since start: ContinuousClock.Instant) throws -> Bool {
         do throws(EngineError) {
@@ -117,7 +126,10 @@ extension RealmSession {
             return true
         } catch {
             let isOverdue = configuration.writeTimeout.map { ContinuousClock.now - start > $0 }
-            guard error.code == .lockTimeout, isOverdue != true else {
+            let isWait =
+                error.code == .lockTimeout
+                || error.code == .alreadyInTransaction && isWritingElsewhere
+            guard isWait, isOverdue != true else {
                 throw Realm.Error(telling: error)
             }
             return false

@@ -49,6 +49,7 @@ extension Realm {
         do throws(EngineError) {
             try session.verify()
             try session.engine.beginWrite(tellsOwnCommits: tellsOwnCommits)
+            session.writingTask = RealmSession.currentTask
         } catch {
             throw Realm.Error(telling: error)
         }

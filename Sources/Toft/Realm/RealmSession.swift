@@ -27,6 +27,9 @@ final class RealmSession {
     var lastWriteID: AsyncTransactionId = 0
     /// Which calls of `asyncWrite` wait, in order.
     var waitingTasks: [AsyncTransactionId] = []
+    /// What tells the task apart that began the open write transaction with `beginWrite`; nil where
+    /// no task did.
+    var writingTask: Int?
     var isMakingWrite = false
     /// Whether observers are being told of a commit that changed nothing: they may make such.
     private var isTellingEmptyCommit = false
