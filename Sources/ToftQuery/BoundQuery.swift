@@ -27,21 +27,25 @@ package struct BoundQuery: Sendable {
     package let dependencies: [QueryDependency]
 
     /// Binds a query that is given as text.
+    /// - Parameter takesNumbersAsBools: whether 0 and 1 stand for false and true beside booleans,
+    ///   as in Cocoa's predicates; in Realm's query language they do not.
     package static func parse(
         _ text: String, arguments: [QueryArgument] = [], className: String, schema: StoredSchema,
-        aliases: KeyPathAliases = KeyPathAliases()
+        aliases: KeyPathAliases = KeyPathAliases(), takesNumbersAsBools: Bool = false
     ) throws(QueryError) -> BoundQuery {
         let syntax = try Parser.parse(
             text,
             hyphenatedNames: text.utf8.contains(UInt8(ascii: "-")) ? schema.hyphenatedNames : [])
         return try BoundQuery(
-            syntax, arguments: arguments, className: className, schema: schema, aliases: aliases)
+            syntax, arguments: arguments, className: className, schema: schema, aliases: aliases,
+            takesNumbersAsBools: takesNumbersAsBools)
     }
 
     /// Binds a query that was parsed or built from code.
     package init(
         _ syntax: QuerySyntax, arguments: [QueryArgument] = [], className: String,
-        schema: StoredSchema, aliases: KeyPathAliases = KeyPathAliases()
+        schema: StoredSchema, aliases: KeyPathAliases = KeyPathAliases(),
+        takesNumbersAsBools: Bool = false
     ) throws(QueryError) {
         guard let target = schema.storedClass(named: className) else {
             throw QueryError(
@@ -49,7 +53,7 @@ package struct BoundQuery: Sendable {
         }
         var binder = Binder(
             schema, classID: target.id, arguments: arguments, source: syntax.source,
-            aliases: aliases)
+            aliases: aliases, takesNumbersAsBools: takesNumbersAsBools)
         var stages: [Stage] = [.filter(try binder.bind(syntax.predicate))]
         for ordering in syntax.orderings {
             if case .filter(let predicate) = ordering {

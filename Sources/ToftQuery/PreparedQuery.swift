@@ -22,19 +22,20 @@ package struct PreparedQuery: Sendable {
     /// The query of a class of this name.
     package func bound(
         to className: String, arguments: [QueryArgument], schema: StoredSchema,
-        aliases: KeyPathAliases
+        aliases: KeyPathAliases, takesNumbersAsBools: Bool = false
     ) throws(QueryError) -> BoundQuery {
         guard let syntax else {
             return try BoundQuery.parse(
                 text, arguments: arguments, className: className, schema: schema,
-                aliases: aliases)
+                aliases: aliases, takesNumbersAsBools: takesNumbersAsBools)
         }
         let comparison = aliases.isEmpty ? comparison : nil
-        if let bound = try comparison?.bound(to: className, arguments, schema, syntax.source) {
-            return bound
-        }
+        let known = try comparison?.bound(
+            to: className, arguments, schema, syntax.source, takesNumbersAsBools)
+        if let known { return known }
         let bound = try BoundQuery(
-            syntax, arguments: arguments, className: className, schema: schema, aliases: aliases)
+            syntax, arguments: arguments, className: className, schema: schema, aliases: aliases,
+            takesNumbersAsBools: takesNumbersAsBools)
         comparison?.keep(bound, of: className, schema)
         return bound
     }
@@ -83,14 +84,14 @@ private final class PreparedComparison: Sendable {
     /// Nil where the comparison is to be bound as a whole.
     func bound(
         to className: String, _ arguments: [QueryArgument], _ schema: StoredSchema,
-        _ source: QuerySource
+        _ source: QuerySource, _ takesNumbersAsBools: Bool
     ) throws(QueryError) -> BoundQuery? {
         guard let last = binding(to: className, schema),
             case .filter(.test(let left, _, let quantifier)) = last.query.stages[0]
         else { return nil }
         var binder = Binder(
             schema, classID: last.query.classID, arguments: arguments, source: source,
-            aliases: KeyPathAliases())
+            aliases: KeyPathAliases(), takesNumbersAsBools: takesNumbersAsBools)
         guard let test = try binder.test(left, syntax) else { return nil }
         return BoundQuery(last.query, with: .test(left, test, quantifier), arguments: arguments)
     }

@@ -178,4 +178,64 @@ import ToftTestKit
         #expect(ids("born < %@", Date(timeIntervalSince1970: 0x3000_0000)) == [1])
         #expect(ids("TRUEPREDICATE") == [1, 2, 3, 4])
     }
+
+    @Test func `Integers of all Swift's types are arguments where 64 bits hold them`() throws {
+        let people = try people()
+        let huge = UInt64(Int64.max) + 1
+        #expect(people.filter("age < %@", UInt64(Int64.max)).count == 4)
+        #expect(people.filter("age == %@ OR age == %@", UInt8(40), Int128(18)).count == 2)
+        for argument in [UInt64.max, huge, NSNumber(value: huge), Int128.max] as [Any] {
+            expectError(.invalidQueryArgument) { people.filter("age < %@", argument).count }
+            expectError(.invalidQueryArgument) { people.filter("age IN %@", [argument]).count }
+            expectError(.typeMismatch) { LanguagePerson(value: ["value": argument]) }
+        }
+        let realm = try #require(people.realm)
+        try realm.write {
+            realm.create(LanguagePerson.self, value: ["id": -1])
+            expectError(.typeMismatch) {
+                realm.create(LanguagePerson.self, value: ["id": 9, "value": UInt64.max])
+            }
+        }
+        expectError(.invalidQueryArgument) {
+            realm.object(ofType: LanguagePerson.self, forPrimaryKey: UInt64.max)
+        }
+        #expect(realm.object(ofType: LanguagePerson.self, forPrimaryKey: UInt64(4))?.id == 4)
+    }
+
+    @Test func `0 and 1 are truth values beside one in formats of Cocoa's predicates`() throws {
+        let people = try people()
+        func ids(_ format: String, _ arguments: Any...) -> [Int] {
+            Array(people.filter(format, all: arguments).map(\.id))
+        }
+        #expect(ids("active == 1") == [1, 3] && ids("active == 0") == [2, 4])
+        #expect(ids("0 != active") == [1, 3] && ids("active IN {0}") == [2, 4])
+        // The second time the parsed query is known.
+        for _ in 0..<3 {
+            #expect(ids("active == %d", 1) == [1, 3] && ids("active == %d", 0) == [2, 4])
+        }
+        #expect(ids("active == %@", NSNumber(value: true)) == [1, 3])
+        #expect(ids("active == %@", NSNumber(value: false)) == [2, 4])
+        #expect(ids("active == %@", NSNumber(value: 1)) == [1, 3])
+        #expect(people.index(matching: "active == 0") == 1)
+        expectError(.queryTypeMismatch) { people.filter("active == 2").count }
+        expectError(.queryTypeMismatch) { people.filter("active == 1.0").count }
+        expectError(.queryTypeMismatch) {
+            people.filter("age == %@", NSNumber(value: true)).count
+        }
+    }
+
+    @Test func `A mark that combines with a quote hides no placeholder`() throws {
+        let people = try people()
+        #expect(people.filter("name != '\u{FE0F}x' AND id == %d", 1).count == 1)
+        #expect(people.filter("NOT name CONTAINS '\u{301}x' AND id == %d", 1).count == 1)
+    }
+
+    @Test func `Cocoa's words for keys and values, and SELF before a name, are known`() throws {
+        let people = try people()
+        func ids(_ format: String) -> [Int] { Array(people.filter(format).map(\.id)) }
+        #expect(ids("marks.@allKeys == 'math'") == [1, 3])
+        #expect(ids("ANY marks.@allValues > 2") == [3])
+        #expect(ids("SELF.name == 'Bob'") == [2] && ids("ANY SELF.dogs.age > 8") == [1, 4])
+        #expect(ids("name == 'SELF.name' OR name == '@allKeys'") == [])
+    }
 }

@@ -152,7 +152,8 @@ extension RealmCollection {
     func filter(_ predicateFormat: String, all arguments: [Any]) -> Results<Element> {
         derived("filter") { core in
             let format = try PredicateFormat(predicateFormat, arguments, in: core.session)
-            return try core.results.filter(format.text, arguments: format.arguments)
+            return try core.results.filter(
+                format.text, arguments: format.arguments, takesNumbersAsBools: true)
         }
     }
 
@@ -183,7 +184,8 @@ extension RealmCollection {
     func index(matching predicateFormat: String, all arguments: [Any]) -> Int? {
         firstIndex { core in
             let format = try PredicateFormat(predicateFormat, arguments, in: core.session)
-            return try core.results.filter(format.text, arguments: format.arguments)
+            return try core.results.filter(
+                format.text, arguments: format.arguments, takesNumbersAsBools: true)
         }
     }
 

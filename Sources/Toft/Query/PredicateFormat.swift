@@ -37,9 +37,10 @@ struct PredicateFormat {
     }
 }
 
-/// Goes through the text once; what is between quotes stays as it is.
+/// Goes through the text once; what is between quotes stays as it is. By scalars: a mark that
+/// combines with a quote leaves it one.
 private struct FormatReader {
-    private let characters: [Character]
+    private let scalars: [Unicode.Scalar]
     private var position = 0
     /// Placeholders with `%`.
     private(set) var count = 0
@@ -47,50 +48,86 @@ private struct FormatReader {
     private(set) var hasNumbered = false
 
     /// The letters that may end a format, after lengths such as `ll`.
-    private static let conversions: Set<Character> = [
-        "@", "d", "D", "i", "u", "U", "x", "X", "f", "F", "e", "g", "G", "s", "c",
-    ]
+    private static let conversions = Set("@dDiuUxXfFegGsc".unicodeScalars)
+    private static let lengths = Set("hlqLzt0123456789.".unicodeScalars)
+    /// What Cocoa's predicates call the parts of a map, and the query language's words for them.
+    private static let operations = ["@allKeys": "@keys", "@allValues": "@values"]
 
     init(_ format: String) {
-        characters = Array(format)
+        scalars = Array(format.unicodeScalars)
     }
 
     mutating func translated() -> String {
-        var text = ""
-        while position < characters.count {
-            let character = characters[position]
-            switch character {
-            case "'", "\"": text += quoted(character)
-            case "%": text += placeholder()
+        var text: [Unicode.Scalar] = []
+        while position < scalars.count {
+            let scalar = scalars[position]
+            switch scalar {
+            case "'", "\"": text += quoted(scalar)
+            case "%": text += placeholder().unicodeScalars
+            case "@": text += operation().unicodeScalars
             case "$":
                 hasNumbered =
                     hasNumbered
-                    || (position + 1 < characters.count && characters[position + 1].isNumber)
-                text.append(character)
+                    || (position + 1 < scalars.count && Self.isDigit(scalars[position + 1]))
+                text.append(scalar)
                 position += 1
+            case _ where Self.continuesName(scalar):
+                let before = text.last
+                let name = word()
+                if name.elementsEqual("SELF".unicodeScalars), position < scalars.count,
+                    scalars[position] == ".", before != ".", before != "$"
+                {
+                    position += 1
+                } else {
+                    text += name
+                }
             default:
-                text.append(character)
+                text.append(scalar)
                 position += 1
             }
         }
-        return text
+        return Self.string(text)
     }
 
-    private mutating func quoted(_ quote: Character) -> String {
+    private static func string(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+        String(String.UnicodeScalarView(scalars))
+    }
+
+    private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
+
+    private static func continuesName(_ scalar: Unicode.Scalar) -> Bool {
+        isDigit(scalar) || scalar == "_" || scalar.properties.isAlphabetic
+    }
+
+    /// Goes past the name that begins here.
+    private mutating func word() -> ArraySlice<Unicode.Scalar> {
+        let start = position
+        while position < scalars.count, Self.continuesName(scalars[position]) { position += 1 }
+        return scalars[start..<position]
+    }
+
+    private mutating func quoted(_ quote: Unicode.Scalar) -> ArraySlice<Unicode.Scalar> {
         let start = position
         position += 1
-        while position < characters.count, characters[position] != quote {
-            position += characters[position] == "\\" ? 2 : 1
+        while position < scalars.count, scalars[position] != quote {
+            position += scalars[position] == "\\" ? 2 : 1
         }
-        position = min(position + 1, characters.count)
-        return String(characters[start..<position])
+        position = min(position + 1, scalars.count)
+        return scalars[start..<position]
+    }
+
+    /// `@count` and its kin.
+    private mutating func operation() -> String {
+        position += 1
+        let text = "@" + Self.string(word())
+        return Self.operations[text] ?? text
     }
 
     private mutating func placeholder() -> String {
         var end = position + 1
-        while end < characters.count, "hlqLzt0123456789.".contains(characters[end]) { end += 1 }
-        guard end < characters.count else { return literal(through: end) }
-        let letter = characters[end]
+        while end < scalars.count, Self.lengths.contains(scalars[end]) { end += 1 }
+        guard end < scalars.count else { return literal(through: end) }
+        let letter = scalars[end]
         guard letter == "K" || Self.conversions.contains(letter) else {
             return literal(through: end + (letter == "%" ? 1 : 0))
         }

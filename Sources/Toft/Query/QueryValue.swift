@@ -12,10 +12,9 @@ struct QueryValue {
     /// An argument: one value, or a list of them for IN.
     mutating func argument(_ any: Any?, for context: String) throws -> QueryArgument {
         guard let any = any.flattened else { return .value(.null) }
-        if let custom = any as? any _CustomPersistable {
-            return try argument(custom.persistableValue, for: context)
-        }
-        if any is any _Scalar || any is any StringProtocol || any is AnyRealmValue {
+        if any is any _Scalar || any is any StringProtocol || any is AnyRealmValue
+            || any is any _CustomPersistable
+        {
             return .value(try value(of: any, for: context))
         }
         if let sequence = any as? any Sequence { return .list(try values(sequence, context)) }
@@ -37,11 +36,22 @@ struct QueryValue {
         case nil: return .null
         case let scalar as any _Scalar: return scalar._engineValue.value
         case let custom as any _CustomPersistable:
+            if let object = custom._embedded, object.row == nil {
+                throw Realm.Error(
+                    .invalidQueryArgument,
+                    "\(context): \(Swift.type(of: custom)) is kept as an object, which is compared "
+                        + "by its properties. Ask for these, or compare with == in where { }.")
+            }
             return try value(of: custom.persistableValue, for: context)
         case let object as ObjectBase: return link(to: object)
         case let mixed as AnyRealmValue: return try mixed.value { link(to: $0) }
+        // Before NSNumber, which all of Swift's integers are by bridging.
+        case let integer as any BinaryInteger: return try Self.whole(integer, context)
         case let number as NSNumber:
-            return number.isFloatingPoint ? .double(number.doubleValue) : .int(number.int64Value)
+            if number.isBoolean { return .bool(number.boolValue) }
+            if number.isFloatingPoint { return .double(number.doubleValue) }
+            return number.isUnsigned
+                ? try Self.whole(number.uint64Value, context) : .int(number.int64Value)
         case let other?: return try Self.rest(other, context)
         }
     }
@@ -63,10 +73,16 @@ struct QueryValue {
         }
     }
 
-    private static func rest(_ any: Any, _ context: String) throws -> Value {
-        if let integer = any as? any BinaryInteger, let value = Int64(exactly: integer) {
-            return .int(value)
+    private static func whole(_ integer: some BinaryInteger, _ context: String) throws -> Value {
+        guard let value = Int64(exactly: integer) else {
+            throw Realm.Error(
+                .invalidQueryArgument,
+                "\(context): \(integer) is beyond the 64 bits with a sign that integers have.")
         }
+        return .int(value)
+    }
+
+    private static func rest(_ any: Any, _ context: String) throws -> Value {
         if let date = any as? NSDate {
             return Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate)
                 ._engineValue.value
@@ -79,8 +95,15 @@ struct QueryValue {
 }
 
 extension NSNumber {
+    /// Whether it stands for true or false: there is one instance of each.
+    fileprivate var isBoolean: Bool {
+        self === NSNumber(value: true) || self === NSNumber(value: false)
+    }
+
     fileprivate var isFloatingPoint: Bool {
         let type = String(cString: objCType)
         return type == "d" || type == "f"
     }
+
+    fileprivate var isUnsigned: Bool { String(cString: objCType) == "Q" }
 }

@@ -151,20 +151,21 @@ struct RankWindow {
 
 extension Results {
     /// Those of the objects that match a query.
-    package func filter(_ query: String, arguments: [QueryArgument] = []) throws(EngineError)
-        -> Results
-    {
+    /// - Parameter takesNumbersAsBools: whether 0 and 1 stand for false and true beside booleans.
+    package func filter(
+        _ query: String, arguments: [QueryArgument] = [], takesNumbersAsBools: Bool = false
+    ) throws(EngineError) -> Results {
         let owner = try objectClass()
         let bound = try querying { () throws(QueryError) in
             // A text without arguments holds its values, and is likely another one each time.
             if arguments.isEmpty {
                 return try BoundQuery.parse(
                     query, className: owner.name, schema: session.schema.stored,
-                    aliases: session.aliases)
+                    aliases: session.aliases, takesNumbersAsBools: takesNumbersAsBools)
             }
             return try session.database.queries.query(query).bound(
                 to: owner.name, arguments: arguments, schema: session.schema.stored,
-                aliases: session.aliases)
+                aliases: session.aliases, takesNumbersAsBools: takesNumbersAsBools)
         }
         return Results(definition.appending(bound), in: session)
     }

@@ -121,6 +121,12 @@ extension Binder {
     private func constantTest(
         _ expression: BoundExpression, _ given: GivenConstant, _ context: Comparing
     ) throws(QueryError) -> ColumnPredicate {
+        var given = given
+        if takesNumbersAsBools, expression.type == .bool, case .int(let number) = given.constant,
+            number == 0 || number == 1
+        {
+            given.constant = .bool(number == 1)
+        }
         // Values of a dictionary are compared as mixed ones are: one of another type differs.
         if isOfDictionary(expression), let type = expression.type,
             let constantType = given.constant.type, !type.isComparable(with: constantType)

@@ -8,6 +8,8 @@ struct Binder {
     let arguments: [QueryArgument]
     let source: QuerySource
     private let aliases: KeyPathAliases
+    /// Whether 0 and 1 stand for false and true beside booleans.
+    let takesNumbersAsBools: Bool
     /// From the outermost object to that of the innermost subquery.
     var scopes: [Scope]
     /// What the query reads, in the order of its mention.
@@ -24,9 +26,10 @@ struct Binder {
 
     init(
         _ schema: StoredSchema, classID: ClassID, arguments: [QueryArgument], source: QuerySource,
-        aliases: KeyPathAliases
+        aliases: KeyPathAliases, takesNumbersAsBools: Bool = false
     ) {
         self.aliases = aliases
+        self.takesNumbersAsBools = takesNumbersAsBools
         self.schema = schema
         self.arguments = arguments
         self.source = source
