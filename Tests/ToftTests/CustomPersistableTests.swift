@@ -167,7 +167,8 @@ struct CustomPersistableTests {
                 #expect(shop.place == Coordinate(10, 2) && shop.second == Coordinate(7, 7))
                 #expect(Array(shop.route) == [Coordinate(0, 1), Coordinate(3, 5)])
                 #expect(shop.route.last == Coordinate(3, 5))
-                #expect(shop.route.index(of: Coordinate(0, 1)) == nil)
+                #expect(shop.route.index(of: Coordinate(3, 5)) == 1)
+                #expect(shop.route.index(of: Coordinate(5, 3)) == nil)
                 #expect(shop.named.values == [Coordinate(8, 8), Coordinate(5, 6)])
                 #expect(shop.maybeNamed["e"] == .some(nil))
                 #expect(shop.maybeNamed["f"] == .some(Coordinate(9, 9)))
@@ -270,6 +271,49 @@ struct CustomPersistableTests {
             let far = c.route.filter("latitude > 1").sorted(byKeyPath: "latitude", ascending: false)
             #expect(far.map(\.latitude) == [3, 2] && far.first?.latitude == 3)
             #expect(Array(c.prices.sorted(byKeyPath: "self", ascending: false)).count == 2)
+        }
+    }
+
+    @Test
+    func `Queries find what is kept as an object, also in collections`() throws {
+        try TestRealm.with(Self.types) { realm in
+            let a = Shop("a"), b = Shop("b"), c = Shop("c")
+            a.place = Coordinate(1, 2)
+            b.second = Coordinate(1, 2)
+            a.route.append(objectsIn: [Coordinate(1, 1), Coordinate(2, 2)])
+            b.route.append(Coordinate(1, 2))
+            a.named["n"] = Coordinate(3, 4)
+            b.maybeNamed["n"] = Coordinate(3, 4)
+            b.maybeNamed["o"] = .some(nil)
+            (b.next, c.next) = (a, b)
+            try realm.write { realm.add([a, b, c]) }
+            func codes(_ isIncluded: (Query<Shop>) -> Query<Bool>) -> String {
+                realm.objects(Shop.self).where(isIncluded).map(\.code.letters).sorted().joined()
+            }
+            #expect(codes { $0.place.in([Coordinate(1, 2), Coordinate(5, 5)]) } == "A")
+            #expect(codes { $0.place.in([]) } == "")
+            #expect(codes { $0.second.in([Coordinate(1, 2), nil]) } == "ABC")
+            #expect(codes { $0.route.contains(Coordinate(2, 2)) } == "A")
+            // One of the elements has both.
+            #expect(codes { $0.route.contains(Coordinate(1, 2)) } == "B")
+            #expect(codes { $0.route == Coordinate(1, 2) } == "B")
+            #expect(codes { $0.route != Coordinate(1, 2) } == "A")
+            #expect(codes { ($0.route == Coordinate(1, 2)).count == 1 } == "B")
+            #expect(codes { ($0.route != Coordinate(1, 2)).count == 2 } == "A")
+            #expect(codes { !$0.route.contains(Coordinate(1, 2)) } == "AC")
+            #expect(
+                codes { $0.route.containsAny(in: [Coordinate(2, 2), Coordinate(1, 2)]) } == "AB")
+            #expect(codes { $0.next.route.contains(Coordinate(1, 2)) } == "C")
+            #expect(codes { $0.named.contains(Coordinate(3, 4)) } == "A")
+            #expect(codes { $0.named.containsAny(in: [Coordinate(3, 4)]) } == "A")
+            #expect(codes { $0.named["n"] == Coordinate(3, 4) } == "A")
+            #expect(codes { $0.named.values == Coordinate(3, 4) } == "A")
+            #expect(codes { $0.maybeNamed.contains(Coordinate(3, 4)) } == "B")
+            let shops = realm.objects(Shop.self)
+            expectError(.invalidQueryArgument) { shops.filter("place == %@", Coordinate(1, 2)) }
+            expectError(.invalidQueryArgument) { shops.filter("place IN %@", [Coordinate(1, 2)]) }
+            #expect(b.route.index(of: Coordinate(1, 2)) == 0)
+            #expect(b.route.index(of: Coordinate(2, 1)) == nil)
         }
     }
 

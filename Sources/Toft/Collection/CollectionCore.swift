@@ -70,8 +70,12 @@ public final class _CollectionCore {
         if let mixed = element as? AnyRealmValue {
             return try mixed.known.flatMap { try results.index(of: $0) }
         }
-        // Of objects that are optional, nil; and what is kept as an object has no other.
-        if home != nil || Element._isEmbedded { return nil }
+        // What is kept as an object is equal to what is made of one.
+        if Element._isEmbedded {
+            return try values().firstIndex { Element._make(_EngineValue($0, session)) == element }
+        }
+        // Of objects that are optional, nil.
+        if home != nil { return nil }
         return try results.index(
             of: element._give(to: _Destination(session: session, policy: .error)).value)
     }

@@ -29,6 +29,16 @@ extension Query where T: _CustomPersistable, T.PersistedType: _HasPersistedOrder
 }
 
 extension Query {
+    /// A condition on an object; on those of a collection, that one of them satisfies all of it.
+    static func holds(of node: QueryNode, _ condition: (QueryNode) -> QueryNode) -> QueryNode {
+        guard case .path(var path) = node, let collection = path.lastCollection else {
+            return condition(node)
+        }
+        path.collectionDepths = collection.collectionDepths
+        return .comparison(
+            .matchCount(collection, condition(.path(path))), .greater, [], .value(.value(.int(0))))
+    }
+
     /// Equality with an object that is in no realm, what a value of an app's own type is kept as:
     /// that of every property.
     static func equality(_ node: QueryNode, to object: ObjectBase) -> QueryNode {
@@ -54,6 +64,11 @@ extension Query {
             all = all.map { .and($0, condition) } ?? condition
         }
         return all ?? .value(.value(.bool(true)))
+    }
+
+    /// The same of a value of an app's own type; nil for any other.
+    static func embedded(custom value: Any?) -> ObjectBase? {
+        value.flattened is any _CustomPersistable ? embedded(value.flattened) : nil
     }
 
     /// The embedded object that stands for a value and is in no realm.

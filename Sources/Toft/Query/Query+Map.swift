@@ -17,14 +17,12 @@ extension Query where T: RealmKeyedCollection {
     public var count: Query<Int> { path { $0.appending(.count) } }
 
     /// Whether a value or object is among the values.
-    public func contains(_ value: T.Value) -> Query<Bool> {
-        Query<Bool>(.comparison(Self.value(value), .in, [], node))
-    }
+    public func contains(_ value: T.Value) -> Query<Bool> { hasElement(value) }
 
     /// Whether any of several values or objects is among the values.
     public func containsAny<Values: Sequence>(in values: Values) -> Query<Bool>
     where Values.Element == T.Value {
-        compared(.in, to: values.map { $0 as Any })
+        isAmong(values.map { $0 as Any })
     }
 
     private func path<V>(_ append: (QueryPath) -> QueryPath) -> Query<V> {

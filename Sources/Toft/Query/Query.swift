@@ -55,13 +55,33 @@ public struct Query<T> {
     func compared(
         _ comparator: ToftQuery.Comparator, _ options: ToftQuery.StringOptions = [], to value: Any?
     ) -> Query<Bool> {
-        if let custom = value.flattened as? any _CustomPersistable,
-            let object = Self.embedded(custom), [.equal, .notEqual].contains(comparator)
-        {
-            let isEqual = Self.equality(node, to: object)
-            return Query<Bool>(comparator == .equal ? isEqual : .not(isEqual))
+        switch comparator {
+        case .equal, .notEqual:
+            guard let object = Self.embedded(custom: value) else { break }
+            return Query<Bool>(
+                Self.holds(of: node) { node in
+                    let isEqual = Self.equality(node, to: object)
+                    return comparator == .equal ? isEqual : .not(isEqual)
+                })
+        default: break
         }
         return Query<Bool>(.comparison(node, comparator, options, Self.value(value)))
+    }
+
+    /// Whether it is one of several values.
+    func isAmong(_ values: [Any]) -> Query<Bool> {
+        guard values.contains(where: { Self.embedded(custom: $0) != nil }) else {
+            return compared(.in, to: values)
+        }
+        let conditions = values.map { compared(.equal, to: $0) }
+        return conditions.dropFirst().reduce(conditions[0]) { $0 || $1 }
+    }
+
+    /// Whether the elements have a value among them.
+    func hasElement(_ value: Any) -> Query<Bool> {
+        Self.embedded(custom: value) == nil
+            ? Query<Bool>(.comparison(Self.value(value), .in, [], node))
+            : compared(.equal, to: value)
     }
 
     fileprivate func compared<Other>(
@@ -160,14 +180,12 @@ extension Query where T: RealmCollection {
     where T.Element: _HasMinMax { left.compared(.greaterOrEqual, to: right) }
 
     /// Whether a value or object is among the elements.
-    public func contains(_ value: T.Element) -> Query<Bool> {
-        Query<Bool>(.comparison(Self.value(value), .in, [], node))
-    }
+    public func contains(_ value: T.Element) -> Query<Bool> { hasElement(value) }
 
     /// Whether any of several values or objects is among the elements.
     public func containsAny<Values: Sequence>(in values: Values) -> Query<Bool>
     where Values.Element == T.Element {
-        compared(.in, to: values.map { $0 as Any })
+        isAmong(values.map { $0 as Any })
     }
 
     private func operation<V>(_ operation: PathOperation) -> Query<V> {
@@ -275,7 +293,7 @@ extension Query where T: _QueryEquatable {
 
     /// Whether the value is one of several.
     public func `in`<Values: Sequence>(_ values: Values) -> Query<Bool> where Values.Element == T {
-        compared(.in, to: values.map { $0 as Any })
+        isAmong(values.map { $0 as Any })
     }
 }
 

@@ -22,20 +22,20 @@ indirect enum QueryNode {
 /// A path from the object that is asked about.
 struct QueryPath {
     var elements: [PathSyntax.Element.Kind] = []
-    /// How many elements lead to the first collection and include it.
-    var collectionDepth: Int?
+    /// Of each collection, how many elements lead to it and include it.
+    var collectionDepths: [Int] = []
 
     func appending(_ name: String, isCollection: Bool) -> QueryPath {
         var path = self
         path.elements += name.split(separator: ".").map { .name(String($0)) }
-        if isCollection, path.collectionDepth == nil { path.collectionDepth = path.elements.count }
+        if isCollection { path.collectionDepths.append(path.elements.count) }
         return path
     }
 
     /// What a map has under a key, and what follows it.
     func appending(key: String) -> QueryPath {
         var path = self
-        if collectionDepth == elements.count { path.collectionDepth = nil }
+        if isCollection { path.collectionDepths.removeLast() }
         path.elements.append(.index(.key(key)))
         return path
     }
@@ -43,7 +43,9 @@ struct QueryPath {
     /// The values of a map, a collection themselves.
     func appendingValues() -> QueryPath {
         var path = appending(.values)
-        if collectionDepth == elements.count { path.collectionDepth = path.elements.count }
+        if isCollection {
+            path.collectionDepths[path.collectionDepths.count - 1] = path.elements.count
+        }
         return path
     }
 
@@ -56,7 +58,7 @@ struct QueryPath {
     /// An aggregate over a collection: of objects' property `$0.dogs.age`, the operation stands
     /// before the property.
     func aggregated(_ operation: PathOperation) -> QueryPath {
-        guard let collectionDepth, collectionDepth < elements.count else {
+        guard let collectionDepth = collectionDepths.first, collectionDepth < elements.count else {
             return appending(operation)
         }
         var path = self
@@ -64,14 +66,24 @@ struct QueryPath {
         return path
     }
 
+    /// Whether the path ends at a collection.
+    private var isCollection: Bool { collectionDepths.last == elements.count }
+
     /// The path to the first collection.
-    var collection: QueryPath? {
-        collectionDepth.map { QueryPath(elements: Array(elements.prefix($0)), collectionDepth: $0) }
+    var collection: QueryPath? { collection(at: collectionDepths.first) }
+
+    /// The path to the last collection.
+    var lastCollection: QueryPath? { collection(at: collectionDepths.last) }
+
+    private func collection(at depth: Int?) -> QueryPath? {
+        depth.map { QueryPath(elements: Array(elements.prefix($0)), collectionDepths: [$0]) }
     }
 
     /// The rest of the path, from an element of the first collection.
     func beyondCollection(from variable: String) -> QueryPath? {
-        collectionDepth.map { QueryPath(elements: [.name(variable)] + elements.dropFirst($0)) }
+        collectionDepths.first.map {
+            QueryPath(elements: [.name(variable)] + elements.dropFirst($0))
+        }
     }
 }
 
@@ -147,7 +159,8 @@ extension QueryNode {
             .or(let left, let right):
             left.collection ?? right.collection
         case .not(let inner): inner.collection
-        case .value, .objects, .matchCount, .mistake: nil
+        case .matchCount(let collection, _): collection
+        case .value, .objects, .mistake: nil
         }
     }
 
@@ -162,6 +175,10 @@ extension QueryNode {
                     .invalidQuery, "What is counted has to be about one collection only.")
             }
             return .path(relative)
+        // That any element satisfies a condition is, of one element, the condition.
+        case .comparison(.matchCount(let inner, let any), .greater, _, .value(.value(.int(0))))
+        where inner.elements == collection.elements:
+            return try any.relative(to: collection, variable)
         case .comparison(let left, let comparator, let options, let right):
             return .comparison(
                 try left.relative(to: collection, variable), comparator, options,
@@ -175,6 +192,10 @@ extension QueryNode {
             return .or(
                 try left.relative(to: collection, variable),
                 try right.relative(to: collection, variable))
+        case .matchCount(let inner, _) where inner.elements.starts(with: collection.elements):
+            throw Realm.Error(
+                .invalidQuery,
+                "A condition that is counted can't look into a collection of the elements.")
         case .value, .objects, .matchCount, .mistake: return self
         }
     }
