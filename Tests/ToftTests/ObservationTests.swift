@@ -105,6 +105,28 @@ struct ObservationTests {
     }
 
     @Test
+    func `A write can't leave out the observers of another realm`() throws {
+        let (here, there) = (TestRealm.inMemory(), TestRealm.inMemory())
+        try LoopThread.run { loop in
+            let (realm, other) = (
+                try Realm(configuration: here), try Realm(configuration: there)
+            )
+            let token = try loop.inside { other.objects(Dog.self).observe { _ in } }
+            expectError(.wrongRealm) {
+                try realm.write(withoutNotifying: [token]) { realm.add(Dog("Rex")) }
+            }
+            #expect(realm.objects(Dog.self).isEmpty && !realm.isInWriteTransaction)
+            realm.beginWrite()
+            expectError(.wrongRealm) { try realm.commitWrite(withoutNotifying: [token]) }
+            #expect(realm.isInWriteTransaction)
+            realm.cancelWrite()
+            token.invalidate()
+            // One that has ended is told of nothing.
+            try realm.write(withoutNotifying: [token]) { realm.add(Dog("Rex")) }
+        }
+    }
+
+    @Test
     func `A list reports insertions, moves and its end; an object its properties and its end`()
         throws
     {

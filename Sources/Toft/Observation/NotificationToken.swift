@@ -77,6 +77,12 @@ public final class NotificationToken: Sendable {
         keeper.afterSkip?()
     }
 
+    /// Whether it is of an observation of another realm than that of a session.
+    func isOther(than session: RealmSession) -> Bool {
+        guard case .running(_, let keeper) = state.withLock({ $0 }) else { return false }
+        return keeper.session !== session
+    }
+
     var isEnded: Bool {
         state.withLock { if case .ended = $0 { true } else { false } }
     }

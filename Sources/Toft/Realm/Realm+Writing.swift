@@ -9,7 +9,8 @@ extension Realm {
     /// cancelled. Waits for other writers, of any process. When it returns, the changes are on
     /// disk.
     /// - Parameters:
-    ///   - tokens: observers that this transaction is not told to.
+    ///   - tokens: observers of this realm that this transaction is not told to; one of another
+    ///     realm, also of the same file on another thread or queue, is an error.
     ///   - durability: when the changes are on disk, if not at once. Realm has nothing like it.
     ///   - block: makes the changes; an error that it throws cancels them.
     @discardableResult
@@ -17,6 +18,7 @@ extension Realm {
         withoutNotifying tokens: [NotificationToken] = [], durability: Durability = .immediate,
         _ block: () throws -> Result
     ) throws -> Result {
+        try session.requireOwn(tokens)
         try begin(tellsOwnCommits: !tokens.isEmpty)
         return try finishWrite(tokens, durability, block)
     }
@@ -33,7 +35,7 @@ extension Realm {
             throw error
         }
         if isInWriteTransaction {
-            try commitWrite(withoutNotifying: tokens, durability: durability)
+            try commit(tokens, durability)
         }
         return result
     }
@@ -65,6 +67,11 @@ extension Realm {
     public func commitWrite(
         withoutNotifying tokens: [NotificationToken] = [], durability: Durability = .immediate
     ) throws {
+        try session.requireOwn(tokens)
+        try commit(tokens, durability)
+    }
+
+    private func commit(_ tokens: [NotificationToken], _ durability: Durability) throws {
         defer { Diagnostics.deliver() }
         do throws(EngineError) {
             try session.verify()

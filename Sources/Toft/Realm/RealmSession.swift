@@ -228,6 +228,16 @@ final class RealmSession {
 // MARK: Commits
 
 extension RealmSession {
+    /// Throws where observers that a commit is not to tell are another realm's: it would tell them.
+    func requireOwn(_ tokens: [NotificationToken]) throws {
+        guard !tokens.contains(where: { $0.isOther(than: self) }) else {
+            throw Realm.Error(
+                .wrongRealm,
+                "A token in withoutNotifying is of another realm. A write leaves out only "
+                    + "observers of the realm that it is called of, on its thread, queue or actor.")
+        }
+    }
+
     /// Commits the write transaction. The engine makes no version of one that changed nothing, and
     /// tells nobody; the realm's own observers hear of it, as in Realm.
     func commit(_ durability: Realm.Durability, withoutNotifying tokens: [NotificationToken])
