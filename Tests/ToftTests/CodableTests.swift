@@ -50,6 +50,15 @@ class Puppy: Object, Codable {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+/// Each has an id, a code and a time of its own, though nobody gives it any.
+final class Postcard: Object, Codable {
+    @Persisted(primaryKey: true) var id: ObjectId
+    @Persisted(indexed: true) var code: UUID
+    @Persisted var sent: Date
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite("Codable classes")
 struct CodableTests {
     static let types: [ObjectBase.Type] = [Puppy.self, Toy.self, Collar.self]
@@ -167,5 +176,15 @@ struct CodableTests {
                 #expect(puppy.name == "Max" && puppy.toys.count == 2)
             }
         }
+    }
+
+    @Test
+    func `What is drawn for an object is encoded as the object goes on having it`() throws {
+        let parcel = Postcard()
+        let first = try JSONDecoder().decode(Postcard.self, from: JSONEncoder().encode(parcel))
+        #expect(first.id == parcel.id && first.code == parcel.code && first.sent == parcel.sent)
+        let again = Postcard(value: parcel)
+        #expect(again.id == parcel.id && again.code == parcel.code && again.sent == parcel.sent)
+        #expect(Postcard().id != parcel.id && Postcard().code != parcel.code)
     }
 }

@@ -1,3 +1,4 @@
+public import Foundation
 internal import ToftModel
 
 /// What a `@Persisted` property can hold. Every conformance is Toft's own; apps name it at most in
@@ -65,6 +66,13 @@ public protocol _PersistableInsideOptional: RealmCollectionValue {
 public protocol _Indexable {}
 /// What may be a primary key: Int and its kin, String, UUID, ObjectId, each also optional.
 public protocol _PrimaryKey {}
+
+/// Types of which a bare declaration starts differently each time: Date, UUID, ObjectId.
+public protocol _DrawnDefault: _Persistable {}
+
+extension Date: _DrawnDefault {}
+extension UUID: _DrawnDefault {}
+extension ObjectId: _DrawnDefault {}
 
 /// Types of primary keys that can be counted: integers of 64 bits.
 public protocol _AutoIncrementable {}

@@ -20,8 +20,8 @@ public struct Persisted<Value: _Persistable> {
     /// first stored property: adding an object to a realm writes it in place.
     @usableFromInline var column: Int32
     @usableFromInline let traits: _PersistedTraits
-    /// The value while unmanaged, nil until a bare declaration is first read; of a managed
-    /// collection, the collection.
+    /// The value while unmanaged, nil until a bare declaration is first read that always starts as
+    /// the same; of a managed collection, the collection.
     @usableFromInline var value: Value?
 
     @usableFromInline init(value: Value?, traits: _PersistedTraits) {
@@ -146,6 +146,28 @@ public enum DeleteRule: Int, Sendable {
         case .cascade: .cascade
         case .deny: .deny
         }
+    }
+}
+
+// A default that is drawn, or tells the time, is made with the object: reading, encoding and adding
+// it give the same one.
+extension Persisted where Value: _DrawnDefault {
+    /// A property that starts as the present time, or as an id of its own.
+    public init() { self.init(value: Value._initial(), traits: .plain) }
+}
+
+extension Persisted where Value: _DrawnDefault & _Indexable {
+    /// A property with an index or without, which starts as the present time, or as an id of its
+    /// own.
+    public init(indexed: Bool) {
+        self.init(value: Value._initial(), traits: indexed ? .indexed : .plain)
+    }
+}
+
+extension Persisted where Value: _DrawnDefault & _PrimaryKey {
+    /// The primary key, or a plain property, which starts as an id of its own.
+    public init(primaryKey: Bool) {
+        self.init(value: Value._initial(), traits: primaryKey ? .primaryKey : .plain)
     }
 }
 
