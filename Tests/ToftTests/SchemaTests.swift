@@ -4,6 +4,20 @@ import Testing
 
 @testable import Toft
 
+private final class MistypedKey: Object {
+    @Persisted var name: String
+
+    override class func primaryKey() -> String? { "nmae" }
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private final class MistypedIndex: Object {
+    @Persisted var age: Int
+
+    override class func indexedProperties() -> [String] { ["agee"] }
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite("Classes become a schema")
 struct SchemaTests {
     @Test
@@ -141,5 +155,20 @@ struct SchemaTests {
     func `Every code of the engine has the same name and number here`() {
         let codes = Realm.Error.Code.allCases.map { "\($0) \($0.rawValue)" }
         #expect(codes == ErrorCodes.engine)
+    }
+
+    @Test
+    func `A name that is no property's is refused where a class gives it`() throws {
+        for (type, name) in [(MistypedKey.self, "nmae"), (MistypedIndex.self, "agee")]
+            as [(ObjectBase.Type, String)]
+        {
+            do {
+                _ = try Realm(configuration: TestRealm.inMemory([type]))
+                Issue.record("'\(name)' was taken")
+            } catch {
+                #expect((error as? Realm.Error)?.code == .invalidSchema)
+                #expect("\(error)".contains("'\(name)'"))
+            }
+        }
     }
 }

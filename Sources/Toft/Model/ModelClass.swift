@@ -17,6 +17,8 @@ final class ModelClass: Sendable {
     let clearedWhenAdded: [ModelProperty]
     /// Whether instances have no state but that of their object.
     let isStateless: Bool
+    /// What is wrong with the names that its functions give; nil where all are those of properties.
+    let namesError: String?
     private let positions: [String: Int]
 
     private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
@@ -48,6 +50,7 @@ final class ModelClass: Sendable {
         let base = type._isEmbedded ? EmbeddedObject.self : ObjectBase.self
         isStateless = fields.count == properties.count + Self.fields(of: base).count
         primaryKey = properties.first(where: \.isPrimaryKey)
+        namesError = LegacyNames(type).error(name, Set(properties.map(\.name)))
         positions = Dictionary(
             properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -71,6 +74,7 @@ final class ModelClass: Sendable {
         clearedInAccessors = []
         clearedWhenAdded = []
         isStateless = true
+        namesError = nil
         primaryKey = properties.first(where: \.isPrimaryKey)
         positions = Dictionary(
             properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -130,6 +134,18 @@ private struct LegacyNames {
         primaryKey = (type as? Object.Type)?.primaryKey()
         indexed = type.indexedProperties()
         mapping = type.propertiesMapping()
+    }
+
+    /// The first name that is not one of the class's properties, for a message.
+    func error(_ className: String, _ properties: Set<String>) -> String? {
+        if let primaryKey, !properties.contains(primaryKey) {
+            return "primaryKey() of '\(className)' gives '\(primaryKey)', which is not the name of "
+                + "a persisted property."
+        }
+        return indexed.first { !properties.contains($0) }.map {
+            "indexedProperties() of '\(className)' gives '\($0)', which is not the name of a "
+                + "persisted property."
+        }
     }
 }
 

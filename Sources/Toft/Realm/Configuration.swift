@@ -231,6 +231,9 @@ extension Realm.Configuration {
     {
         let isThread: Bool = if case .thread = confinement { true } else { false }
         let classes = takesFile ? [] : models
+        for case let error? in classes.map(\.namesError) {
+            throw EngineError(.invalidSchema, error)
+        }
         var configuration = ToftEngine.Configuration(
             location: location, mode: readOnly ? .readOnly : .readWrite,
             schema: takesFile ? nil : ToftModel.Schema(classes.map { $0.schema }),
