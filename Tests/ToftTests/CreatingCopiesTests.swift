@@ -231,6 +231,32 @@ struct CreatingCopiesTests {
             #expect(realm.objects(Person.self).map(\.age) == [31])
         }
     }
+
+    @Test
+    func `Dictionaries within one another are taken to a depth, and refused beyond it`() throws {
+        func chain(_ count: Int) -> [String: Any] {
+            var person: [String: Any] = ["id": 1]
+            for id in 2..<count + 1 { person = ["id": id, "boss": person] }
+            return person
+        }
+        try TestRealm.with([Person.self, Dog.self]) { realm in
+            // Of which time and stack grow with the depth and not with its square.
+            let start = ContinuousClock.now
+            try realm.write { realm.create(Person.self, value: chain(500), update: .all) }
+            #expect(realm.objects(Person.self).count == 500)
+            #expect(ContinuousClock.now - start < .seconds(2))
+            try realm.write {
+                expectError(.invalidArgument) {
+                    realm.create(Person.self, value: chain(502), update: .all)
+                }
+                expectError(.invalidArgument) { _ = Person(value: chain(3_000)) }
+                expectError(.invalidArgument) {
+                    realm.dynamicCreate("Person", value: chain(3_000), update: .all)
+                }
+            }
+            #expect(realm.objects(Person.self).count == 500)
+        }
+    }
 }
 
 final class Garden: Object {

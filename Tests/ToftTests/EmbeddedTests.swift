@@ -317,4 +317,19 @@ struct EmbeddedTests {
             #expect(houses(realm) == 0)
         }
     }
+
+    @Test
+    func `An embedded object that its owner has lost is told to be deleted`() throws {
+        try TestRealm.with(Self.types) { realm in
+            let ann = Resident(1, House("Elm"), earlier: [House("a"), House("b")])
+            try realm.write {
+                realm.add(ann)
+                let kept = Array(ann.earlier)
+                ann.earlier.removeAll()
+                expectError(.objectDeleted) { ann.earlier.append(objectsIn: kept) }
+                expectError(.objectDeleted) { ann.house = kept[0] }
+                #expect(ann.earlier.isEmpty && ann.house?.street == "Elm")
+            }
+        }
+    }
 }

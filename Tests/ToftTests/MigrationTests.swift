@@ -530,4 +530,30 @@ struct MigrationTests {
             #expect(throws: Realm.Error.self) { try both.get() }
         }
     }
+
+    @Test
+    func `An object that a migration creates has the defaults of its class`() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("cats.realm")
+            let types: [ObjectBase.Type] = [Cat.self]
+            do {
+                let configuration = Realm.Configuration(fileURL: url, objectTypes: types)
+                let realm = try Realm(configuration: configuration)
+                try realm.write { realm.add(Cat("Tom", .wild, .novice)) }
+            }
+            let realm = try Realm(
+                configuration: Realm.Configuration(
+                    fileURL: url, schemaVersion: 1,
+                    migrationBlock: { migration, _ in
+                        // The friend is there: what is not given stays.
+                        let tom = ["name": "Tom"]
+                        migration.create("Cat", value: ["name": "Kim", "friend": tom])
+                        migration.create("Cat", value: ["name": "Lea", "rank": 10])
+                    }, objectTypes: types))
+            let cats = realm.objects(Cat.self).sorted(byKeyPath: "name")
+            #expect(cats.map(\.name) == ["Kim", "Lea", "Tom"])
+            #expect(cats.map(\.rank) == [.expert, .master, .novice])
+            #expect(cats.map(\.mood) == [.calm, .calm, .wild])
+        }
+    }
 }

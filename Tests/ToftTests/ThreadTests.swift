@@ -195,4 +195,20 @@ struct ThreadTests {
             #expect(realm.objects(Person.self).count == 1)
         }
     }
+
+    @Test
+    func `On another thread an object is not taken for a deleted one`() throws {
+        let realm = try Realm(configuration: TestRealm.inMemory())
+        let person = Person(1, "Ada")
+        try realm.write { realm.add(person) }
+        let there = Box(person)
+        try elsewhere {
+            expectError(.wrongThread) { _ = there.value.isInvalidated }
+            let text = try Realm.attempt { there.value.description }
+            #expect(text == "[object of another thread, queue or actor]")
+        }
+        #expect(!person.isInvalidated)
+        try realm.write { realm.delete(person) }
+        #expect(person.isInvalidated && person.description == "[invalid object]")
+    }
 }

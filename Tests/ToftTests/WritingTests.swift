@@ -388,4 +388,26 @@ struct WritingTests {
             #expect(dogs[0].isSameObject(as: dogs[0]))
         }
     }
+
+    @Test
+    func `An object stays in sets and dictionaries when it is added`() throws {
+        try TestRealm.with { realm in
+            let ada = Person(1, "Ada"), rex = Dog("Rex")
+            var visits: [Object: Int] = [ada: 1, rex: 2]
+            let before = (ada.hashValue, rex.hashValue)
+            try realm.write {
+                realm.add(ada)
+                realm.add(rex)
+            }
+            #expect(before == (ada.hashValue, rex.hashValue))
+            #expect(visits[ada] == 1 && visits[rex] == 2)
+            // Another instance of the same row is the same where the class has a key.
+            let found = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
+            #expect(found !== ada && found == ada && found.hashValue == ada.hashValue)
+            visits[found] = 3
+            #expect(visits.count == 2 && visits[ada] == 3)
+            try realm.write { realm.delete(ada) }
+            #expect(visits[ada] == 3 && visits[found] == 3)
+        }
+    }
 }

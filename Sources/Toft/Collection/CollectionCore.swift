@@ -62,7 +62,7 @@ public final class _CollectionCore {
         let root = (element as? any ProjectionObservable)?.erasedRoot
         if let object = root ?? element as? ObjectBase {
             guard let row = object.row else { return nil }
-            guard row.isValid else {
+            guard try row.isValid else {
                 throw Realm.Error(.objectDeleted, "The object has been deleted or invalidated.")
             }
             return try results.index(of: .link(row.handle.ref))

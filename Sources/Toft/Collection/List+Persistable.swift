@@ -27,7 +27,9 @@ extension List: _Persistable {
     }
 
     public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> List {
-        if conversion.isLive, let list = any as? List, !Element._isEmbedded || list.isUnmanaged {
+        if conversion.isLive, Swift.type(of: any.flattened as Any) is AnyClass,
+            let list = any as? List, !Element._isEmbedded || list.isUnmanaged
+        {
             return list
         }
         let list = List()

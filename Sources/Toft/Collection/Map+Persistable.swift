@@ -42,7 +42,9 @@ extension Map: _Persistable {
     }
 
     public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> Map {
-        if conversion.isLive, let map = any as? Map, !Value._isEmbedded || map.isUnmanaged {
+        if conversion.isLive, Swift.type(of: any.flattened as Any) is AnyClass,
+            let map = any as? Map, !Value._isEmbedded || map.isUnmanaged
+        {
             return map
         }
         let map = Map()

@@ -34,7 +34,11 @@ extension MutableSet: _Persistable {
     public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws
         -> MutableSet
     {
-        if conversion.isLive, let set = any as? MutableSet { return set }
+        if conversion.isLive, Swift.type(of: any.flattened as Any) is AnyClass,
+            let set = any as? MutableSet
+        {
+            return set
+        }
         guard let any = any.flattened else { return MutableSet() }
         guard let sequence = any as? any Sequence else { throw conversion.mismatch(any) }
         return MutableSet(try elements(of: sequence, conversion))

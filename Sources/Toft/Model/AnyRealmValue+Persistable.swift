@@ -62,6 +62,11 @@ extension AnyRealmValue: _Persistable, _Indexable {
         -> AnyRealmValue
     {
         guard let any = any.flattened, depth <= Limits.nestedCollections else { return .none }
+        if let object = Object.found(in: any) {
+            return .object(
+                try conversion.builder.object(
+                    Swift.type(of: object), from: object, at: conversion.path))
+        }
         switch any {
         case .object(let object) as AnyRealmValue:
             return try converted(object, conversion, depth: depth)
@@ -69,10 +74,6 @@ extension AnyRealmValue: _Persistable, _Indexable {
             // A list that is given to an unmanaged object becomes its own.
             return conversion.isLive
                 ? value : try converted(value.content, conversion, depth: depth)
-        case let object as Object:
-            return .object(
-                try conversion.builder.object(
-                    Swift.type(of: object), from: object, at: conversion.path))
         case let scalar as any _Scalar: return _make(scalar._engineValue)
         case let map as any DescribedMap:
             return try dictionary(map.anyEntries, conversion, depth)

@@ -133,9 +133,11 @@ extension RealmSession {
 
     /// What a mixed property stores; nil for what it can't.
     private func mixedValue(_ any: Any, _ property: PropertyHandle) throws -> Value? {
+        if let object = ObjectBase.found(in: any) {
+            return .link(try dynamicTarget(object, of: property))
+        }
         switch any {
         case let value as AnyRealmValue: return value.known
-        case let object as ObjectBase: return .link(try dynamicTarget(object, of: property))
         case let scalar as any _Scalar: return scalar._engineValue.value
         case let entries as [String: Any?]:
             return .dictionary(
@@ -150,7 +152,7 @@ extension RealmSession {
 
     /// The object that is to be linked to: a managed one, or one that is made of values.
     private func dynamicTarget(_ any: Any, of property: PropertyHandle) throws -> ObjectRef {
-        if let object = any as? ObjectBase, let row = object.row {
+        if let object = ObjectBase.found(in: any), let row = object.row {
             guard row.session === self else {
                 throw Realm.Error(.wrongRealm, "The object is one of another realm.")
             }
@@ -159,7 +161,7 @@ extension RealmSession {
         guard let id = property.targetClassID else { throw property.mismatch(any) }
         let target = try engine.classHandle(id)
         let policy: Realm.UpdatePolicy = target.primaryKey == nil ? .error : .modified
-        return try dynamicCreate(any, in: target, policy).ref
+        return try nested { try dynamicCreate(any, in: target, policy).ref }
     }
 
     func dynamicCreate(_ any: Any, in owner: ClassHandle, _ policy: Realm.UpdatePolicy) throws
@@ -182,9 +184,29 @@ extension RealmSession {
                 later.append(property)
             }
         }
+        if let defaults, try policy == .error || !exists(values, owner) {
+            values += try defaults.values(of: owner, besides: Set(values.map(\.property)))
+        }
         let made = try engine.create(owner.id, values, policy: policy.engine)
         for property in later { try dynamicSet(given[property.name] ?? nil, property, of: made) }
         return made
+    }
+
+    /// Whether there is an object with the primary key among some values.
+    private func exists(_ values: [(property: PropertyID, value: Value)], _ owner: ClassHandle)
+        throws -> Bool
+    {
+        guard let key = owner.primaryKey else { return false }
+        let value = values.first { $0.property == key.id }?.value ?? .null
+        return try engine.find(value, in: owner.id) != nil
+    }
+
+    /// Runs what makes an object of values in another one's. Throws beyond the greatest depth.
+    private func nested<Result>(_ body: () throws -> Result) throws -> Result {
+        try NestedValues.check(dynamicDepth)
+        dynamicDepth += 1
+        defer { dynamicDepth -= 1 }
+        return try body()
     }
 
     /// Sets a property of any kind.
@@ -230,8 +252,12 @@ extension RealmSession {
         let owner = try engine.classHandle(property.targetClassID ?? 0)
         let properties = try given.keys.map { try owner.property(dynamicName: $0) }
         let made = try make()
-        for property in properties {
-            try dynamicSet(given[property.name] ?? nil, property, of: made)
+        let defaults = try defaults?.values(of: owner, besides: Set(properties.map(\.id)))
+        for (id, value) in defaults ?? [] { try made.set(id, value) }
+        try nested {
+            for property in properties {
+                try dynamicSet(given[property.name] ?? nil, property, of: made)
+            }
         }
     }
 }
@@ -313,7 +339,7 @@ extension PropertyHandle {
     fileprivate func mismatch(_ any: Any) -> Realm.Error {
         Realm.Error(
             .typeMismatch,
-            "'\(className).\(name)' can't take '\(any)', which is \(Swift.type(of: any)).")
+            "'\(className).\(name)' can't take '\(shown(any))', which is \(Swift.type(of: any)).")
     }
 
     /// The elements of a collection that an app gives, with their keys where it is a dictionary.

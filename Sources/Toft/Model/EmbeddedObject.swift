@@ -54,6 +54,12 @@ extension RealmSession {
     static func requireUnowned(_ objects: some Collection<ObjectBase>) throws {
         var seen: Set<ObjectIdentifier> = []
         for object in objects {
+            if let row = object.row, try !row.isValid {
+                throw Realm.Error(
+                    .objectDeleted,
+                    "Can't set a link to an embedded object that has been deleted: it is, when its "
+                        + "owner's property, list or map loses it. Make a copy before that.")
+            }
             guard object.row == nil, seen.insert(ObjectIdentifier(object)).inserted else {
                 let name = ModelClass.name(of: type(of: object))
                 throw Realm.Error(

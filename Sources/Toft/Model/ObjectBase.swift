@@ -12,6 +12,8 @@ open class ObjectBase: CustomStringConvertible {
     @exclusivity(unchecked) private final var key: Int64 = 0
     /// Where the row lies, as it was when it was last looked for.
     @exclusivity(unchecked) @usableFromInline private(set) final var view = RowCursor()
+    /// The hash of a live object whose primary key has been read; 0 before.
+    @exclusivity(unchecked) private final var managedHash = 0
     /// Whether a collection may have been made for the object, and lie in it. Not for apps.
     @exclusivity(unchecked) public final var _hasCollections = false
     /// Set in the instances that find out what a key path names.
@@ -47,10 +49,11 @@ open class ObjectBase: CustomStringConvertible {
     // MARK: State
 
     /// Whether the object has been deleted or its realm invalidated; its properties can't be read
-    /// then. Never for an unmanaged object. Safe on any thread and at any time.
+    /// then. Never for an unmanaged object. Safe at any time; on another thread than the realm's it
+    /// is misuse, with code `.wrongThread`, and false.
     open var isInvalidated: Bool {
         guard let row else { return false }
-        return !row.isValid
+        return Misuse.reporting { try !row.isValid } ?? false
     }
 
     /// Every property with its value, linked objects down to a few levels.
@@ -71,15 +74,36 @@ open class ObjectBase: CustomStringConvertible {
     open func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? ObjectBase else { return false }
         if self === other { return true }
-        guard let row, hasStableIdentity else { return false }
-        return other.row.map { row.isSame(as: $0) } ?? false
+        guard let row, hasStableIdentity, let theirs = other.row, row.isSame(as: theirs) else {
+            return false
+        }
+        // Instances of a deleted object may have been hashed while its key could be read, or not.
+        return hash == other.hash
     }
 
-    /// What `hash(into:)` uses: goes with `isEqual`.
+    /// What `hash(into:)` uses: goes with `isEqual`. By the primary key where the class has one, so
+    /// that adding an object does not change it: set the key before the object goes into a set or a
+    /// dictionary, and one that `add` counts by adding. By the instance in other classes.
     open var hash: Int {
-        guard let row, hasStableIdentity else { return ObjectIdentifier(self).hashValue }
-        return row.handle.ref.hashValue
+        guard let row else {
+            guard let key = ModelClass.of(type(of: self)).primaryKey else {
+                return ObjectIdentifier(self).hashValue
+            }
+            return Self.hash(key.storedValue(in: self))
+        }
+        // Threads share frozen objects, so nothing may be left behind in one.
+        if isFrozen { return row.handle.ref.hashValue }
+        guard let key = row.home.binding.owner.primaryKey else {
+            return ObjectIdentifier(self).hashValue
+        }
+        if managedHash != 0 { return managedHash }
+        // What can't be read, as it is deleted, is told apart by its row.
+        guard let value = try? row.value(of: key.id) else { return row.handle.ref.hashValue }
+        managedHash = Self.hash(value)
+        return managedHash
     }
+
+    private static func hash(_ key: Value?) -> Int { (key ?? .null).hashValue }
 
     private final var hasStableIdentity: Bool {
         isFrozen || home?.binding.owner.primaryKey != nil
@@ -131,9 +155,18 @@ struct ManagedRow {
     var session: RealmSession { home.session }
     var handle: ObjectHandle { home.binding.engine.handle(key, home.binding.owner) }
 
-    /// Whether the object exists; false too where that can't be found out: on another thread, after
-    /// the realm was closed.
-    var isValid: Bool { (try? handle.isValid) ?? false }
+    /// Whether the object exists; false too after the realm was closed. Throws on another thread.
+    var isValid: Bool {
+        get throws(EngineError) {
+            do throws(EngineError) {
+                try home.session.verifyPlace()
+                return try handle.isValid
+            } catch {
+                guard error.code == .wrongThread else { return false }
+                throw error
+            }
+        }
+    }
 
     /// Throws unless the object exists and may be read here and now.
     func requireValid() throws {
@@ -141,6 +174,12 @@ struct ManagedRow {
         guard try handle.isValid else {
             throw Realm.Error(.objectDeleted, "The object has been deleted or invalidated.")
         }
+    }
+
+    /// The value of a property, where it may be read here and now.
+    func value(of id: PropertyID) throws -> Value {
+        try home.verify()
+        return try handle.value(id)
     }
 
     func isSame(as other: ManagedRow) -> Bool {
@@ -165,6 +204,7 @@ extension ObjectBase {
     @inline(__always)
     final func move(to key: Int64, _ view: RowCursor) {
         if _hasCollections { forgetCollections() }
+        managedHash = 0
         self.key = key
         self.view = view
     }

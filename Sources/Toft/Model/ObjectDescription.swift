@@ -1,3 +1,5 @@
+internal import Foundation
+internal import ToftEngine
 internal import ToftModel
 
 /// Objects and collections as text, as Realm writes them: every property, linked objects within, to
@@ -15,7 +17,11 @@ enum ObjectDescription {
 
     private static func text(of object: ObjectBase, _ depth: Int) -> String {
         guard depth > 0 else { return tooDeep }
-        guard !object.isInvalidated else { return "[invalid object]" }
+        do throws(EngineError) {
+            guard try object.row?.isValid ?? true else { return "[invalid object]" }
+        } catch {
+            return "[object of another thread, queue or actor]"
+        }
         let model = object.objectSchema.model
         let lines = model.properties.filter { $0.shape.type != .linkingObjects }.map { property in
             let value: Any? =
@@ -59,7 +65,7 @@ enum ObjectDescription {
         case let collection as any RealmCollection: text(of: collection, depth)
         case let map as any DescribedMap: text(of: map, depth)
         case let mixed as AnyRealmValue: text(of: mixed.content, depth)
-        case let value?: "\(value)"
+        case let value?: shown(value)
         }
     }
 
@@ -73,5 +79,24 @@ enum ObjectDescription {
         let core = try? (collection as? any RealmCollection)?._core()
         guard let found = object ?? core else { return "0x0" }
         return "0x" + String(UInt(bitPattern: ObjectIdentifier(found)), radix: 16)
+    }
+}
+
+/// A value for a message or a description: as Swift prints it, except a `Date` that is no time, on
+/// which Foundation stops the process, also where it is in an array or a dictionary.
+func shown(_ any: Any, depth: Int = 3) -> String {
+    switch any {
+    case let date as Date:
+        let seconds = date.timeIntervalSinceReferenceDate
+        // More than 30,000 years to either side of 2001.
+        return abs(seconds) < 1e12 ? "\(date)" : "\(seconds) seconds from 2001"
+    case let values as [Any]:
+        guard depth > 0 else { return "[…]" }
+        return "[" + values.map { shown($0, depth: depth - 1) }.joined(separator: ", ") + "]"
+    case let entries as [String: Any]:
+        guard depth > 0 else { return "[…]" }
+        let texts = entries.map { "\"\($0)\": \(shown($1, depth: depth - 1))" }
+        return "[" + texts.joined(separator: ", ") + "]"
+    default: return "\(any)"
     }
 }

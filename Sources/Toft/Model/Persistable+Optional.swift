@@ -43,7 +43,8 @@ extension Optional where Wrapped == Any {
     /// Nil for nil, for `NSNull`, and for an optional inside that is nil.
     var flattened: Any? {
         guard let value = self else { return nil }
-        if value is NSNull { return nil }
+        // No dictionary is cast to a class: Foundation would turn all of it into its own objects.
+        if Swift.type(of: value) is AnyClass, value is NSNull { return nil }
         if let optional = value as? any AnyOptional { return optional.anyValue.flattened }
         return value
     }

@@ -15,30 +15,68 @@ public struct _ValueConversion {
 
     func mismatch(_ any: Any) -> Realm.Error {
         Realm.Error(
-            .typeMismatch, "'\(path)' can't take '\(any)', which is \(Swift.type(of: any)).")
+            .typeMismatch, "'\(path)' can't take '\(shown(any))', which is \(Swift.type(of: any)).")
+    }
+}
+
+/// How deep objects may be given as dictionaries and arrays within one another: each takes stack.
+enum NestedValues {
+    static let limit = 500
+
+    /// - Parameter depth: the number of objects around one that is to be made.
+    static func check(_ depth: Int) throws {
+        guard depth < limit else {
+            throw Realm.Error(
+                .invalidArgument,
+                "Objects are given as dictionaries or arrays more than \(limit) deep within one "
+                    + "another. Create the inner ones first, and give these.")
+        }
+    }
+}
+
+extension ObjectBase {
+    /// The object that came as `Any`; nil for anything else. To cast a dictionary or an array to a
+    /// class, Foundation would first turn all that is in it into objects of its own.
+    static func found(in any: Any) -> Self? {
+        Swift.type(of: any) is AnyClass ? any as? Self : nil
     }
 }
 
 /// Makes objects of what an app gives where an object is due: a dictionary, an array, another
 /// object.
 protocol ObjectBuilder {
+    /// The number of objects around the one that is made.
+    var depth: Int { get set }
+
     func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at path: String) throws
         -> Model
 }
 
 /// Makes unmanaged objects.
 struct UnmanagedBuilder: ObjectBuilder {
+    var depth = 0
+
     func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at path: String) throws
         -> Model
     {
-        if let object = any as? Model, !Model._isEmbedded || object.row == nil { return object }
+        if let object = Model.found(in: any), !Model._isEmbedded || object.row == nil {
+            return object
+        }
         let object = type.init()
-        try assign(any, to: object)
+        try within().assign(any, to: object)
         return object
     }
 }
 
 extension ObjectBuilder {
+    /// The same for what is in the object that is made.
+    func within() throws -> Self {
+        try NestedValues.check(depth)
+        var builder = self
+        builder.depth += 1
+        return builder
+    }
+
     /// Sets an unmanaged object's properties: those that a dictionary names, all in the order of
     /// declaration of an array, or those that another object has too. Gives back which ones.
     @discardableResult
@@ -66,10 +104,12 @@ private enum GivenValues {
     case object(ObjectBase, ModelClass)
 
     init(_ any: Any, for model: ModelClass) throws {
-        switch any {
-        case let object as ObjectBase:
+        if let object = ObjectBase.found(in: any) {
             try object.row?.requireValid()
             self = .object(object, ModelClass.of(Swift.type(of: object)))
+            return
+        }
+        switch any {
         case let dictionary as [String: Any]:
             self = .dictionary(dictionary)
         case let dictionary as [String: Any?]:

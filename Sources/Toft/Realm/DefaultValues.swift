@@ -18,18 +18,39 @@ struct DefaultValues: Sendable {
                 property.hasDefault
             else { return false }
             // A default that is computed may be nil for one object and not for the next.
-            let value = Self.value(of: property.value(in: model.type.init())) ?? .null
+            let value = property.storedValue(in: model.type.init()) ?? .null
             try value.withBorrowed(use)
             return true
         }
     }
 
-    /// Nil for nil, links and collections.
-    private static func value(of any: Any) -> Value? {
+    /// The defaults of a class besides those of links and collections, for an object of which some
+    /// properties are given.
+    func values(of owner: ClassHandle, besides given: Set<PropertyID>) throws
+        -> [(property: PropertyID, value: Value)]
+    {
+        guard let model = models[owner.name] else { return [] }
+        let instance = model.type.init()
+        return try model.properties.compactMap { property in
+            guard property.hasDefault, let value = property.storedValue(in: instance) else {
+                return nil
+            }
+            let id = try owner.property(named: property.name).id
+            return given.contains(id) ? nil : (id, value)
+        }
+    }
+}
+
+extension ModelProperty {
+    /// The value of an unmanaged object's property as the database keeps it; nil for nil, links and
+    /// collections.
+    func storedValue(in object: ObjectBase) -> Value? { Self.stored(value(in: object)) }
+
+    private static func stored(_ any: Any) -> Value? {
         switch any {
         case let value as AnyRealmValue: value.scalar
         case let value as any _Scalar: value._engineValue.value
-        case let value as any _CustomPersistable: Self.value(of: value.persistableValue)
+        case let value as any _CustomPersistable: stored(value.persistableValue)
         default: nil
         }
     }

@@ -59,7 +59,8 @@ public struct Migration {
         }
     }
 
-    /// Creates an object of a class of the new schema.
+    /// Creates an object of a class of the new schema. Properties that are not given get the
+    /// class's defaults, except links and collections, which begin empty.
     @discardableResult
     public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
         new.dynamicCreate(typeName, value: value)
@@ -194,6 +195,7 @@ private final class NewRealm {
         if let made { return made }
         do throws(EngineError) {
             let realm = Realm(RealmSession(try engine.new(), configuration, .thread))
+            realm.session.defaults = DefaultValues(configuration.models)
             made = realm
             return realm
         } catch {

@@ -200,18 +200,19 @@ struct ManagedBuilder: ObjectBuilder {
     let policy: Realm.UpdatePolicy
     /// The copies that were made of objects; nil where unmanaged ones become managed themselves.
     var copies: ObjectCopies?
+    var depth = 0
 
     func object<Model: ObjectBase>(_ type: Model.Type, from any: Any, at path: String) throws
         -> Model
     {
-        if let object = any as? Model, keeps(object) { return object }
-        if copies != nil, let source = any as? ObjectBase { return try copy(source, type) }
+        if let object = Model.found(in: any), keeps(object) { return object }
+        if copies != nil, let source = ObjectBase.found(in: any) { return try copy(source, type) }
         if Model._isEmbedded {
             let object = type.init()
-            (object as? EmbeddedObject)?.given = try assign(any, to: object)
+            (object as? EmbeddedObject)?.given = try within().assign(any, to: object)
             return object
         }
-        return try create(type, of: any)
+        return try within().create(type, of: any)
     }
 
     /// Whether an object itself goes where it is given.
@@ -225,7 +226,7 @@ struct ManagedBuilder: ObjectBuilder {
     func create<Model: ObjectBase>(_ type: Model.Type, of any: Any) throws -> Model {
         let object = type.init()
         var given: Set<String> = []
-        if let copies, let source = any as? ObjectBase {
+        if let copies, let source = ObjectBase.found(in: any) {
             copies.begin(source, object, isKept: true)
             given = try assign(source, to: object)
         } else {

@@ -33,6 +33,10 @@ final class RealmSession {
     var isMakingWrite = false
     /// Whether observers are being told of a commit that changed nothing: they may make such.
     private var isTellingEmptyCommit = false
+    /// The defaults of objects that are made by the names of their classes: in migrations.
+    var defaults: DefaultValues?
+    /// The number of dictionaries around the object that is being made by its class's name.
+    var dynamicDepth = 0
     /// What is left to be written of objects that are being added.
     var unfinished: [() throws -> Void] = []
     var isFinishing = false
