@@ -399,4 +399,46 @@ struct RealmHabitsTests {
             }
         }
     }
+
+    @Test
+    func `A date that is no time is told, and does not stop the program`() throws {
+        try TestRealm.with { realm in
+            let never = Date(timeIntervalSince1970: .nan)
+            let far = Date(timeIntervalSince1970: 1e300)
+            for value in [never, far, [never], ["when": never]] as [Any] {
+                try realm.write {
+                    expectError(.typeMismatch) { realm.create(Dog.self, value: ["age": value]) }
+                    expectError(.typeMismatch) {
+                        realm.dynamicCreate("Dog", value: ["age": value])
+                    }
+                }
+            }
+            let everything = Everything()
+            everything.date = never
+            everything.dates.append(far)
+            #expect(everything.description.contains("date = nan seconds from 2001;"))
+        }
+    }
+
+    @Test
+    func `A number that would lose its value is refused`() throws {
+        let object = Everything()
+        let refused: [(String, Any)] = [
+            ("float", 1e300), ("float", 16_777_217), ("float", NSNumber(value: 16_777_217)),
+            ("maybeFloat", 1e300), ("floats", [16_777_217]), ("double", 9_007_199_254_740_993),
+            ("double", NSNumber(value: 9_007_199_254_740_993)), ("doubles", [UInt64.max]),
+        ]
+        for (name, value) in refused {
+            expectError(.typeMismatch) { object.setValue(value, forKey: name) }
+        }
+        // A fraction has no exact value in either type, and is rounded as it is written.
+        object.setValue(0.1, forKey: "float")
+        object.setValue(Double.infinity, forKey: "maybeFloat")
+        #expect(object.float == 0.1 && object.maybeFloat == .infinity)
+        object.setValue(16_777_216, forKey: "float")
+        object.setValue(NSNumber(value: 0.1), forKey: "double")
+        #expect(object.float == 16_777_216 && object.double == 0.1)
+        object.setValue(UInt64(1) << 63, forKey: "double")
+        #expect(object.double == 0x1p63)
+    }
 }

@@ -142,7 +142,11 @@ extension Float: _Scalar {
     }
     public func _store(_ object: ObjectBase, _ column: Int) { object.store(.float(self), column) }
     public static func _scalar(converting any: Any) -> Float? {
-        Double._scalar(converting: any).map { Float($0) }
+        if let whole = any as? any BinaryInteger { return Float(exactly: whole) }
+        guard let number = Double._scalar(converting: any) else { return nil }
+        if let given = any as? NSNumber, given.isWhole { return Float(exactly: number) }
+        let float = Float(number)
+        return float.isInfinite && number.isFinite ? nil : float
     }
 }
 
@@ -167,10 +171,25 @@ extension Double: _Scalar {
     public static func _scalar(converting any: Any) -> Double? {
         switch any {
         case let number as any BinaryFloatingPoint: Double(number)
-        case let number as any BinaryInteger: Double(number)
-        case let number as NSNumber: number.doubleValue
+        case let number as any BinaryInteger: Double(exactly: number)
+        case let number as NSNumber:
+            if number.isWhole, number.doubleValue < 0x1p63 {
+                Double(exactly: number.int64Value)
+            } else if number.isWhole {
+                Double(exactly: number.uint64Value)
+            } else {
+                number.doubleValue
+            }
         default: nil
         }
+    }
+}
+
+extension NSNumber {
+    /// Whether it was made of an integer.
+    fileprivate var isWhole: Bool {
+        let type = UInt8(bitPattern: objCType.pointee)
+        return type != UInt8(ascii: "d") && type != UInt8(ascii: "f")
     }
 }
 
