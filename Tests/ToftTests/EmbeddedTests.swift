@@ -332,4 +332,19 @@ struct EmbeddedTests {
             }
         }
     }
+
+    @Test
+    func `An object with a part that has an owner is refused as a whole`() throws {
+        try TestRealm.with(Self.types) { realm in
+            let ann = Resident(1, House("Elm"))
+            try realm.write { realm.add(ann) }
+            try realm.write {
+                let bob = Resident(2, House("Oak"))
+                bob.friend = Resident(3, ann.house)
+                expectError(.embeddedObject) { realm.add(bob) }
+                #expect(bob.realm == nil && bob.house?.realm == nil)
+            }
+            #expect(houses(realm) == 1 && realm.objects(Resident.self).count == 1)
+        }
+    }
 }

@@ -410,4 +410,36 @@ struct WritingTests {
             #expect(visits[ada] == 3 && visits[found] == 3)
         }
     }
+
+    @Test
+    func `What is refused leaves nothing of it behind`() throws {
+        try TestRealm.with { realm in
+            try realm.write { realm.add(Person(1, "Ada")) }
+            let boss = Person(5, "Eve"), child = Person(4, "Dan")
+            child.dogs.append(Dog("Rex"))
+            child.boss = boss
+            boss.boss = Person(1, "another Ada")
+            try realm.write {
+                expectError(.duplicatePrimaryKey) { realm.add(child) }
+                boss.boss = Person(4, "another Dan")
+                expectError(.duplicatePrimaryKey) { realm.add(child) }
+                expectError(.typeMismatch) {
+                    realm.create(
+                        Person.self,
+                        value: ["id": 6, "boss": ["id": 7], "dogs": [["name": "a"], ["age": "b"]]])
+                }
+                expectError(.duplicatePrimaryKey) {
+                    realm.create(
+                        Person.self, value: ["id": 6, "boss": ["id": 7, "boss": ["id": 1]]])
+                }
+            }
+            #expect(realm.objects(Person.self).map(\.id) == [1])
+            #expect(realm.objects(Dog.self).isEmpty)
+            #expect(child.realm == nil && boss.realm == nil && child.dogs.map(\.name) == ["Rex"])
+            // Without what was wrong it is taken.
+            boss.boss = child
+            try realm.write { realm.add(child) }
+            #expect(realm.objects(Person.self).count == 3 && boss.boss == child)
+        }
+    }
 }

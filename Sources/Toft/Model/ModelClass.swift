@@ -17,6 +17,8 @@ final class ModelClass: Sendable {
     let clearedWhenAdded: [ModelProperty]
     /// Whether instances have no state but that of their object.
     let isStateless: Bool
+    /// Whether objects may lead to others.
+    let leadsOn: Bool
     /// What is wrong with the names that its functions give; nil where all are those of properties.
     let namesError: String?
     private let positions: [String: Int]
@@ -50,6 +52,7 @@ final class ModelClass: Sendable {
         let base = type._isEmbedded ? EmbeddedObject.self : ObjectBase.self
         isStateless = fields.count == properties.count + Self.fields(of: base).count
         primaryKey = properties.first(where: \.isPrimaryKey)
+        leadsOn = properties.contains(where: \.leadsOn)
         namesError = LegacyNames(type).error(name, Set(properties.map(\.name)))
         positions = Dictionary(
             properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -74,6 +77,7 @@ final class ModelClass: Sendable {
         clearedInAccessors = []
         clearedWhenAdded = []
         isStateless = true
+        leadsOn = false
         namesError = nil
         primaryKey = properties.first(where: \.isPrimaryKey)
         positions = Dictionary(
@@ -224,6 +228,9 @@ extension ModelProperty {
             target: shape.target.map { ModelClass.name(of: $0) }, origin: origin,
             persistedName: persistedName)
     }
+
+    /// Whether there may be objects in it.
+    var leadsOn: Bool { shape.type == .link || shape.type == .mixed }
 
     /// The value that an object's property has, managed or not.
     func value(in object: ObjectBase) -> Any {

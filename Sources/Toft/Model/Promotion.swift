@@ -51,6 +51,8 @@ extension RealmSession {
                 "Embedded objects can't be added by themselves: assign one to a property of class "
                     + "'\(binding.model.name)' of its owner.")
         }
+        if !isFinishing { try checkAddition(of: object, policy) }
+        let given = given ?? givenNames[ObjectIdentifier(object)]
         // What is linked to may have a primary key where this has none.
         let destination = _Destination(session: self, policy: policy)
         let policy = binding.model.primaryKey == nil ? .error : policy
@@ -60,6 +62,12 @@ extension RealmSession {
         let handle = try engine.create(binding.classID, promotion.values, policy: policy.engine)
         ObjectContext(self, binding).adopt(object, key: handle.ref.key)
         try finish { try promotion.finish(handle) }
+    }
+
+    /// Throws where adding an object would, before anything is made.
+    private func checkAddition(of object: ObjectBase, _ policy: Realm.UpdatePolicy) throws {
+        var check = AdditionCheck(self, policy)
+        try check.check(object)
     }
 
     /// Writes what waited for a row. Rows that come with it wait for their turn, so that a long
@@ -94,7 +102,7 @@ extension RealmSession {
         }
     }
 
-    private func requireManagedHere(_ row: ManagedRow) throws {
+    func requireManagedHere(_ row: ManagedRow) throws {
         guard row.session === self else {
             throw Realm.Error(
                 .wrongRealm,

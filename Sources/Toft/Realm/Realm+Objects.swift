@@ -212,7 +212,11 @@ struct ManagedBuilder: ObjectBuilder {
             (object as? EmbeddedObject)?.given = try within().assign(any, to: object)
             return object
         }
-        return try within().create(type, of: any)
+        // It is added with the object around it, all or none.
+        let object = type.init()
+        let given = try within().assign(any, to: object)
+        if policy != .error { session.givenNames[ObjectIdentifier(object)] = given }
+        return object
     }
 
     /// Whether an object itself goes where it is given.
@@ -224,6 +228,7 @@ struct ManagedBuilder: ObjectBuilder {
     /// Creates or updates an object with what was given. A managed object of the same realm is a
     /// template, too.
     func create<Model: ObjectBase>(_ type: Model.Type, of any: Any) throws -> Model {
+        defer { session.givenNames = [:] }
         let object = type.init()
         var given: Set<String> = []
         if let copies, let source = ObjectBase.found(in: any) {

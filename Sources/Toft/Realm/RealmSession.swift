@@ -37,6 +37,8 @@ final class RealmSession {
     var defaults: DefaultValues?
     /// The number of dictionaries around the object that is being made by its class's name.
     var dynamicDepth = 0
+    /// The properties that were given for objects made of dictionaries, until these are added.
+    var givenNames: [ObjectIdentifier: Set<String>] = [:]
     /// What is left to be written of objects that are being added.
     var unfinished: [() throws -> Void] = []
     var isFinishing = false
