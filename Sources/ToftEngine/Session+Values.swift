@@ -10,7 +10,16 @@ struct LastRead {
     /// The epoch for which it holds; 0: none.
     var epoch: UInt64 = 0
     var classID: ClassID = 0
-    var reader: RowReader?
+    private let owned: RowReader?
+    /// Counted by `owned` alone: good as long as nothing else is read last.
+    let reader: Unmanaged<RowReader>?
+
+    init(epoch: UInt64 = 0, classID: ClassID = 0, reader: RowReader? = nil) {
+        self.epoch = epoch
+        self.classID = classID
+        owned = reader
+        self.reader = reader.map { .passUnretained($0) }
+    }
 
     @inline(__always)
     func serves(_ id: ClassID, _ now: UInt64) -> Bool { epoch == now && classID == id }
@@ -41,7 +50,7 @@ extension Session {
         try check()
         return try model { () throws(ModelError) in
             let key =
-                if try prepareToRead(id) { try lastRead.reader?.find(primaryKey) } else {
+                if let reader = try reader(id) { try reader.find(primaryKey) } else {
                     try view.find(primaryKey, try view.schema.classHandle(id: id))
                 }
             guard let key else { return false }
@@ -55,19 +64,19 @@ extension Session {
     func forEachCell(
         _ key: Int64, _ id: ClassID, _ ids: UnsafeBufferPointer<PropertyID>, _ body: CellReceiver
     ) throws(ModelError) {
-        if try prepareToRead(id) {
-            try lastRead.reader?.forEachCell(key, ids, body)
+        if let reader = try reader(id) {
+            try reader.forEachCell(key, ids, body)
         } else {
             try view.forEachCell(key, try view.schema.classHandle(id: id), ids, body)
         }
     }
 
-    /// Has `lastRead` read a class. False in a write transaction, and when frozen: threads may then
-    /// share the session.
+    /// What reads a class, good until another class is read. Nil in a write transaction, and when
+    /// frozen: threads may then share the session.
     @inline(__always)
-    private func prepareToRead(_ id: ClassID) throws(ModelError) -> Bool {
-        if lastRead.serves(id, epoch.pointee.number) { return true }
-        return try openReader(id)
+    private func reader(_ id: ClassID) throws(ModelError) -> Unmanaged<RowReader>? {
+        if lastRead.serves(id, epoch.pointee.number) { return lastRead.reader }
+        return try openReader(id) ? lastRead.reader : nil
     }
 
     /// A link may lead to another class and the next one back: the readers of some classes stay.

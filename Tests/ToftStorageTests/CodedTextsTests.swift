@@ -131,6 +131,41 @@ import ToftTestKit
         if !twin.isCommitted { #expect(twin.workshop.ownPages == 0) }
     }
 
+    /// Texts whose tags are equal.
+    private func alike(_ count: Int) -> [[UInt8]] {
+        var texts: [[UInt8]] = []
+        var number = 0
+        while texts.count < count {
+            let text = Array("text \(number)".utf8)
+            if text.withUnsafeBytes({ SoughtText($0).tag }) == 7 { texts.append(text) }
+            number += 1
+        }
+        return texts
+    }
+
+    @Test(arguments: [1, 3, 4, 5, 15, 16, 17, 40])
+    func `Each text is found by its code, also where all have the same tag`(count: Int) throws {
+        let texts = alike(count + 1)
+        let twin = try TableTwin(Self.columns)
+        for key in 0..<256 as Range<Int64> {
+            try twin.insert(key)
+            try twin.set(key, 1, .bytes(texts[Int(key) % count]))
+        }
+        try finish(twin)
+        var found: ClusterPage?
+        try twin.table.forEachLeaf { found = $0 }
+        let cluster = try #require(found)
+        let slice = try #require(try cluster.slice(ofColumn: Self.city))
+        #expect(slice.textCount == count)
+        for (index, text) in texts.enumerated() {
+            try text.withUnsafeBytes { bytes in
+                let code = try cluster.code(of: SoughtText(bytes), slice)
+                #expect((code != nil) == (index < count))
+                if let code { #expect(try cluster.heapBytes(slice.text(code)).elementsEqual(text)) }
+            }
+        }
+    }
+
     @Test func `Codes without text, texts outside the heap and a wrong count are found`() throws {
         let twin = try twin(rows: 256, different: 3)
         var found: ClusterPage?
@@ -156,6 +191,16 @@ import ToftTestKit
         #expect(try fails { $0.storeUInt16(300, at: $1.entry + ClusterLayout.entryTextCount) })
         #expect(try fails { $0.storeUInt32(1, at: $1.start + $1.geometry.texts) })
         #expect(try fails { $0.storeUInt32(0, at: $1.start + $1.geometry.texts + 4) })
+        #expect(try fails { $0.storeUInt8(0, at: $1.start + $1.geometry.tags + 1) })
+        #expect(try fails { $0.storeUInt8(1, at: $1.start + $1.geometry.tags) })
+        #expect(try fails { $0.storeUInt8(1, at: $1.start + $1.geometry.tags + 4) })
+        let least = ClusterLimits.leastTextRoom
+        for room in [least - 1, least, least + 1] {
+            let isRefused = try fails {
+                $0.storeUInt8(room, at: $1.entry + ClusterLayout.entryTextRoom)
+            }
+            #expect(isRefused == (room < least))
+        }
         for raw in [1 << 31 | 5_000, Int(UInt32.max), HeapCell.outside.raw] {
             #expect(try fails { $0.storeUInt32(raw, at: $1.start + $1.geometry.texts + 8) })
         }

@@ -43,7 +43,7 @@ extension ModelView {
             case .value(let value, _): return Int64(bitPattern: UInt64(littleEndian: value))
             case .unknown: break
             }
-            let tree = try openTree(owner.primaryKeySlot, owner.primaryKeyTree)
+            let tree = try uncountedTree(owner.primaryKeySlot, owner.primaryKeyTree)
             let entry = try stored { () throws(StorageError) in try tree.value(forKey: key.bytes) }
             return try entry.map { value throws(ModelError) in
                 try PrimaryKeyEntry.objectKey(value, property)

@@ -108,6 +108,12 @@ package final class ModelView: Sendable {
 
     /// A tree without the entries that are not flushed.
     func openTree(_ slot: Int, _ id: TreeID?) throws(ModelError) -> TreeReader {
+        try uncountedTree(slot, id).takeUnretainedValue()
+    }
+
+    /// The same for who counts no references. Good as long as the view.
+    @inline(__always)
+    func uncountedTree(_ slot: Int, _ id: TreeID?) throws(ModelError) -> Unmanaged<TreeReader> {
         guard let id else { throw .inconsistent("a tree was asked for that is not there") }
         do { return try slots.tree(slot, id: id, in: snapshot) } catch { throw .storage(error) }
     }

@@ -68,6 +68,34 @@ package final class RowReader {
     }
 }
 
+extension Unmanaged<RowReader> {
+    /// The same for who counts no references.
+    @inline(__always)
+    package func find(_ primaryKey: BorrowedValue) throws(ModelError) -> Int64? {
+        let found: Result<Int64?, ModelError> = _withUnsafeGuaranteedRef { reader in
+            do throws(ModelError) { return .success(try reader.find(primaryKey)) } catch {
+                return .failure(error)
+            }
+        }
+        return try found.get()
+    }
+
+    /// The same for who counts no references.
+    @inline(__always)
+    package func forEachCell(
+        _ key: Int64, _ ids: UnsafeBufferPointer<PropertyID>,
+        _ body: (PropertyType, ClassID, Cell) -> Void
+    ) throws(ModelError) {
+        let failure: ModelError? = _withUnsafeGuaranteedRef { reader in
+            do throws(ModelError) {
+                try reader.forEachCell(key, ids, body)
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw failure }
+    }
+}
+
 extension ClassHandle {
     /// What a visible property with one value is like.
     @inline(__always)

@@ -2,7 +2,7 @@ internal import Synchronization
 internal import ToftStorage
 
 /// The trees that a view has opened, one slot for each, so that finding one again is one load. Any
-/// thread.
+/// thread. What is handed out uncounted is good as long as the view.
 ///
 /// `@unchecked Sendable`: each slot is an atomic word, written once.
 final class TreeSlots: @unchecked Sendable {
@@ -21,14 +21,16 @@ final class TreeSlots: @unchecked Sendable {
 
     @inline(__always)
     func table(_ slot: Int, id: TreeID, in snapshot: Snapshot) throws(StorageError) -> TableReader {
-        if let table = tables[slot] { return table }
+        if let table = tables[slot] { return table.takeUnretainedValue() }
         return tables.keep(try snapshot.table(id), at: slot)
     }
 
     @inline(__always)
-    func tree(_ slot: Int, id: TreeID, in snapshot: Snapshot) throws(StorageError) -> TreeReader {
+    func tree(_ slot: Int, id: TreeID, in snapshot: Snapshot) throws(StorageError)
+        -> Unmanaged<TreeReader>
+    {
         if let tree = trees[slot] { return tree }
-        return trees.keep(try snapshot.orderedTree(id), at: slot)
+        return .passUnretained(trees.keep(try snapshot.orderedTree(id), at: slot))
     }
 }
 
@@ -44,11 +46,9 @@ private struct Slots<Object: AnyObject> {
     }
 
     @inline(__always)
-    subscript(slot: Int) -> Object? {
+    subscript(slot: Int) -> Unmanaged<Object>? {
         let word = words[slot].load(ordering: .acquiring)
-        return UnsafeRawPointer(bitPattern: word).map {
-            Unmanaged<Object>.fromOpaque($0).takeUnretainedValue()
-        }
+        return UnsafeRawPointer(bitPattern: word).map { Unmanaged<Object>.fromOpaque($0) }
     }
 
     /// Stores an object in a slot and returns it; if another thread was first, returns the object
@@ -61,7 +61,7 @@ private struct Slots<Object: AnyObject> {
             return object
         }
         Unmanaged.passUnretained(object).release()
-        return self[slot] ?? object
+        return self[slot]?.takeUnretainedValue() ?? object
     }
 
     func free() {

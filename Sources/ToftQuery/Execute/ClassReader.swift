@@ -51,8 +51,8 @@ final class ClassReader {
         }
         if let cluster = batch.cluster {
             do {
-                if try vector.use(column, of: cluster) { return }
-                try ClusterColumn(cluster, column).read(into: vector, wanted: wanted)
+                if try vector.use(column, of: cluster.pointee) { return }
+                try ClusterColumn(cluster.pointee, column).read(into: vector, wanted: wanted)
             } catch { throw .storage(error) }
             return
         }
@@ -154,7 +154,7 @@ final class ClassReader {
         _ batch: RowBatch, wanted: Selection,
         _ body: (Int, ClusterView, Int) throws(ModelError) -> Void
     ) throws(ModelError) {
-        if let cluster = batch.cluster {
+        if let cluster = batch.cluster?.pointee {
             var rows = wanted.rows
             while let row = rows.next() { try body(row, cluster, row) }
             return

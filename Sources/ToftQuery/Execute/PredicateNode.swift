@@ -82,7 +82,9 @@ final class TestNode: PredicateNode {
     }
 
     override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
-        if let cluster = batch.cluster, value.verdict(test, cluster) == .noRow { return .empty }
+        if let cluster = batch.cluster, value.verdict(test, cluster.pointee) == .noRow {
+            return .empty
+        }
         return test.evaluate(
             try value.evaluate(batch, wanted: wanted), count: batch.count, wanted: wanted)
     }
@@ -110,10 +112,10 @@ final class IntRangeNode: PredicateNode {
             return try scattered.evaluate(batch, wanted: wanted)
         }
         do {
-            let (values, nulls) = try cluster.nullableIntegers(column, &known)
-            let within = IntLoops.range(values, count: cluster.count, low, high)
+            let (values, nulls) = try cluster.pointee.nullableIntegers(column, &known)
+            let within = IntLoops.range(values, count: batch.count, low, high)
             guard let nulls else { return within }
-            return within.subtracting(Selection(bitmap: nulls, count: cluster.count))
+            return within.subtracting(Selection(bitmap: nulls, count: batch.count))
         } catch {
             throw .storage(error)
         }

@@ -15,7 +15,11 @@ final class RowBatch {
     /// Rows that have no object: behind a null link, or deleted meanwhile.
     private(set) var absent = Selection.empty
     /// The cluster whose rows the rows of the batch are, all of them and in its order.
-    private(set) var cluster: ClusterView?
+    ///
+    /// Good until the next filling. A pointer, since copying a view for each predicate costs as much
+    /// as finding a column in it.
+    private(set) var cluster: UnsafePointer<ClusterView>?
+    private let ownCluster: UnsafeMutablePointer<ClusterView>
     /// The values, in a batch of elements.
     var elements: Vector?
 
@@ -31,6 +35,7 @@ final class RowBatch {
 
     init(_ reader: ClassReader?) {
         self.reader = reader
+        ownCluster = .allocate(capacity: 1)
         ownKeys = .allocate(capacity: Selection.capacity)
         ownKeys.initialize(repeating: 0, count: Selection.capacity)
         owners = .allocate(capacity: Selection.capacity)
@@ -39,6 +44,7 @@ final class RowBatch {
     }
 
     deinit {
+        ownCluster.deallocate()
         ownKeys.deallocate()
         owners.deallocate()
     }
@@ -50,7 +56,8 @@ final class RowBatch {
 
     /// Makes the rows those of a cluster.
     func fill(_ cluster: ClusterView) {
-        self.cluster = cluster
+        ownCluster.initialize(to: cluster)
+        self.cluster = UnsafePointer(ownCluster)
         count = cluster.count
         keys = cluster.keys
         absent = .empty

@@ -15,12 +15,10 @@ struct Selection: Equatable, Sendable {
 
     /// The rows before `count`.
     static func first(_ count: Int) -> Selection {
-        if count >= capacity { return full }
+        let whole = count &>> 6
+        let rest: UInt64 = (1 &<< UInt64(truncatingIfNeeded: count & 63)) &- 1
         var words = SIMD4<UInt64>(repeating: 0)
-        for word in 0..<4 {
-            let rest = count - word * 64
-            words[word] = rest >= 64 ? .max : rest <= 0 ? 0 : (1 << UInt64(rest)) - 1
-        }
+        for word in 0..<4 { words[word] = whole > word ? .max : whole == word ? rest : 0 }
         return Selection(words)
     }
 

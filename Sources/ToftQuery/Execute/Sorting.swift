@@ -211,7 +211,7 @@ final class SortColumn {
     func notBehind(_ last: Leading, _ batch: RowBatch, _ selection: Selection) throws(ModelError)
         -> Selection
     {
-        if let direct, let cluster = batch.cluster, last.rank == 1 {
+        if let direct, let cluster = batch.cluster?.pointee, last.rank == 1 {
             do throws(StorageError) {
                 if layout == .text {
                     let (nulls, values) = try cluster.nullableBytes(direct)

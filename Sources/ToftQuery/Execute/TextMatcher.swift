@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// Compares texts with one constant text, byte by byte, as `[c]` and `[d]` allow.
 ///
 /// Most texts are ASCII: those are folded on the way. A text with other characters is folded as a
@@ -29,8 +31,10 @@ final class TextMatcher {
         operation == .contains && options.isEmpty && needleCount > 0 ? needleBytes : nil
     }
 
-    /// Whether one text passes and no other; of `!=` whether one alone does not.
-    var isExact: Bool { (operation == .equal || isInverted) && options.isEmpty }
+    /// The one text that passes where no other does; of `!=` the one that does not.
+    var exactText: UnsafeRawBufferPointer? {
+        (operation == .equal || isInverted) && options.isEmpty ? needleBytes : nil
+    }
 
     /// Whether all pass but those that are equal.
     var isInverted: Bool { operation == .notEqual }
@@ -251,39 +255,39 @@ enum ByteSearch {
         let firsts = SIMD16<UInt8>(repeating: first)
         let lasts = SIMD16<UInt8>(repeating: needle[needle.count &- 1])
         var index = start
-        while index &+ 15 <= last {
-            let starts = base.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
-            let ends = base.loadUnaligned(
-                fromByteOffset: index &+ needle.count &- 1, as: SIMD16<UInt8>.self)
-            let hits = unsafeBitCast(
-                (starts .== firsts) .& (ends .== lasts), to: SIMD2<UInt64>.self)
-            if hits[0] | hits[1] != 0 {
-                for half in 0..<2 {
-                    var bytes = UInt64(littleEndian: hits[half]) & 0x0101_0101_0101_0101
-                    while bytes != 0 {
-                        let hit = index &+ half &* 8 &+ bytes.trailingZeroBitCount >> 3
-                        if isSame(
-                            UnsafeRawBufferPointer(start: base + hit, count: needle.count), needle,
-                            count: needle.count)
-                        {
-                            return hit
-                        }
-                        bytes &= bytes &- 1
-                    }
-                }
-            }
-            index &+= 16
-        }
         while index <= last {
-            if isSame(
-                UnsafeRawBufferPointer(start: base + index, count: needle.count), needle,
-                count: needle.count)
-            {
-                return index
+            guard last >= 15 else {
+                if isSame(text, at: index, needle) { return index }
+                index &+= 1
+                continue
             }
-            index &+= 1
+            // The last places are looked at together with some of those before them.
+            let place = min(index, last &- 15)
+            let starts = base.loadUnaligned(fromByteOffset: place, as: SIMD16<UInt8>.self)
+            let ends = base.loadUnaligned(
+                fromByteOffset: place &+ needle.count &- 1, as: SIMD16<UInt8>.self)
+            var hits = unsafeBitCast(
+                (starts .== firsts) .& (ends .== lasts), to: SIMD16<UInt8>.self
+            ).highBits
+            hits = hits &>> UInt64(truncatingIfNeeded: index &- place)
+            while hits != 0 {
+                let hit = index &+ hits.trailingZeroBitCount
+                if isSame(text, at: hit, needle) { return hit }
+                hits &= hits &- 1
+            }
+            index = place &+ 16
         }
         return nil
+    }
+
+    @inline(__always)
+    private static func isSame(
+        _ text: UnsafeRawBufferPointer, at index: Int, _ needle: UnsafeRawBufferPointer
+    ) -> Bool {
+        guard let base = text.baseAddress else { return false }
+        return isSame(
+            UnsafeRawBufferPointer(start: base + index, count: needle.count), needle,
+            count: needle.count)
     }
 
     /// What can be said about a text without folding it: nil unless what would be looked at is

@@ -7,6 +7,9 @@ internal import ToftStorage
 final class TextNode: PredicateNode {
     private let column: UInt32
     private let matcher: TextMatcher
+    private let isInverted: Bool
+    /// `matcher.exactText`, to be looked for.
+    private let exactText: SoughtText?
     /// The same for objects of all over.
     private let scattered: PredicateNode
     /// For each code 1 where its text is found, else 0.
@@ -18,6 +21,8 @@ final class TextNode: PredicateNode {
     init(_ column: UInt32, _ matcher: TextMatcher, scattered: PredicateNode) {
         self.column = column
         self.matcher = matcher
+        isInverted = matcher.isInverted
+        exactText = matcher.exactText.map { SoughtText($0) }
         self.scattered = scattered
         verdicts = .allocate(capacity: 256)
         verdicts.initialize(repeating: 0, count: 256)
@@ -30,14 +35,14 @@ final class TextNode: PredicateNode {
             return try scattered.evaluate(batch, wanted: wanted)
         }
         do {
-            let (bitmap, texts) = try cluster.nullableBytes(column, &known)
-            let nulls = bitmap.map { Selection(bitmap: $0, count: cluster.count) } ?? .empty
-            let found = try foundRows(texts, cluster.count, wanted.subtracting(nulls))
+            let (bitmap, texts) = try cluster.pointee.nullableBytes(column, &known)
+            let nulls = bitmap.map { Selection(bitmap: $0, count: batch.count) } ?? .empty
+            let found = try foundRows(texts, batch.count, wanted.subtracting(nulls))
                 .subtracting(nulls)
             if lastCode > 0, lastCode < texts.coding?.count ?? 0 {
-                cluster.fetchAhead(texts, lastCode)
+                cluster.pointee.fetchAhead(texts, lastCode)
             }
-            return matcher.isInverted ? ~found : found
+            return isInverted ? ~found : found
         } catch {
             throw .storage(error)
         }
@@ -82,15 +87,16 @@ final class TextNode: PredicateNode {
         } else {
             text = texts.coding == nil ? try texts[index] : try texts.text(index)
         }
-        return matcher.matches(text) != matcher.isInverted
+        return matcher.matches(text) != isInverted
     }
 
     /// Tests each text of a coded column once.
     private func foundRows(
         _ texts: BytesColumn, _ codes: UnsafePointer<UInt8>, _ codeCount: Int, _ count: Int
     ) throws(StorageError) -> Selection {
-        if matcher.isExact {
-            guard let code = try foundCode(texts, codeCount) else { return .empty }
+        if let exactText {
+            guard let code = try texts.code(of: exactText) else { return .empty }
+            lastCode = code
             return IntLoops.equal(codes, count: count, UInt8(code))
         }
         var found = 0
@@ -109,34 +115,6 @@ final class TextNode: PredicateNode {
         case 1: return IntLoops.equal(codes, count: count, UInt8(last))
         default: return IntLoops.verdicts(codes, count: count, verdicts, codeCount)
         }
-    }
-
-    /// The code of the one text that passes, looked for on both sides of the last one. The codes
-    /// are a ring: they are ordered by a hash, and what is beyond its end comes first.
-    private func foundCode(_ texts: BytesColumn, _ codeCount: Int) throws(StorageError) -> Int? {
-        let quick = matcher.quick
-        @inline(__always)
-        func isFound(_ code: Int) throws(StorageError) -> Bool {
-            guard quick.mayPass(length: texts.length(code)),
-                texts.head(code).map({ quick.mayPass($0) }) ?? true
-            else { return false }
-            return try self.isFound(texts, code, quick)
-        }
-        var below = min(lastCode, codeCount &- 1)
-        var above = below
-        for _ in 0...codeCount / 2 {
-            if try isFound(below) {
-                lastCode = below
-                return below
-            }
-            above = above &+ 1 < codeCount ? above &+ 1 : 0
-            if try isFound(above) {
-                lastCode = above
-                return above
-            }
-            below = below > 0 ? below &- 1 : codeCount &- 1
-        }
-        return nil
     }
 
     /// The rows that contain the needle, where it occurs seldom; nil where it does not, or where

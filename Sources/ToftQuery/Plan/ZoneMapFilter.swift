@@ -41,14 +41,9 @@ enum ZoneMapFilter {
     func excludes(_ cluster: ClusterView) throws(StorageError) -> Bool {
         switch self {
         case .integers(let column, let low, let high):
-            if case .integers(let least, let greatest)? = try cluster.zone(column) {
-                return greatest < low || least > high
-            }
+            try cluster.excludes(column, low, high)
         case .numbers(let column, let low, let high):
-            if case .numbers(let least, let greatest)? = try cluster.zone(column) {
-                return greatest < low || least > high
-            }
+            try cluster.excludes(column, low, high)
         }
-        return false
     }
 }

@@ -12,19 +12,23 @@ public struct BytesColumn {
     private let codes: UnsafeRawPointer?
     /// How many codes there are, 0 among them.
     private let codeCount: Int
+    /// The tags of their texts.
+    private let tags: UnsafeRawPointer
     /// The part of the heap that the column's cells lie in.
     @usableFromInline let low: Int
     @usableFromInline let high: Int
 
-    init(_ leaf: TableReader.Leaf, _ slice: ColumnSlice?, _ pages: PageReader) throws(StorageError)
+    init(_ leaf: TableReader.Leaf, _ slice: ColumnSlice?, _ pages: Unmanaged<PageReader>)
+        throws(StorageError)
     {
-        self.pages = .passUnretained(pages)
+        self.pages = pages
         page = leaf.ref.page
         base = leaf.cluster.base
         guard let slice, slice.low < slice.high else {
             let isPlain = slice?.geometry.isCoded == false
             cells = isPlain ? slice?.values ?? DefaultArrays.zeros : DefaultArrays.zeros
             codes = nil
+            tags = DefaultArrays.zeros
             // So that no value is near.
             (low, high, codeCount) = (8, 8, 0)
             return
@@ -34,6 +38,7 @@ public struct BytesColumn {
             ? slice.base + (slice.start + slice.geometry.texts) : slice.values
         codes = slice.geometry.isCoded ? slice.values : nil
         codeCount = slice.geometry.isCoded ? slice.textCount &+ 1 : 0
+        tags = base + (slice.start &+ slice.geometry.tags)
         guard slice.low >= UInt64(leaf.cluster.heapStart),
             slice.high <= UInt64(leaf.cluster.heapEnd)
         else {
@@ -105,6 +110,16 @@ public struct BytesColumn {
         let cell = HeapCell(raw: cells.uint32(at: code &* 4))
         if cell.isExternal { throw outside }
         return try bytes(cell)
+    }
+
+    /// The code of a text of a coded column; nil where it is not there. That of none, and of an empty
+    /// one, is 0. O(texts), 16 together.
+    package func code(of sought: SoughtText) throws(StorageError) -> Int? {
+        if sought.bytes.isEmpty { return 0 }
+        return try TextTags(tags, codeCount: codeCount).code(of: sought) {
+            code throws(StorageError) in
+            try text(code)
+        }
     }
 
     /// Where the cell of a code and its text lie in the cluster.

@@ -264,7 +264,8 @@ struct ClusterEditor {
     func setText(
         _ slice: ColumnSlice, _ row: Int, _ bytes: UnsafeRawBufferPointer, _ heapEnd: Int
     ) throws(StorageError) -> Int? {
-        if let code = try cluster.code(of: bytes, slice) {
+        let text = SoughtText(bytes)
+        if let code = try cluster.code(of: text, slice) {
             setCode(slice, row, code)
             return heapEnd
         }
@@ -277,6 +278,7 @@ struct ClusterEditor {
         base.storeUInt32(
             HeapCell(offset: heapEnd, length: bytes.count, isExternal: false).raw,
             at: slice.start &+ slice.geometry.texts &+ code &* 4)
+        base.storeUInt8(Int(text.tag), at: slice.start &+ slice.geometry.tags &+ code)
         base.storeUInt16(code, at: slice.entry &+ ClusterLayout.entryTextCount)
         widenHeap(slice, heapEnd, end)
         setCode(slice, row, code)

@@ -75,6 +75,10 @@ extension ClusterPage {
             let text = slice.text(code)
             guard text.raw != 0 else { throw damage("a code has no text") }
             try checkHeapCell(slice, text, false, &cells)
+            let tag = base.uint8(at: slice.start + slice.geometry.tags + code)
+            guard tag == SoughtText(try heapBytes(text)).tag else {
+                throw damage("a text has the tag of another one")
+            }
         }
     }
 
@@ -93,7 +97,9 @@ extension ClusterPage {
         case .fixed12: try checkZeros(values + rows * 12..<slice.range.upperBound)
         case .bytes where geometry.isCoded:
             let texts = slice.start + geometry.texts
-            try checkZeros(values + rows..<texts)
+            let tags = slice.start + geometry.tags
+            try checkZeros(values + rows..<tags + 1)
+            try checkZeros(tags + slice.textCount + 1..<texts)
             try checkZeros(texts + (slice.textCount + 1) * 4..<slice.range.upperBound)
         case .float32, .bytes, .list:
             try checkZeros(values + rows * 4..<slice.range.upperBound)

@@ -164,18 +164,19 @@ struct ClusterPage {
     /// What an entry keeps of a column's values, nil where that says nothing: for scans, which ask
     /// each cluster and look at the arrays of few.
     @inline(__always)
-    func bounds(ofColumn id: UInt32, _ type: ColumnType) throws(StorageError)
-        -> (low: UInt64, high: UInt64)?
-    {
+    func bounds(ofColumn id: UInt32) throws(StorageError) -> (
+        type: ColumnType, low: UInt64, high: UInt64
+    )? {
         guard let index = index(ofColumn: id) else { return nil }
         let entry = entry(index)
-        guard base.uint8(at: entry &+ ClusterLayout.entryType) == Int(type.rawValue) else {
-            throw .corrupt(page: page, reason: "a column has another type than its table says")
+        let type = base.uint8(at: entry &+ ClusterLayout.entryType)
+        guard let type = ColumnType(rawValue: UInt8(truncatingIfNeeded: type)) else {
+            throw .corrupt(page: page, reason: "a column of unknown type")
         }
         let flags = base.uint8(at: entry &+ ClusterLayout.entryFlags)
         guard flags & ClusterLayout.unboundedFlag == 0 else { return nil }
         return (
-            base.uint64(at: entry &+ ClusterLayout.entryLow),
+            type, base.uint64(at: entry &+ ClusterLayout.entryLow),
             base.uint64(at: entry &+ ClusterLayout.entryHigh)
         )
     }
@@ -190,7 +191,8 @@ struct ClusterPage {
                 rawValue: UInt8(
                     truncatingIfNeeded: base.uint8(at: entry &+ ClusterLayout.entryType))),
             let width = width(index),
-            width == .eight || type.hasIntegers || type == .bytes && width == .one && textRoom > 0,
+            width == .eight || type.hasIntegers
+                || type == .bytes && width == .one && textRoom >= ClusterLimits.leastTextRoom,
             flags & ClusterLayout.wholeSecondsFlag == 0 || type == .timestamp
         else { throw .corrupt(page: page, reason: "a column of unknown type or encoding") }
         let geometry = ColumnGeometry(
@@ -231,18 +233,15 @@ struct ClusterPage {
         guard slice.geometry.isCoded, slice.textCount == slice.geometry.textRoom else {
             return true
         }
-        return try code(of: text, slice) != nil
+        return try code(of: SoughtText(text), slice) != nil
     }
 
-    /// The code of a text in a coded column; nil where it is not there. O(texts).
-    func code(of text: UnsafeRawBufferPointer, _ slice: ColumnSlice) throws(StorageError) -> Int? {
-        var code = slice.textCount
-        while code > 0 {
-            let cell = slice.text(code)
-            if cell.length == text.count, try heapBytes(cell).isSame(as: text) { return code }
-            code &-= 1
+    /// The code of a text that is not empty in a coded column; nil where it is not there. O(texts),
+    /// 16 together.
+    func code(of text: SoughtText, _ slice: ColumnSlice) throws(StorageError) -> Int? {
+        try slice.tags.code(of: text) { code throws(StorageError) in
+            try heapBytes(slice.text(code))
         }
-        return nil
     }
 
     /// The block of a list that lies in the cluster, all of whose pages are verified.
@@ -363,6 +362,11 @@ struct ColumnSlice {
     /// How many different texts a coded column has.
     var textCount: Int {
         min(base.uint16(at: entry &+ ClusterLayout.entryTextCount), geometry.textRoom)
+    }
+
+    /// The tags of a coded column's texts.
+    var tags: TextTags {
+        TextTags(base + (start &+ geometry.tags), codeCount: textCount &+ 1)
     }
 
     /// Where the text of a code lies; that of code 0 is empty. Long values have no codes.

@@ -9,12 +9,14 @@ internal import ToftPlatform
 /// table, as a view or a snapshot does.
 package struct ClusterView {
     private let table: Unmanaged<TableReader>
+    private let pages: Unmanaged<PageReader>
     private let leaf: TableReader.Leaf
     /// Where a cluster begins to which the scan comes soon; nil where none is known.
     private let ahead: UnsafeRawPointer?
 
     init(table: TableReader, leaf: TableReader.Leaf, ahead: UnsafeRawPointer? = nil) {
         self.table = .passUnretained(table)
+        pages = .passUnretained(table.pages)
         self.leaf = leaf
         self.ahead = ahead
     }
@@ -92,7 +94,7 @@ package struct ClusterView {
     package func column(_ id: UInt32, _ known: inout KnownColumn?) throws(StorageError)
         -> ColumnView
     {
-        if let column = known?.column, let slice = try slice(id, known) {
+        if let column = known?.column, let slice = try slice(id, known, as: column.type) {
             return ColumnView(column, slice, count: count)
         }
         let view = try column(id)
@@ -104,7 +106,7 @@ package struct ClusterView {
     package func nullableIntegers(_ id: UInt32, _ known: inout KnownColumn?) throws(StorageError)
         -> (values: IntegerColumn, nulls: UnsafePointer<UInt64>?)
     {
-        if let slice = try slice(id, known), slice.geometry.type == .int64 {
+        if let slice = try slice(id, known, as: .int64) {
             return (slice.integers(0..<count), slice.nulls)
         }
         let view = try column(id, &known)
@@ -115,20 +117,19 @@ package struct ClusterView {
     package func nullableBytes(_ id: UInt32, _ known: inout KnownColumn?) throws(StorageError)
         -> (nulls: UnsafePointer<UInt64>?, values: BytesColumn)
     {
-        guard let slice = try slice(id, known), slice.geometry.type == .bytes else {
+        guard let slice = try slice(id, known, as: .bytes) else {
             known = try column(id).known(in: leaf.cluster)
             return try nullableBytes(id)
         }
-        return try reading { table throws(StorageError) in
-            (slice.nulls, try BytesColumn(leaf, slice, table.pages))
-        }
+        return (slice.nulls, try BytesColumn(leaf, slice, pages))
     }
 
     @inline(__always)
-    private func slice(_ id: UInt32, _ known: KnownColumn?) throws(StorageError) -> ColumnSlice? {
-        guard let known, known.column.id == id, let slice = known.slice(in: leaf.cluster) else {
-            return nil
-        }
+    private func slice(_ id: UInt32, _ known: KnownColumn?, as type: ColumnType)
+        throws(StorageError) -> ColumnSlice?
+    {
+        guard let known, known.column.id == id, let slice = known.slice(in: leaf.cluster, as: type)
+        else { return nil }
         try verify(slice.range)
         fetchAhead(slice)
         return slice
@@ -137,9 +138,7 @@ package struct ClusterView {
     @inline(__always)
     private func verify(_ range: Range<Int>) throws(StorageError) {
         if range.upperBound <= Page.size { return }
-        try reading { table throws(StorageError) in
-            try table.pages.verify(leaf.ref, leaf.cluster.base, range)
-        }
+        try pages.verify(leaf.ref, leaf.cluster.base, range)
     }
 
     /// Which rows are null (1); nil where none is.
@@ -197,7 +196,7 @@ package struct ClusterView {
             }
             return (
                 ColumnView(column, slice, count: count).nulls,
-                try BytesColumn(leaf, slice, table.pages)
+                try BytesColumn(leaf, slice, pages)
             )
         }
     }
@@ -221,24 +220,37 @@ package struct ClusterView {
     /// Bounds that all values that are not null keep, not always the tightest; nil where none are
     /// known. `isEmpty`: no row has a value.
     package func zone(_ column: UInt32) throws(StorageError) -> Zone? {
-        guard let type = table._withUnsafeGuaranteedRef({ $0.type(ofColumn: column) }) else {
-            throw .noSuchColumn(column)
-        }
-        guard let (low, high) = try leaf.cluster.bounds(ofColumn: column, type) else { return nil }
+        guard let (type, low, high) = try leaf.cluster.bounds(ofColumn: column) else { return nil }
         switch type {
         case .int64, .timestamp: return .integers(Int64(bitPattern: low), Int64(bitPattern: high))
         case .float32, .float64: return .numbers(Double(bitPattern: low), Double(bitPattern: high))
         case .bool, .bytes, .list, .fixed16, .fixed12: return nil
         }
     }
+
+    /// Whether no value of a column of integers, or no seconds of one of timestamps, can be from
+    /// `low` to `high`.
+    package func excludes(_ column: UInt32, _ low: Int64, _ high: Int64) throws(StorageError)
+        -> Bool
+    {
+        guard let bounds = try leaf.cluster.bounds(ofColumn: column), bounds.type.hasIntegers else {
+            return false
+        }
+        return Int64(bitPattern: bounds.high) < low || Int64(bitPattern: bounds.low) > high
+    }
+
+    /// The same of a column of numbers.
+    package func excludes(_ column: UInt32, _ low: Double, _ high: Double) throws(StorageError)
+        -> Bool
+    {
+        guard let bounds = try leaf.cluster.bounds(ofColumn: column),
+            bounds.type == .float32 || bounds.type == .float64
+        else { return false }
+        return Double(bitPattern: bounds.high) < low || Double(bitPattern: bounds.low) > high
+    }
 }
 
 extension TableReader {
-    @inline(__always)
-    fileprivate func type(ofColumn id: UInt32) -> ColumnType? {
-        columnIndex(id).map { columns[$0].type }
-    }
-
     fileprivate func column(_ id: UInt32, _ type: ColumnType) throws(StorageError) -> Column {
         let column = try column(id)
         guard column.type == type else {

@@ -50,7 +50,11 @@ struct ColumnGeometry {
 
     /// Bytes of all arrays.
     @inline(__always)
-    var size: Int {
+    var size: Int { size(as: type) }
+
+    /// The same for a caller that knows the type.
+    @inline(__always)
+    func size(as type: ColumnType) -> Int {
         switch type {
         case .bool: values &+ bitmapBytes
         case .int64: values &+ integerBytes
@@ -86,13 +90,23 @@ struct ColumnGeometry {
     @inline(__always)
     var nanoseconds: Int { values &+ integerBytes }
 
+    /// Whether a column that is not coded, or is, may have room for so many texts.
+    @inline(__always)
+    func takes(textRoom: Int) -> Bool {
+        isCoded ? textRoom >= ClusterLimits.leastTextRoom : textRoom == 0
+    }
+
     /// Whether a column of bytes has a code of one byte for each row, and each text once.
     @inline(__always)
     var isCoded: Bool { textRoom > 0 }
 
+    /// Where the tags of a coded column's texts begin, that of code 0 first.
+    @inline(__always)
+    var tags: Int { values &+ capacity }
+
     /// Where the cells of a coded column's texts begin, that of code 0 first.
     @inline(__always)
-    var texts: Int { values &+ capacity.roundedUpToEight }
+    var texts: Int { (tags &+ textRoom &+ 1).roundedUpToEight }
 
     @inline(__always)
     private var integerBytes: Int { (capacity &* width.bytes).roundedUpToEight }

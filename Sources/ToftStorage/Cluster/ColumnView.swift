@@ -90,7 +90,6 @@ package struct KnownColumn {
     /// texts a coded column has room for, which differs.
     private let head: UInt64
     private let geometry: ColumnGeometry
-    private let size: Int
 
     private static let headBits = 56
 
@@ -99,28 +98,27 @@ package struct KnownColumn {
         index = (slice.entry &- cluster.entry(0)) / ClusterLayout.entrySize
         head = slice.base.uint64(at: slice.entry) << (64 - Self.headBits)
         geometry = slice.geometry
-        size = slice.geometry.size
     }
 
     /// The column's arrays, verified to lie between the keys and the heap; nil where the cluster
-    /// has to be asked.
+    /// has to be asked, or the type is another one.
     @inline(__always)
-    func slice(in cluster: ClusterPage) -> ColumnSlice? {
+    func slice(in cluster: ClusterPage, as type: ColumnType) -> ColumnSlice? {
         let entry = cluster.entry(index)
         let found = cluster.base.uint64(at: entry)
-        guard index < cluster.columnCount, found &<< UInt64(64 - Self.headBits) == head else {
-            return nil
-        }
-        var (geometry, size) = (geometry, size)
-        if geometry.isCoded || geometry.capacity != cluster.rowCapacity {
-            geometry.capacity = cluster.rowCapacity
+        guard geometry.type == type, index < cluster.columnCount,
+            found &<< UInt64(64 - Self.headBits) == head
+        else { return nil }
+        var geometry = geometry
+        geometry.capacity = cluster.rowCapacity
+        if type == .bytes {
             let textRoom = Int(found &>> UInt64(Self.headBits))
-            guard geometry.isCoded == (textRoom > 0) else { return nil }
+            guard geometry.takes(textRoom: textRoom) else { return nil }
             geometry.textRoom = textRoom
-            size = geometry.size
         }
         let start = cluster.start(ofColumn: index)
-        guard start & 7 == 0, start >= cluster.columnsStart, start &+ size <= cluster.heapStart
+        guard start & 7 == 0, start >= cluster.columnsStart,
+            start &+ geometry.size(as: type) <= cluster.heapStart
         else { return nil }
         return ColumnSlice(base: cluster.base, entry: entry, start: start, geometry: geometry)
     }

@@ -88,9 +88,12 @@ struct ColumnWriter {
             offset &+= 1
         }
         offset = target.start + target.geometry.texts
+        var tag = target.start + target.geometry.tags
         for text in codes.texts {
             guard let from = text.baseAddress, heapEnd &+ text.count <= heapLimit else { break }
             offset &+= 4
+            tag &+= 1
+            base.storeUInt8(Int(SoughtText(text).tag), at: tag)
             base.store(from, count: text.count, at: heapEnd)
             base.storeUInt32(
                 HeapCell(offset: heapEnd, length: text.count, isExternal: false).raw, at: offset)

@@ -143,7 +143,7 @@ package final class TableReader: Sendable {
             let leaf = try Leaf(cursor.ref, base, pages)
             let ahead = cursor.page(ahead: 4).flatMap { file.located($0) }
             if let (base, verified) = ahead {
-                verified.prefetch()
+                UnsafeRawPointer(verified).prefetch()
                 base.prefetch()
                 (base + leaf.cluster.header).prefetch()
                 (base + leaf.cluster.keysStart).prefetch()

@@ -12,7 +12,11 @@ struct TextCodes {
     var heap: Int { distinct.bytes }
 
     /// How many texts the column gets room for.
-    var room: Int { min(ClusterLimits.codedTexts, texts.count + max(4, texts.count / 8)) }
+    var room: Int {
+        min(
+            ClusterLimits.codedTexts,
+            texts.count + max(ClusterLimits.leastTextRoom, texts.count / 8))
+    }
 
     /// Nil where codes would save less than an eighth, where a value is a long one, or where there
     /// is no code left for a further text. O(rows).
@@ -24,7 +28,9 @@ struct TextCodes {
         throws(StorageError)
     {
         rows = [UInt8](repeating: 0, count: count)
-        distinct = DistinctTexts(limit: min(ClusterLimits.codedTexts - 4, count * 3 / 4))
+        distinct = DistinctTexts(
+            limit: min(
+                ClusterLimits.codedTexts - ClusterLimits.leastTextRoom, count * 3 / 4))
         var row = 0
         for source in sources {
             guard let slice = try source.cluster.slice(ofColumn: column) else {
@@ -42,7 +48,7 @@ struct TextCodes {
                 row += 1
             }
         }
-        let coded = heap + count + (room + 1) * 4
+        let coded = heap + count + (room + 1) * 5
         guard texts.count > 0, coded < (plain + count * 4) * 7 / 8 else { return nil }
         distinct.sort(&rows)
     }

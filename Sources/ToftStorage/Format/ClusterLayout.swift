@@ -59,6 +59,8 @@ package enum ClusterLimits {
     static let codedRows = 8
     /// Different texts of a coded column; the codes are one byte, and 0 is no text.
     static let codedTexts = 255
+    /// Texts that a coded column has room for at least.
+    static let leastTextRoom = 4
     /// Rows that a tail may have however long they are.
     static let tailRows = 8
     /// Bytes beyond which a cluster of several rows is split.

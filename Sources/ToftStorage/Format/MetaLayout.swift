@@ -34,7 +34,7 @@ package enum MetaLayout {
 
     static let magicBytes: [UInt8] = [0x54, 0x4F, 0x46, 0x54, 0x0D, 0x0A, 0x1A, 0x0A]
     /// The format that this build reads and writes.
-    package static let currentFormat: UInt32 = 7
+    package static let currentFormat: UInt32 = 8
     static let closedCleanly: UInt64 = 1
     /// The bit of the incompatible features that encrypted files have.
     static let encrypted: UInt64 = 1

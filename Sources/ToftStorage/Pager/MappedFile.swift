@@ -127,21 +127,23 @@ package final class MappedFile: @unchecked Sendable {
         return (base + index &* Page.size, verified + index)
     }
 
-    /// Where a page and its word of verification are, if it was located before: for a caller that
-    /// only wants them fetched.
+    /// Where a page and its word of verification are, if it and `further` pages behind it were
+    /// located before; nil if not.
     @inline(__always)
-    func located(_ page: PageNumber) -> (base: UnsafeRawPointer, verified: UnsafeRawPointer)? {
+    func located(_ page: PageNumber, further: Int = 0) -> (
+        base: UnsafeRawPointer, verified: UnsafeMutablePointer<Atomic<UInt64>>
+    )? {
         guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else {
             return nil
         }
         let region = Page.region(of: page)
         let index = Page.indexInRegion(page)
-        guard presentPages[region].load(ordering: .acquiring) > index,
+        guard presentPages[region].load(ordering: .acquiring) > index &+ further,
             let base = regions[region].base, let verified = regions[region].verified
         else {
             return nil
         }
-        return (base + index &* Page.size, UnsafeRawPointer(verified + index))
+        return (base + index &* Page.size, verified + index)
     }
 
     /// Has the processor fetch the beginning of a page, which is about to be read, and its word of
@@ -151,7 +153,7 @@ package final class MappedFile: @unchecked Sendable {
     @discardableResult
     func fetch(_ page: PageNumber, lines: Int) -> UnsafeRawPointer? {
         guard let (base, verified) = located(page) else { return nil }
-        verified.prefetch()
+        UnsafeRawPointer(verified).prefetch()
         for line in 0..<lines { (base + line &* 64).prefetch() }
         return base
     }

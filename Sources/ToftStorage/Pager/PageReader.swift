@@ -78,8 +78,16 @@ final class PageReader: Sendable {
         }
         if range.upperBound <= Page.size || range.isEmpty { return }
         if let working, ref.birth == working.version { return }
-        try verifyFurther(
-            ref, base, max(1, range.lowerBound / Page.size)...((range.upperBound - 1) / Page.size))
+        let first = max(1, range.lowerBound / Page.size)
+        let last = (range.upperBound &- 1) / Page.size
+        if let verified = file.located(ref.page, further: last)?.verified {
+            var page = first
+            while verified[page].load(ordering: .acquiring) == ref.birth.rawValue {
+                if page == last { return }
+                page &+= 1
+            }
+        }
+        try verifyFurther(ref, base, first...last)
     }
 
     /// The bytes of a long value.
@@ -210,6 +218,20 @@ final class PageReader: Sendable {
         else {
             throw .corrupt(page: ref.page, reason: "its header differs from its parent's reference")
         }
+    }
+}
+
+extension Unmanaged<PageReader> {
+    /// The same for who counts no references.
+    @inline(__always)
+    func verify(_ ref: Ref, _ base: UnsafeRawPointer, _ range: Range<Int>) throws(StorageError) {
+        let failure: StorageError? = _withUnsafeGuaranteedRef { pages in
+            do throws(StorageError) {
+                try pages.verify(ref, base, range)
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw failure }
     }
 }
 

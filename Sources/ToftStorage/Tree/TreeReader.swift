@@ -125,6 +125,21 @@ package final class TreeReader: Sendable {
     }
 }
 
+extension Unmanaged<TreeReader> {
+    /// The same for who counts no references.
+    package func value(forKey key: UnsafeRawBufferPointer) throws(StorageError)
+        -> UnsafeRawBufferPointer?
+    {
+        let found: Result<UnsafeRawBufferPointer?, StorageError> = _withUnsafeGuaranteedRef {
+            tree in
+            do throws(StorageError) { return .success(try tree.value(forKey: key)) } catch {
+                return .failure(error)
+            }
+        }
+        return try found.get()
+    }
+}
+
 private struct OrderedLeafWalker: LeafWalker {
     let pages: PageReader
     let visitor: any TreeVisitor

@@ -1,0 +1,51 @@
+internal import ToftPlatform
+
+/// A text that is looked for among those of coded columns.
+package struct SoughtText {
+    package let bytes: UnsafeRawBufferPointer
+    /// The lowest byte of its checksum.
+    let tag: UInt8
+
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+        tag = UInt8(truncatingIfNeeded: Checksum.of(bytes))
+    }
+}
+
+/// The tags of a coded column's texts, that of code 0 first: one byte for each, by which a text is
+/// found without a look at most of the others.
+struct TextTags {
+    private let base: UnsafeRawPointer
+    private let codeCount: Int
+
+    /// - Parameters:
+    ///   - base: the tags. Behind them lie the cells of at least `ClusterLimits.leastTextRoom`
+    ///     texts.
+    ///   - codeCount: how many codes are in use, 0 among them.
+    init(_ base: UnsafeRawPointer, codeCount: Int) {
+        self.base = base
+        self.codeCount = codeCount
+    }
+
+    /// The code of a text that is not empty; nil where it is not there. O(texts), 16 together.
+    /// - Parameter text: the text of a code.
+    @inline(__always)
+    func code(
+        of sought: SoughtText, _ text: (Int) throws(StorageError) -> UnsafeRawBufferPointer
+    ) throws(StorageError) -> Int? {
+        let tag = SIMD16<UInt8>(repeating: sought.tag)
+        var first = 0
+        while first < codeCount {
+            let tags = base.loadUnaligned(fromByteOffset: first, as: SIMD16<UInt8>.self)
+            var hits = unsafeBitCast(tags .== tag, to: SIMD16<UInt8>.self).highBits
+            while hits != 0 {
+                let code = first &+ hits.trailingZeroBitCount
+                guard code < codeCount else { return nil }
+                if try text(code).isSame(as: sought.bytes) { return code }
+                hits &= hits &- 1
+            }
+            first &+= 16
+        }
+        return nil
+    }
+}
