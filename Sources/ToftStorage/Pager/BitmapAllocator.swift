@@ -268,11 +268,17 @@ final class BitmapAllocator {
         return (least, moved)
     }
 
-    /// Has the bitmaps that lie behind a page written anew.
-    func relocate(from cut: PageNumber, in space: PageWriter) throws(StorageError) {
+    /// Has the bitmaps that lie behind the limit written anew, if pages are free before it. Returns
+    /// how many.
+    @discardableResult
+    func relocate(from cut: PageNumber, in space: PageWriter) throws(StorageError) -> Int {
+        guard try hasRun(of: 1, in: space) else { return 0 }
+        var count = 0
         for index in regions.indices where regions[index].ref.map({ $0.page >= cut }) ?? false {
             try bitmap(index, in: space).isDirty = true
+            count += 1
         }
+        return count
     }
 
     private func grow(to pages: UInt64) throws(StorageError) {

@@ -305,11 +305,13 @@ final class FreeSpace {
     // MARK: Compaction
 
     /// Where the file can end after at most `limit` of its last pages have moved to free ones,
-    /// which are taken first from now on. O(free space).
+    /// which are taken first from now on. The bitmaps among them move; what trees have there the
+    /// caller moves. O(free space).
     func cutFile(movingAtMost limit: Int, in space: PageWriter) throws(StorageError) -> PageNumber {
         let bitmaps = try spillToBitmaps(in: space)
         let cut = try bitmaps.cut(movingAtMost: limit, besides: PageSet(), in: space).cut
         bitmaps.setLimit(cut)
+        try bitmaps.relocate(from: cut, in: space)
         return cut
     }
 
@@ -331,10 +333,10 @@ final class FreeSpace {
         var (cut, moving) = try bitmaps.cut(movingAtMost: limit, besides: fixed, in: space)
         cut = min(cut, PageNumber(end))
         bitmaps.setLimit(cut)
-        try bitmaps.relocate(from: cut, in: space)
+        let relocated = limit > 0 ? try bitmaps.relocate(from: cut, in: space) : 0
         trimsFile = true
         return StepPlan(
-            usedEnd: end, cut: cut, pagesBehindCut: moving,
+            usedEnd: end, cut: cut, pagesBehindCut: moving, relocatedPages: relocated,
             heldPages: kept.reduce(0) {
                 $1.death == space.version ? $0 : $0 + UInt64($1.count)
             })
@@ -347,6 +349,8 @@ final class FreeSpace {
         var cut: PageNumber
         /// Pages of extents that lie behind it.
         var pagesBehindCut: Int
+        /// Bitmaps among them that the commit writes to pages before it.
+        var relocatedPages: Int
         /// Pages that only earlier versions need.
         var heldPages: UInt64
     }

@@ -69,7 +69,7 @@ extension WriteTransaction {
         var moved = try move(plan, limit)
         // Where the last extents find no gap that is long enough, others before them move: that
         // makes longer ones.
-        if moved == 0 && limit > 0 && plan.pagesBehindCut > 0 {
+        if moved + plan.relocatedPages == 0 && limit > 0 && plan.pagesBehindCut > 0 {
             plan = try freeSpace.planStep(movingAtMost: .max, log, in: pages)
             moved = try move(plan, limit)
         }
@@ -78,6 +78,7 @@ extension WriteTransaction {
         if kept == 0 && !log.isEmpty {
             isLogMoved = try freeSpace.hasRun(of: Int(store.firstLogPages), in: pages)
         }
+        moved += plan.relocatedPages
         fileEnd = plan.cut
         step.movedSize = UInt64(moved) * UInt64(Page.size)
         step.heldSize = plan.heldPages * UInt64(Page.size)

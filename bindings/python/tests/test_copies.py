@@ -312,6 +312,71 @@ class Blob(toft.Object):
     data: bytes
 
 
+class Film(toft.Object):
+    id: int = toft.field(primary_key=True)
+    is_cut: bool
+    frames: bytes
+
+
+def _films_of_several_regions(path: Path) -> int:
+    """A file of five regions, 126 MB each, half of whose content is deleted, object by object.
+
+    Returns what is live.
+    """
+    random, noise = Random(1), Random(2).randbytes(1 << 20)
+    number = 0
+    with toft.open(path, [Film]) as realm:
+        while os.path.getsize(path) < 600 << 20:
+            films: list[dict[str, object]] = []
+            size = 0
+            while size < 64 << 20:
+                frames = random.randrange(1 << 10, 1 << 15)
+                start = random.randrange(len(noise) - frames)
+                film = noise[start : start + frames]
+                films.append({"id": number, "is_cut": number % 2 == 0, "frames": film})
+                size += frames
+                number += 1
+            with realm.write(durability="deferred"):
+                realm.insert_many(Film, films)
+        for low in range(0, number, 5_000):
+            with realm.write(durability="deferred"):
+                cut = "id >= $0 AND id < $1 AND is_cut == true"
+                realm.objects(Film).where(cut, low, low + 5_000).delete()
+        return realm.info.live_size
+
+
+def test_a_file_of_several_regions_gets_short_at_once(tmp_path: Path) -> None:
+    """The bitmaps of free space lay at the end: the file was half as long again as before."""
+    path = tmp_path / "films.toft"
+    live = _films_of_several_regions(path)
+    before = os.path.getsize(path)
+    assert before > 1.8 * live
+    sizes = toft.compact(path)
+    assert sizes is not None
+    assert sizes.size_after == os.path.getsize(path) < 1.1 * live
+    with toft.open(path, [Film]) as realm:
+        assert realm.check()
+        assert all(film.id % 2 == 1 for film in realm.objects(Film))
+
+
+def test_what_is_deleted_after_steps_of_a_compaction_is_given_back(tmp_path: Path) -> None:
+    """The bitmaps stayed where the last step had put them, at the end of a long file."""
+    path = tmp_path / "films.toft"
+    live = _films_of_several_regions(path)
+    with toft.open(path, [Film]) as realm:
+        for _ in range(100):
+            if not realm.compact_step(1 << 26).has_more:
+                break
+        else:
+            pytest.fail("the steps do not end")
+        assert os.path.getsize(path) < 1.2 * live
+        with realm.write():
+            realm.objects(Film).delete()
+    assert os.path.getsize(path) < 4 << 20
+    with toft.open(path, [Film]) as realm:
+        assert realm.check()
+
+
 def test_steps_of_a_compaction_come_to_an_end(tmp_path: Path) -> None:
     random = Random(5)
     with toft.open(tmp_path / "blobs.toft", [Blob]) as realm:
