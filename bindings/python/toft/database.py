@@ -106,9 +106,10 @@ class Info:
 class Pin:
     """A version that a process reads: what it needs is not reused.
 
-    `process_id`: None for a process that has the file open for reading only. `held_size`: bytes
-    that this version needs and the latest one does not. `age`: seconds since the process began to
-    read it, to a millisecond; None where `process_id` is.
+    `process_id`: None for another process that has the file open for reading only. `held_size`:
+    bytes that this version needs and the latest one does not. `age`: seconds since the process
+    began to read it, to a millisecond; None for any process that has the file open for reading
+    only, this one too.
     """
 
     version: int
