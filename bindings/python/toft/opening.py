@@ -110,9 +110,9 @@ def open(
     be compacted: `lambda total, used: used < total / 2`, in bytes. What it raises comes out of this
     call, and nothing is compacted. `maximum_versions`: how many versions there may be when a write
     begins: the newest, and older ones that some process still reads, which let the file grow. With
-    more, the write is a TooManyReadersError. `delete_if_migration_needed`: a file whose classes do not
-    fit, which would be a SchemaMismatchError, is deleted and made anew; where it is open elsewhere
-    it is an AlreadyOpenError.
+    more, the write is a TooManyReadersError. `delete_if_migration_needed`: a file whose classes do
+    not fit, which would be a SchemaMismatchError, is deleted and made anew; where it is open
+    elsewhere it is an AlreadyOpenError.
 
     Objects that the file has get the defaults of new properties, each by itself where there is a
     `default_factory`; links and collections stay empty.
