@@ -305,6 +305,18 @@ def test_links_lead_to_what_comes_later_also_from_embedded_objects(things: toft.
     assert last is not None and last.any == last
 
 
+def test_a_link_that_can_not_be_made_is_told_with_its_own_line(things: toft.Realm) -> None:
+    wrong = '{"id":1,"friends":[null,2]}'
+    for count in (1, 10_000):  # links are tried again when some thousand wait
+        lines = [wrong, '{"id":2}', *(f'{{"id":{n},"friend":0}}' for n in range(3, count))]
+        lines += ['{"id":0}']
+        with things.write(), pytest.raises(toft.NullNotAllowedError) as caught:
+            things.read_json_lines(Thing, lines)
+        assert caught.value.message.startswith("Line 1: ")
+        assert caught.value.message.count("Line") == 1 and "friends" in caught.value.message
+        assert len(things.objects(Thing)) == 0
+
+
 def test_objects_without_primary_key_are_named_in_any_order(things: toft.Realm) -> None:
     numbers = [5, 6, 7, 20, 3, 21, 22, 8, 2**62, -4, 9]
     lines = [

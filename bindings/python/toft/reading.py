@@ -176,6 +176,8 @@ class _Reader:
         self._waiting: list[_Waiting] = []
         self._retry_at = _FIRST_RETRY
         self._line = 0
+        self._told: Error | None = None
+        """The error that tells its line already: of an earlier one than that which is read."""
 
     @contextmanager
     def all_or_none(self) -> Iterator[None]:
@@ -193,8 +195,10 @@ class _Reader:
         try:
             yield
         except Error as error:
-            if self._source is not None and not isinstance(error, TransactionError):
+            is_told = error is self._told or isinstance(error, TransactionError)
+            if self._source is not None and not is_told:
                 self._source.locate(error, line)
+                self._told = error
             raise error.with_traceback(None) from error.__cause__
         finally:
             self._line = before
