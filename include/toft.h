@@ -733,10 +733,10 @@ typedef bool (*toft_default_callback)(
    transaction, of another realm of the database neither: TOFT_ERROR_ALREADY_IN_TRANSACTION. */
 typedef toft_status (*toft_initialize_callback)(void *user_data, toft_realm *realm);
 
-/* Asked by toft_realm_open whether the file is to be compacted before it is used, where no process
-   has it open, not even for reading: `total` bytes of the file, of which `used` hold data. It may
-   call nothing of the library but releases and what never fails: all else is
-   TOFT_ERROR_INSIDE_CALLBACK there. */
+/* Asked by toft_realm_open whether the file is to be compacted before it is used, where it was
+   there and no process has it open, not even for reading: `total` bytes of the file, of which
+   `used` hold data. It may call nothing of the library but releases and what never fails: all else
+   is TOFT_ERROR_INSIDE_CALLBACK there. */
 typedef bool (*toft_compact_callback)(void *user_data, uint64_t total, uint64_t used);
 
 /* What toft_realm_open needs. Start with TOFT_INITIALIZE. */
@@ -869,10 +869,12 @@ TOFT_API toft_status toft_file_schema_version(toft_string path, uint64_t *out_ve
 TOFT_API toft_status toft_file_schema_version_with_key(
     toft_string path, const void *key, size_t key_size, uint64_t *out_version);
 
-/* Deletes a file that nobody has open, in this process or another. Its lock file, which holds no
-   data, stays. `out_was_there` (may be NULL): whether there was a file. Errors:
-   TOFT_ERROR_ALREADY_OPEN, TOFT_ERROR_PERMISSION_DENIED and others of the group "Opening". Any
-   thread. */
+/* Deletes a database that nobody has open, in this process or another, whether it is whole or
+   damaged. Its lock file, which holds no data, stays. `out_was_there` (may be NULL): whether there
+   was a file. Errors: TOFT_ERROR_ALREADY_OPEN; TOFT_ERROR_NOT_A_DATABASE for any other file, but
+   not for an empty one, which is deleted (an encrypted database that has lost both of its first
+   pages can't be told from another file); TOFT_ERROR_PERMISSION_DENIED and others of the group
+   "Opening". Any thread. Cost: the whole file where both of the first pages are lost. */
 TOFT_API toft_status toft_file_delete(toft_string path, bool *out_was_there);
 
 /* Sizes of a file in bytes; 0: it was not compacted. */
@@ -922,7 +924,9 @@ TOFT_API toft_status toft_realm_compact_step(
    be NULL with the size 0: the file is not encrypted) and `new_key` (may be NULL with the size 0:
    it is not encrypted afterwards): TOFT_KEY_SIZE bytes each. What the file holds is written to a
    new file beside it, which takes its name, owner and mode when it is durable: a crash leaves the
-   one or the other. Errors: TOFT_ERROR_ALREADY_OPEN when a process has it open;
+   one or the other. A hard link to the file by another name still leads to the old content, under
+   the old key or in plain text: remove it. (toft_compact works in the file itself, and all its
+   names go on leading to it.) Errors: TOFT_ERROR_ALREADY_OPEN when a process has it open;
    TOFT_ERROR_KEY_REQUIRED, TOFT_ERROR_WRONG_KEY, TOFT_ERROR_NOT_ENCRYPTED when `old_key` is not its
    key, and the others of the group "Opening"; the file is then as before. Any thread. Cost: the
    whole file. */
@@ -2153,11 +2157,11 @@ TOFT_API toft_status toft_realm_info(toft_realm *realm, toft_database_info *out_
 /* A version that a process reads: what it needs is not reused. */
 typedef struct toft_version_pin {
     uint64_t version;
-    /* 0: unknown, of a process that has the file open for reading only */
+    /* 0: unknown, of another process that has the file open for reading only */
     uint64_t process_id;
     uint64_t held_size; /* bytes that this version needs and the latest one does not */
     /* milliseconds since the process began to read it; -1: unknown, of a process that has the file
-       open for reading only */
+       open for reading only, be it the caller's */
     int64_t age;
 } toft_version_pin;
 

@@ -117,7 +117,8 @@ struct ChangeKey: ParsableCommand {
             toftdb change-key app.toft --key-file old.key --new-key-file new.key
 
             Without --key-file the file is not encrypted yet, without --new-key-file it is not \
-            encrypted afterwards. What it holds is written to a new file, which takes its place. \
+            encrypted afterwards. What it holds is written to a new file, which takes its place; \
+            a hard link to the old one still leads to what it held, under the old key or plain. \
             Exit status 1 when a process has the file open.
             """)
 
@@ -147,8 +148,8 @@ struct Pins: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List the versions that are read, by which process, and what they hold.",
         discussion:
-            "A version that is read keeps the pages that it needs. A process that has the file "
-            + "open for reading only has no number, and nobody knows since when it reads.")
+            "A version that is read keeps the pages that it needs. Another process that has the "
+            + "file open for reading only has no number, and nobody knows since when it reads.")
 
     @OptionGroup var target: FileArgument
 

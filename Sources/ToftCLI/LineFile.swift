@@ -52,13 +52,13 @@ final class LineFile {
         } catch {
             throw EngineError(.fileNotFound, "Can't read '\(path)'.", detail: "\(error)")
         }
-        rest = data[...]
+        // What is read may begin with a byte order mark.
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        rest = data.starts(with: mark) ? data.dropFirst(mark.count) : data[...]
     }
 
     /// Has the lines read as comma-separated values of objects of a class.
     func readCSV(of owner: ClassHandle, in session: Session) throws {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        if rest.starts(with: mark) { rest = rest.dropFirst(mark.count) }
         var columns: CSVColumns?
         if let header = nextLine(isQuoting: true) {
             try naming(number) { () throws(EngineError) in

@@ -39,8 +39,8 @@ package struct Configuration: Sendable {
     package var encryptionKey: EncryptionKey?
     /// A database that a missing file is made a copy of, with the same key.
     package var seedPath: String?
-    /// Asked by opening, where nobody else has the file open, whether it is to be compacted: bytes
-    /// of the file, and those of them that are in use.
+    /// Asked by opening, where the file was there and nobody else has it open, whether it is to be
+    /// compacted: bytes of the file, and those of them that are in use.
     package var compacts: (@Sendable (_ total: UInt64, _ used: UInt64) -> Bool)?
     /// Versions at most that may be read or newest when a write transaction begins, over all
     /// processes; nil: any number.

@@ -152,14 +152,22 @@ package final class Database: Sendable {
         }
     }
 
-    /// Deletes a file that nobody has open, in this process or another; its lock file stays. False
-    /// if there is none.
+    /// Deletes a database that nobody has open, in this process or another, also a damaged one; its
+    /// lock file stays. False if there is none.
     ///
-    /// - Throws: `alreadyOpen`; `permissionDenied`, `isDirectory`...
+    /// - Throws: `alreadyOpen`; `notADatabase`, but not for an empty file, which is deleted;
+    ///   `permissionDenied`, `isDirectory`...
     package static func delete(_ path: String) throws(EngineError) -> Bool {
-        guard
-            let wasThere = try storage({ () throws(StorageError) in try Store.delete(path) })
-        else {
+        let deleted: Bool?
+        do throws(EngineError) {
+            deleted = try storage { () throws(StorageError) in try Store.delete(path) }
+        } catch  where error.code == .notADatabase {
+            throw EngineError(
+                error.code,
+                error.message + " So it was not deleted: remove it as any file, if it is to go.",
+                detail: error.detail, number: error.number)
+        }
+        guard let wasThere = deleted else {
             throw EngineError(
                 .alreadyOpen,
                 "'\(path)' can't be deleted, as it is open here or in another process: close it "

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import ToftModel
 import ToftPlatform
@@ -224,6 +225,43 @@ extension StoredSchema {
             #expect(try !Database.delete(file.path))
             try Session.open(Configuration(location: .file(path: file.path), schema: schema(.int)))
                 .close()
+        }
+    }
+
+    @Test func `Only a database is deleted, a damaged one too`() throws {
+        try withTemporaryDatabase { file in
+            func write(_ bytes: [UInt8]) throws {
+                try Data(bytes).write(to: URL(fileURLWithPath: file.path))
+            }
+            func refusal() -> ErrorCode? {
+                code { () throws(EngineError) in _ = try Database.delete(file.path) }
+            }
+            for foreign in [
+                Array("hello".utf8), [UInt8](repeating: 0, count: 50_000),
+                Array("SQLite format 3\0".utf8) + [UInt8](repeating: 7, count: 50_000),
+            ] {
+                try write(foreign)
+                #expect(refusal() == .notADatabase)
+                let kept = try Data(contentsOf: URL(fileURLWithPath: file.path))
+                #expect(Array(kept) == foreign)
+            }
+            try FileManager.default.removeItem(atPath: file.path)
+            let session = try Session.open(
+                Configuration(location: .file(path: file.path), schema: schema(.int)))
+            try session.close()
+            let whole = Array(try Data(contentsOf: URL(fileURLWithPath: file.path)))
+            let damaged: [[UInt8]] = [
+                whole, Array(whole[..<5_000]),
+                // Its first meta is lost; both are.
+                [UInt8](repeating: 0, count: 4_096) + whole[4_096...],
+                [UInt8](repeating: 0, count: 8_192) + whole[8_192...],
+                [],
+            ]
+            for bytes in damaged {
+                try write(bytes)
+                #expect(try Database.delete(file.path))
+                #expect(try !Database.delete(file.path))
+            }
         }
     }
 

@@ -203,6 +203,27 @@ internal import ToftTestKit
         }
     }
 
+    @Test func `An opening that makes the file does not ask whether to compact it`() throws {
+        try withTemporaryDatabase { database in
+            let asked = FutexMutex(0)
+            var configuration = database.configuration
+            configuration.compacts = { _, _ in
+                asked.withLock { $0 += 1 }
+                return true
+            }
+            let store = try Store.open(configuration)
+            try fill(store, 0..<10)
+            try store.close()
+            let seeded = database.directory + "/seeded.toft"
+            configuration.seedPath = database.path
+            configuration.location = .file(path: seeded)
+            try Store.open(configuration).close()
+            #expect(asked.withLock { $0 } == 0)
+            try Store.open(configuration).close()
+            #expect(asked.withLock { $0 } == 1)
+        }
+    }
+
     @Test func `A missing file is made a copy of its seed`() throws {
         try withTemporaryDatabase { database in
             let store = try database.open()

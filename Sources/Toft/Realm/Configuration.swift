@@ -72,8 +72,9 @@ extension Realm {
         /// and has the same key.
         public var seedFilePath: URL?
 
-        /// Asked by an opening that finds the file open nowhere, in no process, whether it is to be
-        /// compacted before it is used: the bytes of the file, and those of them that are in use.
+        /// Asked by an opening that finds the file there, and open nowhere, in no process, whether
+        /// it is to be compacted before it is used: the bytes of the file, and those of them that
+        /// are in use.
         /// It must not use realms. Where the disk is too full for it, the file stays as it is.
         public var shouldCompactOnLaunch: (@Sendable (_ total: Int, _ used: Int) -> Bool)?
 

@@ -4,9 +4,9 @@ internal import ToftModel
 internal import ToftStorage
 
 extension Realm {
-    /// Deletes the file of a configuration; its lock file, which holds no data, stays. Throws
-    /// `.alreadyOpen` while a realm of this process or another has it open. Whether there was a
-    /// file.
+    /// Deletes the file of a configuration, also a damaged one; its lock file, which holds no data,
+    /// stays. Throws `.alreadyOpen` while a realm of this process or another has it open,
+    /// `.notADatabase` for a file that is none and not empty. Whether there was a file.
     @discardableResult
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
         guard case .file(let path)? = configuration.location else { return false }
@@ -124,6 +124,9 @@ extension Realm {
     /// the one key or the other. Throws `.alreadyOpen` where somebody has it open, and `.wrongKey`,
     /// `.keyRequired` or `.notEncrypted` where the configuration's key is not that of the file.
     /// Realm has nothing like it.
+    ///
+    /// The file is a new one, which takes the name. A hard link to the file by another name still
+    /// leads to the old content, under the old key or in plain text: delete it.
     ///
     /// - Parameters:
     ///   - configuration: of the file, with the key that it has.
@@ -248,12 +251,12 @@ extension Realm {
     public struct VersionPin: Sendable, Equatable {
         /// The version: it grows with each commit of any process.
         public var version: UInt64
-        /// The process; nil for one that has the file open for reading only.
+        /// The process; nil for another one that has the file open for reading only.
         public var processID: Int?
         /// Bytes that the version needs and the newest one does not.
         public var held: Int
         /// Seconds since the process began to read it; nil for one that has the file open for
-        /// reading only.
+        /// reading only, be it this one.
         public var age: TimeInterval?
     }
 

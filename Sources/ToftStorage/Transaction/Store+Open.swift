@@ -101,7 +101,10 @@ extension Store {
     private static func openFile(at path: String, _ configuration: StoreConfiguration)
         throws(StorageError) -> Store
     {
-        let (file, cipher) = try openFile(path, configuration)
+        let (file, cipher, isNew) = try openFile(path, configuration)
+        var configuration = configuration
+        // What has just been made has nothing to give back.
+        if isNew { configuration.compacts = nil }
         let identity = try system(file.identity())
         // Who only reads can do so in the store of those that write.
         if configuration.isReadOnly,
@@ -211,23 +214,27 @@ extension Store {
         return cipher
     }
 
+    /// A file, its cipher, and whether the file was made for this opening.
     @inline(never)
     private static func openFile(_ path: String, _ configuration: StoreConfiguration)
-        throws(StorageError) -> (PosixFile, Cipher?)
+        throws(StorageError) -> (PosixFile, Cipher?, isNew: Bool)
     {
         do throws(StorageError) {
-            return try existingFile(path, configuration)
+            let (file, cipher) = try existingFile(path, configuration)
+            return (file, cipher, false)
         } catch .fileNotFound(let missing) {
             if let seed = configuration.seedPath {
                 try copy(seed, to: path, configuration)
-                return try existingFile(path, configuration)
+                let (file, cipher) = try existingFile(path, configuration)
+                return (file, cipher, true)
             }
             guard configuration.createsFile, !configuration.isReadOnly else {
                 throw .fileNotFound(path: missing)
             }
             try create(path, configuration)
             do throws(StorageError) {
-                return try existingFile(path, configuration)
+                let (file, cipher) = try existingFile(path, configuration)
+                return (file, cipher, true)
             } catch .fileNotFound {
                 // Somebody has deleted it since.
                 throw .replaced(path: path)
@@ -435,7 +442,7 @@ extension Store {
         var configuration = StoreConfiguration(location: .file(path: path))
         configuration.createsFile = false
         configuration.encryptionKey = old
-        let (opened, cipher) = try openFile(path, configuration)
+        let (opened, cipher, _) = try openFile(path, configuration)
         defer { try? opened.close() }
         let coordinator = try Coordinator.attach(
             opened, timeoutMilliseconds: configuration.attachTimeoutMilliseconds)
@@ -455,9 +462,13 @@ extension Store {
 }
 
 extension Store {
-    /// Deletes a file that nobody has open, in this process or another, and makes that durable. Its
-    /// lock file stays. Nil where somebody has it open, and nothing was done; false where there is
-    /// none.
+    /// Deletes a database that nobody has open, in this process or another, and makes that durable.
+    /// Its lock file stays. Nil where somebody has it open, and nothing was done; false where there
+    /// is none.
+    ///
+    /// A damaged database is deleted too, and so is an empty file, which holds nothing.
+    ///
+    /// - Throws: `notADatabase` for any other file.
     package static func delete(_ path: String) throws(StorageError) -> Bool? {
         while true {
             do throws(StorageError) {
@@ -477,6 +488,7 @@ extension Store {
             return false
         } catch { throw StorageError(error) }
         defer { try? file.close() }
+        try refuseForeign(file)
         let locks = FileLocks(file: file)
         // Whoever opens it waits for this lock, or holds it together with others.
         guard try system(locks.takeExclusive(LockByte.attach)),
@@ -487,6 +499,19 @@ extension Store {
         try system(FilePath.remove(file.path))
         try system(FilePath.syncDirectory(FilePath.directory(of: file.path)))
         return true
+    }
+
+    /// Refuses a file that is no database. O(1), but O(file) where both of its metas are none: a
+    /// damaged database is told by a root then.
+    private static func refuseForeign(_ file: PosixFile) throws(StorageError) {
+        guard try system(file.size()) > 0 else { return }
+        do throws(StorageError) {
+            try ForeignFile.refuse(file)
+        } catch .corrupt {
+            // It is truncated.
+        } catch .notADatabase {
+            do throws(StorageError) { _ = try SalvageSource.open(file.path) } catch .corrupt {}
+        }
     }
 }
 

@@ -21,12 +21,13 @@ package struct StoreFacts: Sendable {
 /// A version that a process reads.
 package struct VersionPin: Sendable, Equatable {
     package var version: Version
-    /// Nil for a process that has the file open for reading only: the kernel does not name it.
+    /// Nil for another process that has the file open for reading only: the kernel does not name
+    /// it.
     package var processID: UInt64?
     /// Bytes that the version needs and the newest one does not.
     package var heldSize: UInt64
     /// Nanoseconds since the process pinned it; nil where that is not known, of a process that has
-    /// the file open for reading only.
+    /// the file open for reading only, be it this one.
     package var age: Int64?
 }
 

@@ -165,8 +165,9 @@ def test_an_opening_asks_whether_to_compact(tmp_path: Path) -> None:
         asked.append((total, used))
         return True
 
-    with toft.open(path, [Note]) as realm:
+    with toft.open(path, [Note], compact_on_open=ask) as realm:
         _fill(realm, 500)
+    assert not asked  # the file was made just then
     with (
         toft.open(path, [Note], compact_on_open=ask) as realm,
         toft.open(path, [Note], compact_on_open=ask),
@@ -272,6 +273,17 @@ def test_a_file_is_compacted_in_steps_while_it_is_read(tmp_path: Path) -> None:
     with toft.open(path, mode="read_only") as reader:
         with pytest.raises(toft.errors.ReadOnlyError):
             reader.compact_step()
+
+
+def test_a_process_that_only_reads_is_known_to_itself_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.toft"
+    with toft.open(path, [Note]) as realm:
+        _fill(realm, 3)
+    with toft.open(path, mode="read_only") as reader:
+        assert [(pin.process_id, pin.age) for pin in reader.pins] == [(os.getpid(), None)]
+        with toft.open(path) as realm:
+            ages = {pin.process_id: pin.age for pin in realm.pins}
+        assert ages[None] is None and ages[os.getpid()] is not None
 
 
 def test_a_step_of_a_compaction_shows_what_others_have_written(tmp_path: Path) -> None:

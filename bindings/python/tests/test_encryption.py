@@ -161,6 +161,21 @@ def test_the_key_of_a_file_is_changed_when_nobody_has_it_open(tmp_path: Path) ->
     assert sorted(os.listdir(tmp_path)) == ["notes.toft", "notes.toft.lock"]
 
 
+def test_a_second_name_of_a_file_leads_to_what_it_held_before_its_key_was_changed(
+    tmp_path: Path,
+) -> None:
+    path, second, third = (tmp_path / name for name in ("notes.toft", "second.toft", "third.toft"))
+    with toft.open(path, [Note]) as realm:
+        _fill(realm, range(10))
+    second.hardlink_to(path)
+    third.symlink_to(path)
+    toft.compact(path)
+    assert second.samefile(path)
+    toft.change_key(path, new_key=KEY)
+    assert not second.samefile(path) and third.samefile(path)
+    assert SECRET.encode() in second.read_bytes() and SECRET.encode() not in path.read_bytes()
+
+
 def test_an_encrypted_file_is_compacted_and_seeds_another(tmp_path: Path) -> None:
     path = tmp_path / "notes.toft"
     with toft.open(path, [Note], encryption_key=KEY) as realm:

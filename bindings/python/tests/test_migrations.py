@@ -620,6 +620,21 @@ def test_files_that_nobody_has_open_are_deleted(tmp_path: Path) -> None:
         opened(path, 1).close()
 
 
+def test_only_databases_are_deleted_damaged_ones_too(tmp_path: Path) -> None:
+    path, other = tmp_path / "db", tmp_path / "notes.txt"
+    for content in (b"hello", bytes(50_000), b"SQLite format 3\0" + bytes(9_000)):
+        other.write_bytes(content)
+        with pytest.raises(toft.NotADatabaseError, match=r"notes\.txt.*not deleted") as caught:
+            toft.delete_files(other)
+        assert caught.value.filename == str(other) and other.read_bytes() == content
+    assert sorted(os.listdir(tmp_path)) == ["notes.txt"]
+    fill(path)
+    whole = path.read_bytes()
+    for content in (b"", whole[:5_000], bytes(4_096) + whole[4_096:], bytes(8_192) + whole[8_192:]):
+        path.write_bytes(content)
+        assert toft.delete_files(path) and not path.exists()
+
+
 def test_a_file_that_another_process_has_open_is_not_deleted(tmp_path: Path) -> None:
     fill(tmp_path / "db")
     program = """

@@ -91,6 +91,21 @@ def date_words(value: datetime) -> tuple[int, int]:
     return (seconds, rest * 1000) if microseconds >= 0 else (-seconds, -rest * 1000)
 
 
+class Instant:
+    """A point in time of a file that `datetime` can't be: with nanoseconds, or of another year."""
+
+    __slots__ = ("nanoseconds", "seconds")
+
+    def __init__(self, seconds: int, nanoseconds: int) -> None:
+        """Seconds since 1970, and nanoseconds of the same sign."""
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+
+
+class ShortFloat(float):
+    """A number of 32 bits where a mixed value is due, which else has 64."""
+
+
 class Arguments:
     """Memory that holds values while they are lent to a call, inside a `with`.
 
@@ -224,6 +239,10 @@ class Arguments:
             self._words(NULL, 0, 0)
         elif isinstance(value, datetime):
             self._words(DATE, *date_words(value))
+        elif isinstance(value, Instant):
+            self._words(DATE, value.seconds, value.nanoseconds)
+        elif isinstance(value, ShortFloat):
+            self._number(value, FLOAT)
         elif isinstance(value, date):
             self._words(DATE, *date_words(datetime(value.year, value.month, value.day, tzinfo=UTC)))
         elif isinstance(value, Uuid):

@@ -91,6 +91,11 @@ class Adding:
             self._put(items, create, set_plain, lambda: self._fit(binding, plain))
         return made[0]
 
+    @property
+    def created(self) -> list[Single]:
+        """What it has created, but for embedded objects."""
+        return self._created
+
     def add(self, root: Object) -> None:
         """An object and all that it leads to.
 

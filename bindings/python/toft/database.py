@@ -49,11 +49,11 @@ from .lists import List
 from .objects import Object, live, live_object
 from .observe import Callback, Changes, Observation
 from .query import Cursor, Results
-from .reading import read_json, read_rows
+from .reading import read_csv, read_json, read_lines
 from .rows import Binding, BoundProperty, Single
 from .schema import shape_of
 from .sets import Set
-from .tables import Progress, lines_of, rows_of_csv
+from .tables import Progress
 from .transactions import (
     Deadline,
     Durability,
@@ -106,9 +106,10 @@ class Info:
 class Pin:
     """A version that a process reads: what it needs is not reused.
 
-    `process_id`: None for a process that has the file open for reading only. `held_size`: bytes
-    that this version needs and the latest one does not. `age`: seconds since the process began to
-    read it, to a millisecond; None where `process_id` is.
+    `process_id`: None for another process that has the file open for reading only. `held_size`:
+    bytes that this version needs and the latest one does not. `age`: seconds since the process
+    began to read it, to a millisecond; None for any process that has the file open for reading
+    only, this one too.
     """
 
     version: int
@@ -518,34 +519,40 @@ class Realm:
 
     def read_json_lines(
         self,
-        cls: type[T],
+        cls: type[Object] | str,
         file: Iterable[str],
         *,
         update: Update | None = None,
         progress: Progress | None = None,
-    ) -> list[T]:
-        """`from_json` for each line of a file, all or none: what `Results.write_json_lines` and
-        `toftdb export` write. Objects without primary key have numbers as `_key` (`__key` where
-        a property has that name), by which the lines link to them. `progress` is called with how
-        many lines are done and how many there are; what it raises ends the call, and nothing has
-        been created.
+    ) -> int:
+        """Creates an object of each line of a file, all or none, and returns how many there were:
+        what `Results.write_json_lines` and `toftdb export` write. Properties have the names that
+        the file of the database has for them, or those of attributes. Objects without primary key
+        have numbers as `_key` (`__key` where a property has that name), by which the lines link to
+        them. A byte order mark is left out. An error tells the line, the property and what to do.
+
+        The file is read line by line, and may be of any length: what stays in memory are links to
+        objects that no line so far has brought, and numbers by which objects without primary key
+        are linked to, where they do not ascend as they do when such a file is written.
+
+        `progress` is called with how many lines are done and how many there are, for which the
+        file is read twice; there are 0 where it can't be, as a pipe or a generator. What it raises
+        ends the call, and nothing has been created.
         """
-        return read_rows(self, self._binding(cls), lines_of(file), _policy(update), progress)
+        return read_lines(self, self._binding(cls), file, _policy(update), progress)
 
     def read_csv(
         self,
-        cls: type[T],
+        cls: type[Object] | str,
         file: Iterable[str],
         *,
         update: Update | None = None,
         progress: Progress | None = None,
-    ) -> list[T]:
+    ) -> int:
         """`read_json_lines` for comma-separated values, which `Results.write_csv` writes: open the
         file with `newline=""`. Empty lines are left out, but where there is one column.
         """
-        binding = self._binding(cls)
-        rows = rows_of_csv(binding, "".join(file))
-        return read_rows(self, binding, rows, _policy(update), progress)
+        return read_csv(self, self._binding(cls), file, _policy(update), progress)
 
     def delete(self, *things: Object | Results[Any] | Collection[Any] | Iterable[Object]) -> None:
         """Deletes objects, or all objects of results, of a list, a set or a dictionary, or of any

@@ -106,13 +106,13 @@ def open(
     the file is as it was; so does Ctrl-C.
 
     `seed`: a database, which need not be writable; a missing file is made a copy of it.
-    `compact_on_open`: asked, where no process has the file open, whether it is to be compacted:
-    `lambda total, used: used < total / 2`, in bytes. What it raises comes out of this call, and
-    nothing is compacted. `maximum_versions`: how many versions there may be when a write begins:
-    the newest, and older ones that some process still reads, which let the file grow. With more,
-    the write is a TooManyReadersError. `delete_if_migration_needed`: a file whose classes do not
-    fit, which would be a SchemaMismatchError, is deleted and made anew; where it is open elsewhere
-    it is an AlreadyOpenError.
+    `compact_on_open`: asked, where the file was there and no process has it open, whether it is to
+    be compacted: `lambda total, used: used < total / 2`, in bytes. What it raises comes out of this
+    call, and nothing is compacted. `maximum_versions`: how many versions there may be when a write
+    begins: the newest, and older ones that some process still reads, which let the file grow. With
+    more, the write is a TooManyReadersError. `delete_if_migration_needed`: a file whose classes do
+    not fit, which would be a SchemaMismatchError, is deleted and made anew; where it is open
+    elsewhere it is an AlreadyOpenError.
 
     Objects that the file has get the defaults of new properties, each by itself where there is a
     `default_factory`; links and collections stay empty.
@@ -523,8 +523,12 @@ def schema_version(path: str | os.PathLike[str], *, encryption_key: bytes | None
 
 
 def delete_files(path: str | os.PathLike[str]) -> bool:
-    """Deletes a file that nobody has open, in this process or another; else an AlreadyOpenError.
-    Its lock file, which holds no data, stays. Returns whether there was a file.
+    """Deletes a database that nobody has open, in this process or another; else an
+    AlreadyOpenError. Its lock file, which holds no data, stays. Returns whether there was a file.
+
+    A damaged database is deleted too, and so is an empty file. Any other file is a
+    NotADatabaseError, and stays; so does an encrypted database that has lost both of its first
+    pages, which nothing tells from another file.
     """
     was_there = ctypes.c_bool()
     _of_file(path, "toft_file_delete", ctypes.byref(was_there))
@@ -556,8 +560,8 @@ def compact(
     """Gives the free space of a file back to the system, if no process has it open. None: some
     process has, and nothing was done. `encryption_key`: that of an encrypted file.
 
-    A crash loses nothing. The file may grow by what it holds meanwhile. It takes as long as reading
-    and writing the file.
+    A crash loses nothing. The file may grow by what it holds meanwhile. It is done in the file
+    itself, so all its names go on leading to it. It takes as long as reading and writing the file.
     """
     compaction = toft_compaction()
     compaction.size = ctypes.sizeof(compaction)
@@ -580,6 +584,9 @@ def change_key(
 
     What the file holds is written to a new one, which takes its place: a crash leaves the one or
     the other. It takes as long as reading and writing the file.
+
+    A hard link to the file by another name still leads to the old content, under the old key or in
+    plain text: remove it.
     """
     old, new = encryption_key_of(old_key), encryption_key_of(new_key)
     _of_file(path, "toft_change_key", old, len(old or b""), new, len(new or b""))

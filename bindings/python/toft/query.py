@@ -241,11 +241,17 @@ class Results(Collection[T], Generic[T]):
     def write_json_lines(
         self, file: TextIO, depth: int = 0, *, progress: Progress | None = None
     ) -> int:
-        """Writes `Object.to_json` of each, one a line, and returns how many there were; objects
-        without primary key have their keys as `_key` (`__key` where a property has that name), and
-        a link to an object whose primary key is None is `{"$class": "Person", "$link": null}`.
-        `progress` is called with how many are done and how many there are; what it raises ends the
-        call.
+        """Writes each as a JSON object, one a line, as `toftdb export` does, and returns how many
+        there were: `Realm.read_json_lines` and `toftdb import` read it. Properties have the names
+        that the file of the database has for them. Links are primary keys; objects without one have
+        their keys as `_key` (`__key` where a property has that name), and a link to an object whose
+        primary key is None is `{"$class": "Person", "$link": null}`. What JSON has no type for says
+        its own where values are mixed: `{"$data": "AP8="}`, `$date`, `$decimal`, `$uuid`,
+        `$objectId`, `$float`, `$double` (2.0, as 2 is an int), `{"$class": "Person", "$link": 7}`.
+
+        Over up to `depth` links (at most 100) objects stand in the place of links, each once in a
+        line. `progress` is called with how many are done and how many there are; what it raises
+        ends the call.
         """
         self._objects_only()
         return write_lines(self, file, depth, progress)

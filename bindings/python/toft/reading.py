@@ -1,4 +1,4 @@
-"""Objects from JSON."""
+"""Objects from JSON, and from files of it."""
 
 from __future__ import annotations
 
@@ -6,38 +6,79 @@ import json
 import math
 import re
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from . import _values as values
+from ._ffi import TOFT_MAX_NESTED_COLLECTIONS, TOFT_MAX_VALUE_SIZE, toft_update_policy
 from .adding import Adding, mapped
 from .conversions import OwnConversion
 from .errors import (
+    DuplicatePrimaryKeyError,
+    Error,
     InvalidArgumentError,
+    NoSuchClassError,
     NoSuchObjectError,
+    ReadOnlyPropertyError,
+    TransactionError,
     TypeMismatchError,
     ValueTooLongError,
 )
 from .identifiers import ObjectId
 from .objects import Object, live_object
 from .plain import null_key_link
-from .rows import Binding, BoundProperty
-from .tables import Progress, key_name, watched
+from .rows import Binding, BoundProperty, Single
+from .schema import no_property
+from .sources import (
+    Row,
+    Source,
+    count_lines,
+    count_records,
+    rows_of_csv,
+    rows_of_lines,
+)
+from .tables import Progress, key_name, names_in_files
 
 if TYPE_CHECKING:
     from .database import Realm
 
-
 _FLOATS = (values.FLOAT, values.DOUBLE)
-_TEXTS = (values.DATE, values.DATA, values.UUID, values.OBJECT_ID, values.DECIMAL, *_FLOATS)
+_GREATEST_FLOAT = (2.0 - 2.0**-24) * 2.0**127
+"""From here on a number is infinite in 32 bits."""
 _SECONDS = re.compile(r"T(-?\d{1,19}):(-?\d{1,9})")
 """How the library writes a date outside of the years 1583 to 9999: seconds and nanoseconds since
 1970."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _FRACTION = re.compile(r"\.(\d+)")
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_TAGS = {
+    "$double": values.DOUBLE,
+    "$float": values.FLOAT,
+    "$data": values.DATA,
+    "$date": values.DATE,
+    "$uuid": values.UUID,
+    "$objectId": values.OBJECT_ID,
+    "$decimal": values.DECIMAL,
+}
+"""What names the type of a mixed value that JSON has no type for: `{"$data": "AP8="}`."""
+_FORMS = {
+    values.BOOL: "a bool: true or false",
+    values.INT: "an int: it is whole and has 64 bits",
+    values.FLOAT: 'a float: a number of 32 bits, "nan", "inf" or "-inf"',
+    values.DOUBLE: 'a float: a number, "nan", "inf" or "-inf"',
+    values.STRING: "a text",
+    values.DATA: "bytes: they are a text in base 64",
+    values.DATE: "a date: it is a text in ISO 8601 with a time zone, as 2026-11-22T08:30:00Z",
+    values.UUID: "a UUID: it is a text of 8-4-4-4-12 hexadecimal digits",
+    values.OBJECT_ID: "an object id: it is a text of 24 hexadecimal digits",
+    values.DECIMAL: "a decimal: it is a text that is a number",
+}
+_FIRST_RETRY = 4096
+"""How many links wait before those are filled in whose objects have come."""
 
 
 def read_json(realm: Realm, binding: Binding, text: str | bytes, policy: int) -> list[Any]:
@@ -48,78 +89,242 @@ def read_json(realm: Realm, binding: Binding, text: str | bytes, policy: int) ->
         raise InvalidArgumentError(f"This is not JSON: {error}") from None
     except RecursionError:
         raise ValueTooLongError("Too many arrays and objects are within one another.") from None
-    return read_rows(realm, binding, plain if isinstance(plain, list) else [plain], policy)
+    reader = _Reader(realm, policy)
+    with reader.all_or_none():
+        made = [reader.add(binding, row) for row in (plain if isinstance(plain, list) else [plain])]
+        reader.finish()
+    return made
 
 
-def read_rows(
-    realm: Realm, binding: Binding, rows: list[Any], policy: int, progress: Progress | None = None
-) -> list[Any]:
-    """Creates an object of each value that JSON has given, all or none."""
-    return _Reader(realm, policy).read(binding, rows, progress)
+def read_lines(
+    realm: Realm, binding: Binding, file: Iterable[str], policy: int, progress: Progress | None
+) -> int:
+    """See `Realm.read_json_lines`."""
+    source = Source(file)
+    total = source.total(count_lines) if progress else 0
+    return _read(realm, binding, source, rows_of_lines(source), policy, progress, total)
+
+
+def read_csv(
+    realm: Realm, binding: Binding, file: Iterable[str], policy: int, progress: Progress | None
+) -> int:
+    """See `Realm.read_csv`."""
+    source = Source(file)
+    total = source.total(count_records) if progress else 0
+    return _read(realm, binding, source, rows_of_csv(binding, source), policy, progress, total)
+
+
+def _read(
+    realm: Realm,
+    binding: Binding,
+    source: Source,
+    rows: Iterator[Row],
+    policy: int,
+    progress: Progress | None,
+    total: int,
+) -> int:
+    """Creates an object of each row, all or none. Returns how many there were."""
+    reader, count = _Reader(realm, policy, source), 0
+    with reader.all_or_none():
+        for line, row in rows:
+            with reader.locating(line):
+                reader.add(binding, row)
+            count += 1
+            if progress is not None:
+                progress(count, total)
+        reader.finish()
+    return count
+
+
+class _NotThereYet(Exception):
+    """A link leads to what is not there; what an error says of it."""
+
+
+class _Waiting:
+    """A property that leads to objects which are not there yet."""
+
+    __slots__ = ("binding", "each", "key", "line", "value")
+
+    def __init__(
+        self, line: int, binding: Binding, key: int, each: BoundProperty, value: Any
+    ) -> None:
+        self.line = line
+        self.binding = binding
+        self.key = key
+        self.each = each
+        self.value = value
 
 
 class _Reader:
-    """Creates objects, and links them once all are there."""
+    """Creates objects of what JSON gives, one after the other, and keeps none.
 
-    def __init__(self, realm: Realm, policy: int) -> None:
+    A link is made with its object where what it leads to is there, and waits else: it is tried
+    again now and then, and at the end. Of what was created it remembers the keys, as runs.
+    """
+
+    def __init__(self, realm: Realm, policy: int, source: Source | None = None) -> None:
+        """`source`: where it is a file, as `toftdb` has it: properties have the names of the file
+        there, and dates their nanoseconds.
+        """
         self._realm = realm
-        self._adding = Adding(realm, policy)
-        self._links: list[tuple[Object, BoundProperty, Any]] = []
-        # Of classes without primary key, by the keys of the classes and those in the text.
-        self._named: dict[tuple[int, Any], Object] = {}
-        self._key_names: dict[type[Object], str] = {}
+        self._policy = policy
+        self._source = source
+        self._created = _Created()
+        self._names: dict[int, tuple[str, dict[str, BoundProperty]]] = {}
+        # Of classes without primary key: keys in the text, and those of the objects.
+        self._named: dict[int, _NamedKeys] = {}
+        self._waiting: list[_Waiting] = []
+        self._retry_at = _FIRST_RETRY
+        self._line = 0
+        self._told: Error | None = None
+        """The error that tells its line already: of an earlier one than that which is read."""
 
-    def read(self, binding: Binding, rows: list[Any], progress: Progress | None) -> list[Any]:
-        made = []
+    @contextmanager
+    def all_or_none(self) -> Iterator[None]:
+        """A block that deletes what was created when it fails."""
         try:
-            for row in watched(rows, len(rows), progress):
-                made.append(self._object(binding, row))
-            for instance, each, keys in self._links:
-                found = self._mapped(each, keys, lambda key: self._found(each, key))
-                setattr(instance, each.name, found)
+            yield
         except BaseException:
-            self._adding.take_back()
+            self._created.take_back()
             raise
-        return made
 
-    def _object(self, binding: Binding, row: Any) -> Object:
+    @contextmanager
+    def locating(self, line: int) -> Iterator[None]:
+        """A block the errors of which tell the line that is read."""
+        before, self._line = self._line, line
+        try:
+            yield
+        except Error as error:
+            is_told = error is self._told or isinstance(error, TransactionError)
+            if self._source is not None and not is_told:
+                self._source.locate(error, line)
+                self._told = error
+            raise error.with_traceback(None) from error.__cause__
+        finally:
+            self._line = before
+
+    def add(self, binding: Binding, row: Any) -> Object:
+        """Creates an object, with the objects in it."""
         if not isinstance(row, Mapping):
             raise TypeMismatchError(f"A {binding.cls.__name__} is a JSON object, not {row!r:.80}")
-        given: dict[str, Any] = {}
-        links: list[tuple[BoundProperty, Any]] = []
-        key_name = self._key_name(binding)
-        for name, value in row.items():
-            if name == key_name:
-                continue
-            each = binding.property(name)
-            if value is not None and self._realm._owns(each):
-                given[name] = self._embedded(each, value)
-            elif each.type == values.LINK and value is not None:
-                links.append((each, value))
-            else:
-                given[name] = self._value(each, value)
-        instance = live_object(binding.cls, self._adding.create(binding, given))
-        if binding.primary_key is None and isinstance(key := row.get(key_name), int):
-            if (binding.key, key) in self._named:
-                raise InvalidArgumentError(
-                    f"Two objects of {binding.cls.__name__} have {key} as their {key_name!r}, by "
-                    "which links find them."
-                )
-            self._named[binding.key, key] = instance
-        for each, value in links:
-            target = self._realm._binding_of_key(each.target)
-            read = self._mapped(
-                each,
-                value,
-                lambda item: self._object(target, item) if _is_object(target, item) else item,
-            )
-            self._links.append((instance, each, read))
+        later: list[tuple[tuple[Any, ...], Binding, BoundProperty, Any]] = []
+        given = self._given(binding, row, (), later)
+        single = self._create(binding, given)
+        instance = live_object(binding.cls, single)
+        if binding.primary_key is None:
+            self._note(binding, row, single.key(0))
+        for path, owner, each, value in later:
+            place = _followed(instance, path)
+            self._fill(owner, place._rows.key(place._row) or 0, each, value)
+        if len(self._waiting) >= self._retry_at:
+            self._retry()
+            self._retry_at = max(_FIRST_RETRY, 2 * len(self._waiting))
         return instance
 
-    def _key_name(self, binding: Binding) -> str:
-        if binding.cls not in self._key_names:
-            self._key_names[binding.cls] = key_name(binding.cls)
-        return self._key_names[binding.cls]
+    def _create(self, binding: Binding, given: dict[str, Any]) -> Single:
+        adding = Adding(self._realm, self._policy)
+        try:
+            single = adding.create(binding, given)
+        except DuplicatePrimaryKeyError as error:
+            if self._policy == toft_update_policy.ERROR:
+                error.message += (
+                    f" {binding.cls.__name__}.{binding.primary_key} is its primary key: "
+                    'update="all" changes the object that has it.'
+                )
+            raise
+        for each in adding.created:
+            self._created.add(each.binding, each.key(0))
+        return single
+
+    # Names
+
+    def _names_of(self, binding: Binding) -> tuple[str, dict[str, BoundProperty]]:
+        """What objects of a class are called by, and its properties by their names in the text."""
+        if (known := self._names.get(binding.key)) is None:
+            if self._source is not None:
+                known = key_name(binding.cls), names_in_files(binding)
+            else:
+                of_file = {each.stored_name: each for each in binding.properties.values()}
+                known = key_name(binding.cls, *binding.properties), of_file | binding.properties
+            self._names[binding.key] = known
+        return known
+
+    def _note(self, binding: Binding, row: Mapping[str, Any], key: int) -> None:
+        """Remembers by what others link to an object without a primary key."""
+        name = self._names_of(binding)[0]
+        if type(named := row.get(name)) is int:
+            known = self._named.setdefault(binding.key, _NamedKeys())
+            if not known.add(named, key):
+                raise InvalidArgumentError(
+                    f"Two objects of {binding.cls.__name__} have {named} as their {name!r}, by "
+                    "which links find them."
+                )
+
+    # Values
+
+    def _given(
+        self, binding: Binding, row: Mapping[str, Any], path: tuple[Any, ...], later: list[Any]
+    ) -> dict[str, Any]:
+        """The values of an object. `path`: leads to it from the object of the row. `later`: gets
+        what leads to objects that are not there.
+        """
+        given: dict[str, Any] = {}
+        key, names = self._names_of(binding)
+        for name, value in row.items():
+            each = names.get(name)
+            if each is None:
+                if name == key and not path:
+                    continue
+                error = no_property(binding.cls, name)
+                error.message += " Leave it out, or declare it."
+                raise error
+            if each.type == values.LINKING_OBJECTS:
+                raise ReadOnlyPropertyError(
+                    f"{binding.cls.__name__}.{each.name} is computed: leave it out."
+                )
+            if value is None:
+                given[each.name] = self._value(binding, each, value)
+            elif each.type == values.LINK and self._realm._owns(each):
+                given[each.name] = self._embedded(binding, each, value, path, later)
+            elif each.type == values.LINK:
+                try:
+                    given[each.name] = self._linked(binding, each, value)
+                except _NotThereYet:
+                    later.append((path, binding, each, value))
+            else:
+                try:
+                    given[each.name] = self._value(binding, each, value)
+                except _NotThereYet:
+                    later.append((path, binding, each, value))
+        return given
+
+    def _embedded(
+        self,
+        binding: Binding,
+        each: BoundProperty,
+        value: Any,
+        path: tuple[Any, ...],
+        later: list[Any],
+    ) -> Any:
+        """What a property owns, as mappings of values."""
+        target = self._realm._binding_of_key(each.target)
+
+        def read(row: Any, place: Any) -> dict[str, Any] | None:
+            if row is None:
+                return None
+            if not isinstance(row, Mapping):
+                raise TypeMismatchError(
+                    f"{binding.cls.__name__}.{each.name}: a {target.cls.__name__} is a JSON "
+                    f"object, not {row!r:.80}"
+                )
+            return self._given(target, row, (*path, (each.name, place)), later)
+
+        if each.container is None:
+            return read(value, None)
+        each.check_container(value)
+        if isinstance(value, Mapping):
+            return {key: read(item, key) for key, item in value.items()}
+        return [read(item, place) for place, item in enumerate(value)]
 
     @staticmethod
     def _mapped(each: BoundProperty, value: Any, function: Callable[[Any], Any]) -> Any:
@@ -129,99 +334,390 @@ class _Reader:
         each.check_container(value)
         return mapped(value, function)
 
-    def _embedded(self, each: BoundProperty, value: Any) -> Any:
-        """What a property owns, as mappings of values."""
-        target = self._realm._binding_of_key(each.target)
+    def _value(self, binding: Binding, each: BoundProperty, value: Any) -> Any:
+        return self._mapped(each, value, lambda item: self._scalar(binding, each, item))
 
-        def read(row: Any) -> dict[str, Any] | None:
-            if row is None:
-                return None
-            if not isinstance(row, Mapping):
-                raise TypeMismatchError(
-                    f"{each.name}: a {target.cls.__name__} is a JSON object, not {row!r:.80}"
-                )
-            given = {}
-            for name, inner in row.items():
-                item = target.property(name)
-                if inner is not None and self._realm._owns(item):
-                    given[name] = self._embedded(item, inner)
-                elif item.type == values.LINK and inner is not None:
-                    given[name] = self._mapped(item, inner, lambda key: self._linked(item, key))
-                else:
-                    given[name] = self._value(item, inner)
-            return given
-
-        return self._mapped(each, value, read)
-
-    def _linked(self, each: BoundProperty, key: Any) -> Object | None:
-        """What an embedded object links to: an object inside, or one that is there already."""
-        target = self._realm._binding_of_key(each.target)
-        if _is_object(target, key):
-            return self._object(target, key)
-        return self._found(each, key)
-
-    def _found(self, each: BoundProperty, key: Any) -> Object | None:
-        if key is None or isinstance(key, Object):
-            return key
-        target = self._realm._binding_of_key(each.target)
-        if target.primary_key is None:
-            if isinstance(key, int) and (target.key, key) in self._named:
-                return self._named[target.key, key]
-            raise InvalidArgumentError(
-                f"{each.name}: a {target.cls.__name__} has no primary key to be found by: write it "
-                f"inside, as to_json(depth=1) does, or have {key!r:.80} as its "
-                f"'{self._key_name(target)}'."
+    def _scalar(self, binding: Binding, each: BoundProperty, value: Any) -> Any:
+        if value is None:
+            return None
+        if each.type == values.MIXED:
+            return self._mixed(binding, each, value, 0)
+        try:
+            plain = self._parsed(each.type, value, is_whole=each.conversion is None)
+        except ValueError as error:
+            raise _mismatch(binding, each, value, error) from None
+        if isinstance(plain, (str, bytes)) and len(plain) > TOFT_MAX_VALUE_SIZE:
+            raise ValueTooLongError(
+                f"{binding.cls.__name__}.{each.name}: {len(plain)} bytes are too many for one "
+                f"value: at most {TOFT_MAX_VALUE_SIZE}."
             )
-        # A mapping, as no object stands there: the object whose primary key is None.
-        named = None
-        if not isinstance(key, Mapping):
-            named = self._scalar(target.property(target.primary_key), key)
-        if (found := self._realm.object(target.cls, named)) is None:
-            raise NoSuchObjectError(f"{each.name}: there is no {target.cls.__name__} {key!r:.80}.")
+        conversion = each.conversion
+        if conversion is None:
+            return plain
+        if isinstance(conversion, OwnConversion):
+            return conversion.read(plain)
+        if conversion.python_type is date:
+            return plain.date()
+        try:
+            conversion.stored(plain)
+        except Error as error:
+            error.message = f"{binding.cls.__name__}.{each.name}: {error.message}"
+            raise
+        return plain
+
+    def _parsed(self, kind: int, value: Any, *, is_whole: bool = True) -> Any:
+        """A value of a type. Raises ValueError with what is wrong, or nothing, where it is none.
+        `is_whole`: whether dates may keep what datetime has not.
+        """
+        given = type(value)
+        if kind in _FLOATS:
+            return _float_of(value, kind)
+        if kind == values.INT and given is int:
+            if not -(2**63) <= value < 2**63:
+                raise ValueError("beyond 64 bits")
+            return value
+        if kind == values.INT and given is float and value == 0:
+            return 0  # -0.0
+        if kind == values.BOOL and given is bool or kind == values.DECIMAL and given is int:
+            return value
+        if given is not str:
+            raise ValueError
+        if kind == values.STRING:
+            if not value.isascii():
+                value.encode()
+            return value
+        if kind == values.DATE:
+            is_exact = is_whole and self._source is not None
+            return _moment(value, is_exact=is_exact)
+        if (parse := _PARSERS.get(kind)) is None:
+            raise ValueError
+        return parse(value)
+
+    # Mixed values
+
+    def _mixed(self, binding: Binding, each: BoundProperty, value: Any, depth: int) -> Any:
+        """A mixed value; what JSON has no type for says its own, see `_TAGS`."""
+        if depth > TOFT_MAX_NESTED_COLLECTIONS:
+            return value  # which the library refuses
+        if isinstance(value, list):
+            return [self._mixed(binding, each, item, depth + 1) for item in value]
+        if not isinstance(value, Mapping):
+            is_long = type(value) is int and not -(2**63) <= value < 2**63
+            return float(value) if is_long else value
+        if "$link" in value and isinstance(value.get("$class"), str):
+            return self._of_class(binding, each, value["$class"], value["$link"])
+        if len(value) == 1:
+            [(tag, tagged)] = value.items()
+            if (kind := _TAGS.get(tag)) is not None:
+                return self._tagged(binding, each, kind, value, tagged)
+        return {key: self._mixed(binding, each, item, depth + 1) for key, item in value.items()}
+
+    def _tagged(
+        self, binding: Binding, each: BoundProperty, kind: int, value: Any, tagged: Any
+    ) -> Any:
+        if tagged is None:
+            return None
+        try:
+            found = self._parsed(kind, tagged)
+        except ValueError as error:
+            raise TypeMismatchError(
+                f"{binding.cls.__name__}.{each.name}: {dict(value)!r:.80} is not {_FORMS[kind]}."
+                f"{_reason(error)}"
+            ) from None
+        return values.ShortFloat(found) if kind == values.FLOAT else found
+
+    def _of_class(self, binding: Binding, each: BoundProperty, name: str, key: Any) -> Object:
+        try:
+            target = self._realm._binding(name)
+        except NoSuchClassError as error:
+            error.message = f"{binding.cls.__name__}.{each.name}: {error.message}"
+            raise
+        return self._found(binding, each, target, key)
+
+    # Links
+
+    def _linked(self, binding: Binding, each: BoundProperty, value: Any) -> Any:
+        """A property with objects in the place of the names of such."""
+        target = self._realm._binding_of_key(each.target)
+
+        def linked(item: Any) -> Object | None:
+            if item is None or isinstance(item, Object):
+                return item
+            if _is_object(target, item):
+                raise _NotThereYet  # it is created after the object that it stands in
+            # As no object stands there: the one whose primary key is None.
+            return self._found(binding, each, target, None if isinstance(item, Mapping) else item)
+
+        return self._mapped(each, value, linked)
+
+    def _found(self, binding: Binding, each: BoundProperty, target: Binding, key: Any) -> Object:
+        """The object that a link names."""
+        where, cls = f"{binding.cls.__name__}.{each.name}", target.cls
+        if target.primary_key is None:
+            known = self._named.get(target.key)
+            number = known.get(key) if known is not None and type(key) is int else None
+            if number is not None and (single := Single.following(target, number)):
+                return live_object(cls, single)
+            raise _NotThereYet(
+                f"{where}: a {cls.__name__} has no primary key to be found by: write it inside, as "
+                f"to_json(depth=1) does, or have {key!r:.80} as its '{self._names_of(target)[0]}'."
+            )
+        named = self._scalar(target, target.property(target.primary_key), key)
+        if (found := self._realm.object(cls, named)) is None:
+            raise _NotThereYet(
+                f"{where}: there is no {cls.__name__} {key!r:.80}. Add one, or take the link out."
+            )
         return found
 
-    def _value(self, each: BoundProperty, value: Any) -> Any:
-        return self._mapped(each, value, lambda item: self._scalar(each, item))
-
-    def _scalar(self, each: BoundProperty, value: Any) -> Any:
-        plain = self._stored(each, value)
-        is_own = isinstance(each.conversion, OwnConversion)
-        return each.conversion.read(plain) if each.conversion and is_own else plain
-
-    @staticmethod
-    def _stored(each: BoundProperty, value: Any) -> Any:
-        if not isinstance(value, str) or each.type not in _TEXTS:
-            return value
+    def _fill(self, binding: Binding, key: int, each: BoundProperty, value: Any) -> None:
+        """Links an object, and creates those that stand in the place of links; the rest waits."""
+        if each.type == values.LINK:
+            target = self._realm._binding_of_key(each.target)
+            value = self._mapped(
+                each,
+                value,
+                lambda item: self.add(target, item) if _is_object(target, item) else item,
+            )
+        waiting = _Waiting(self._line, binding, key, each, value)
         try:
-            if each.type == values.UUID:
-                return UUID(value)
-            if each.type == values.OBJECT_ID:
-                return ObjectId(value)
-            if each.type == values.DECIMAL:
-                return Decimal(value)
-            if each.type == values.DATA:
-                return b64decode(value, validate=True)
-            if each.type in _FLOATS:
-                return _NOT_FINITE.get(value, value)
-            moment = _moment(value)
-            is_day = each.conversion is not None and each.conversion.python_type is date
-            return moment.date() if is_day else moment
-        except InvalidOperation:
-            raise TypeMismatchError(f"{each.name}: {value!r:.80} is not a number.") from None
-        except ValueError as error:
-            raise TypeMismatchError(f"{each.name}: {value!r:.80}: {error}") from None
+            self._link(waiting)
+        except _NotThereYet:
+            self._waiting.append(waiting)
+
+    def _link(self, waiting: _Waiting) -> None:
+        binding, each = waiting.binding, waiting.each
+        is_link = each.type == values.LINK
+        found = (self._linked if is_link else self._value)(binding, each, waiting.value)
+        # It may be gone with an owner that a later line has changed.
+        if single := Single.following(binding, waiting.key):
+            single.set(each.name, found)
+
+    def _retry(self) -> None:
+        """Fills in the links whose objects have come."""
+        items, self._waiting = self._waiting, []
+        for item in items:
+            with self.locating(item.line):
+                try:
+                    self._link(item)
+                except _NotThereYet:
+                    self._waiting.append(item)
+
+    def finish(self) -> None:
+        """Fills in all links that wait."""
+        for item in self._waiting:
+            with self.locating(item.line):
+                try:
+                    self._link(item)
+                except _NotThereYet as missing:
+                    has_key = item.each.type == values.MIXED or (
+                        self._realm._binding_of_key(item.each.target).primary_key is not None
+                    )
+                    kind = NoSuchObjectError if has_key else InvalidArgumentError
+                    raise kind(str(missing)) from None
 
 
-def _moment(text: str) -> datetime:
-    """The point in time that a text says; what is finer than a microsecond is cut off."""
+class _Created:
+    """Objects that were created. Keys mostly follow each other, so runs of them are remembered."""
+
+    def __init__(self) -> None:
+        self._runs: list[_Run] = []
+        self._last: dict[int, _Run] = {}
+
+    def add(self, binding: Binding, key: int) -> None:
+        last = self._last.get(binding.key)
+        if last is not None and last.end == key:
+            last.end += 1
+            return
+        self._last[binding.key] = run = _Run(binding, key)
+        self._runs.append(run)
+
+    def take_back(self) -> None:
+        """Deletes them."""
+        for single in self._singles(lambda binding: bool(binding.ruled)):
+            single.forget_rules()
+        for single in self._singles(lambda _: True):
+            try:
+                single.delete()
+            except Error:  # the failure that led here is the one to report
+                pass
+
+    def _singles(self, wanted: Callable[[Binding], bool]) -> Iterator[Single]:
+        for run in reversed(self._runs):
+            if wanted(run.binding):
+                for key in range(run.end - 1, run.first - 1, -1):
+                    try:
+                        if single := Single.following(run.binding, key):
+                            yield single
+                    except Error:
+                        pass
+
+
+class _Run:
+    """Objects of a class with keys from `first` up to `end`."""
+
+    __slots__ = ("binding", "end", "first")
+
+    def __init__(self, binding: Binding, first: int) -> None:
+        self.binding = binding
+        self.first = first
+        self.end = first + 1
+
+
+class _NamedKeys:
+    """Keys of objects by the numbers that a file has for them.
+
+    As a file is written, both ascend: what does so evenly is one run, whatever its length.
+    """
+
+    def __init__(self) -> None:
+        self._others: dict[int, int] = {}
+        self._runs: list[tuple[int, int, int]] = []  # first number, its key, count; ascending
+
+    def add(self, number: int, key: int) -> bool:
+        """False where the number is known."""
+        end = 0
+        if self._runs:
+            first, first_key, count = self._runs[-1]
+            end = first + count
+            if number == end and key == first_key + count:
+                if number in self._others:
+                    return False
+                self._runs[-1] = first, first_key, count + 1
+                return True
+        if self.get(number) is not None:
+            return False
+        if not self._runs or number >= end:
+            self._runs.append((number, key, 1))
+        else:
+            self._others[number] = key
+        return True
+
+    def get(self, number: int) -> int | None:
+        """The key of an object, if the number is known."""
+        low, high = 0, len(self._runs)
+        while low < high:
+            middle = (low + high) // 2
+            if self._runs[middle][0] <= number:
+                low = middle + 1
+            else:
+                high = middle
+        if low:
+            first, key, count = self._runs[low - 1]
+            if number < first + count:
+                return key + number - first
+        return self._others.get(number)
+
+
+def _followed(instance: Any, path: tuple[Any, ...]) -> Any:
+    """The embedded object that a path leads to."""
+    for name, place in path:
+        instance = getattr(instance, name)
+        if place is not None:
+            instance = instance[place]
+    return instance
+
+
+def _mismatch(
+    binding: Binding, each: BoundProperty, value: Any, error: ValueError
+) -> TypeMismatchError | InvalidArgumentError:
+    name = f"{binding.cls.__name__}.{each.name}"
+    if each.type == values.STRING and isinstance(error, UnicodeEncodeError):
+        return InvalidArgumentError(f"{name}: this text cannot be UTF-8: {error}")
+    if each.type == values.INT and type(value) is int:
+        shown = values.shown(value)
+        return InvalidArgumentError(f"{name}: {shown} does not fit into the 64 bits of an integer.")
+    return TypeMismatchError(f"{name}: {value!r:.80} is not {_FORMS[each.type]}.{_reason(error)}")
+
+
+def _reason(error: ValueError) -> str:
+    """What is wrong besides, as a sentence."""
+    text = str(error)
+    return f" {text[:1].upper()}{text[1:].removesuffix('.')}." if text else ""
+
+
+def _float_of(value: Any, kind: int) -> float:
+    if isinstance(value, str):
+        if value not in _NOT_FINITE:
+            raise ValueError
+        return _NOT_FINITE[value]
+    if type(value) not in (int, float):
+        raise ValueError
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError("it is too large") from None
+    if kind == values.FLOAT and _GREATEST_FLOAT <= abs(number) < math.inf:
+        raise ValueError("it is too large for 32 bits")
+    return number
+
+
+def _bytes_of(text: str) -> bytes:
+    return b64decode(text.translate(_OTHER_DIGITS), validate=True)
+
+
+_OTHER_DIGITS = str.maketrans("-_", "+/")
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError from None
+
+
+def _uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise ValueError from None
+
+
+def _object_id(text: str) -> ObjectId:
+    try:
+        return ObjectId(text)
+    except ValueError:
+        raise ValueError from None
+
+
+_PARSERS: dict[int, Callable[[str], Any]] = {
+    values.DATA: _bytes_of,
+    values.UUID: _uuid,
+    values.OBJECT_ID: _object_id,
+    values.DECIMAL: _decimal,
+}
+
+
+def _moment(text: str, *, is_exact: bool) -> datetime | values.Instant:
+    """The point in time that a text says. What datetime can't be stays as it is where `is_exact`;
+    else what is finer than a microsecond is cut off.
+    """
     if found := _SECONDS.fullmatch(text):
+        seconds, nanoseconds = map(int, found.groups())
+        if seconds * nanoseconds < 0 or not -(2**63) <= seconds < 2**63:
+            raise ValueError
+        if is_exact and nanoseconds % 1000:
+            return values.Instant(seconds, nanoseconds)
         try:
-            return values.date_of(*map(int, found.groups()))
+            return values.date_of(seconds, nanoseconds)
         except InvalidArgumentError:
+            if is_exact:
+                return values.Instant(seconds, nanoseconds)
             raise ValueError("datetime has the years 1 to 9999 only") from None
+    if _DAY.fullmatch(text):
+        text += "T00:00:00Z"
+    digits = found[1] if (found := _FRACTION.search(text)) else ""
     # Older versions of Python read three or six digits only.
     text = _FRACTION.sub(lambda found: f".{found[1][:6]:0<6}", text, count=1)
-    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    if moment.tzinfo is None:
+        raise ValueError("it has no time zone")
+    rest = int(f"{digits[6:9]:0<3}")
+    if not is_exact or not rest:
+        return moment
+    seconds, nanoseconds = values.date_words(moment)
+    whole = seconds * 1_000_000_000 + nanoseconds + rest
+    sign = -1 if whole < 0 else 1
+    return values.Instant(*(sign * part for part in divmod(abs(whole), 1_000_000_000)))
 
 
 def _is_object(target: Binding, value: Any) -> bool:

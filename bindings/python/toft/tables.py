@@ -1,16 +1,18 @@
-"""Objects in files: as JSON lines, and as comma-separated values."""
+"""Objects into files: as JSON lines, and as comma-separated values. `sources` reads them."""
 
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from . import _values as values
-from .errors import InvalidArgumentError, MissingPrimaryKeyError, ValueTooLongError
-from .plain import dictionary, json_text, name_of
-from .schema import primary_key_of, properties_of
+from ._lib import library
+from .errors import MissingPrimaryKeyError
+from .objects import live
+from .schema import properties_of
 
 if TYPE_CHECKING:
     from .objects import Object
@@ -23,22 +25,15 @@ Progress = Callable[[int, int], object]
 KEY = "_key"
 """What a file calls an object without primary key by: see `key_name`."""
 
-_FLOATS = (values.FLOAT, values.DOUBLE)
-_JSON = (values.BOOL, values.INT, *_FLOATS, values.MIXED)
-_BLANK = [("", False)]
-_TRUTHS = {"1": True, "0": False, "true": True, "false": False}
 _QUOTED = re.compile(r'[",\r\n]|^ | $|^$')
-_FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\Z)')
-
-
-# ----------------------------------------------------------------------------------------- Writing
+_ROOM = 4096
 
 
 def write_lines(objects: Results[Any], file: TextIO, depth: int, progress: Progress | None) -> int:
     """See `Results.write_json_lines`."""
-    count = 0
+    count, texts = 0, _Texts(depth)
     for count, instance in enumerate(watched(objects, len(objects), progress), 1):
-        file.write(json_text(_named(instance, depth), None) + "\n")
+        file.write(texts.text(instance) + "\n")
     return count
 
 
@@ -50,42 +45,68 @@ def write_csv(
     progress: Progress | None,
 ) -> int:
     """See `Results.write_csv`. `names`: of properties; all if there is none."""
-    stored = [e.name for e in binding.properties.values() if e.type != values.LINKING_OBJECTS]
-    names = names or [key_name(binding.cls)] * (binding.primary_key is None) + stored
-    mixed = {e.name for e in binding.properties.values() if e.type == values.MIXED}
-    links = [e.name for e in binding.properties.values() if e.type == values.LINK]
-    links = [e for e in links if e in names and not binding.realm._owns(binding.property(e))]
-    file.write(",".join(map(_quoted, names)) + "\r\n")
-    count = 0
+    properties = [binding.property(name) for name in names] or binding.stored
+    columns = [] if names or binding.primary_key else [key_name(binding.cls)]
+    columns += [each.stored_name for each in properties]
+    mixed = {each.stored_name for each in properties if each.type == values.MIXED}
+    links = [each for each in properties if each.type == values.LINK and each.container is None]
+    links = [each for each in links if not binding.realm._owns(each)]
+    file.write(",".join(map(_quoted, columns)) + "\r\n")
+    count, texts = 0, _Texts(0)
     for count, instance in enumerate(watched(objects, len(objects), progress), 1):
-        plain = _named(instance, 0)
-        for name in links:
-            if isinstance(plain[name], dict) and binding.property(name).container is None:
+        plain = json.loads(texts.text(instance))
+        for each in links:
+            if isinstance(plain[each.stored_name], dict):
                 raise MissingPrimaryKeyError(
-                    f"{binding.cls.__name__}.{name} links to an object whose primary key is None, "
-                    "which a field can't say: write JSON lines."
+                    f"{binding.cls.__name__}.{each.name} links to an object whose primary key is "
+                    "None, which a field can't say: write JSON lines."
                 )
-        file.write(",".join(_cell(plain[name], name in mixed) for name in names) + "\r\n")
+        file.write(",".join(_cell(plain[name], name in mixed) for name in columns) + "\r\n")
     return count
 
 
-def _named(instance: Any, depth: int) -> dict[str, Any]:
-    """The object as it is stored; without primary key it has a name, by which others link to it."""
-    plain = dictionary(instance, depth, is_stored=True)
-    if primary_key_of(properties_of(type(instance))) is None:
-        return {key_name(type(instance)): name_of(instance), **plain}
-    return plain
+class _Texts:
+    """Objects as JSON on one line, as the library writes them: with the names that the file has,
+    and with types where values are mixed. One after the other, in the same memory.
+    """
+
+    def __init__(self, depth: int) -> None:
+        self._depth = max(0, depth)
+        self._memory = ctypes.create_string_buffer(_ROOM)
+        self._size = ctypes.c_size_t()
+
+    def text(self, instance: Object) -> str:
+        handle = live(instance).single(instance).handle()
+        while True:
+            library().toft_object_to_json(
+                handle.address,
+                self._depth,
+                self._memory,
+                len(self._memory),
+                ctypes.byref(self._size),
+            )
+            size = self._size.value
+            if size < len(self._memory):
+                return ctypes.string_at(self._memory, size).decode()
+            self._memory = ctypes.create_string_buffer(2 * size)
 
 
-def key_name(cls: type[Object]) -> str:
+def key_name(cls: type[Object], *others: str) -> str:
     """What a file calls an object of a class without primary key by: `_key`, with one `_` more
-    where a property has the name, and so on."""
+    where a property has the name, and so on. `others`: names that are taken besides."""
     properties = properties_of(cls)
-    taken = {*properties, *(each.stored_name for each in properties.values())}
+    taken = {*others, *(each.stored_name for each in properties.values())}
     name = KEY
     while name in taken:
         name = f"_{name}"
     return name
+
+
+def names_in_files(binding: Binding) -> dict[str, BoundProperty]:
+    """The properties by the names that files have for them; those of attributes do, too."""
+    attributes = {**binding.properties}
+    attributes.pop(key_name(binding.cls), None)
+    return {**attributes, **{each.stored_name: each for each in binding.properties.values()}}
 
 
 def watched(things: Iterable[Any], count: int, progress: Progress | None) -> Iterator[Any]:
@@ -101,107 +122,9 @@ def _cell(value: Any, is_mixed: bool) -> str:
         return ""
     if type(value) is str and not is_mixed:
         return _quoted(value)
-    text = json_text(value, None)
-    return _quoted(json.loads(text) if text.startswith('"') and not is_mixed else text)
+    return _quoted(json.dumps(value, ensure_ascii=False))
 
 
 def _quoted(text: str) -> str:
     doubled = text.replace('"', '""')
     return f'"{doubled}"' if _QUOTED.search(text) else text
-
-
-# ----------------------------------------------------------------------------------------- Reading
-
-
-def lines_of(file: Iterable[str]) -> list[Any]:
-    """The JSON values of a file, one a line."""
-    found = []
-    for number, line in enumerate(file, 1):
-        if line.strip():
-            try:
-                found.append(json.loads(line))
-            except ValueError as error:
-                raise InvalidArgumentError(f"Line {number} is not JSON: {error}") from None
-            except RecursionError:
-                raise ValueTooLongError(
-                    f"Line {number}: too many arrays and objects are within one another."
-                ) from None
-    return found
-
-
-def rows_of_csv(binding: Binding, text: str) -> list[dict[str, Any]]:
-    """The objects of comma-separated values, as JSON would have them."""
-    records = _records(text.removeprefix("\ufeff"))
-    header = next((record for _, record in records if record != _BLANK), None)
-    if header is None:
-        raise InvalidArgumentError("The file is empty: it names no properties.")
-    key = key_name(binding.cls)
-    for name, _ in header:
-        if sum(name == other for other, _ in header) > 1:
-            raise InvalidArgumentError(f"Two fields are named {name!r:.80}.")
-    properties = [None if name == key else binding.property(name) for name, _ in header]
-    rows = []
-    for line, record in records:
-        if record == _BLANK and len(properties) > 1:
-            continue
-        if len(record) != len(properties):
-            raise InvalidArgumentError(
-                f"Line {line}: there are {len(record)} fields, and the first line names "
-                f"{len(properties)}."
-            )
-        row = {}
-        for each, (field, is_quoted) in zip(properties, record):
-            if each is None:
-                row[key] = _json(line, key, field)
-            elif field or is_quoted or not each.container:
-                row[each.name] = _value(binding, each, field, is_quoted, line)
-        rows.append(row)
-    return rows
-
-
-def _records(text: str) -> Iterator[tuple[int, list[tuple[str, bool]]]]:
-    """The number of the first line of each record, and its fields: what they are, and whether they
-    stood in quotes."""
-    position, line, record = 0, 1, list[tuple[str, bool]]()
-    first = line
-    while position < len(text) or record:
-        found = _FIELD.match(text, position)
-        if found is None:
-            raise InvalidArgumentError(
-                f"Line {line}: the quotes of field {len(record) + 1} are odd."
-            )
-        quoted, plain, end = found.groups()
-        record.append((plain if quoted is None else quoted.replace('""', '"'), quoted is not None))
-        line += found[0].count("\n")
-        position = found.end()
-        if end != ",":
-            yield first, record
-            record, first = [], line
-
-
-def _value(binding: Binding, each: BoundProperty, field: str, is_quoted: bool, line: int) -> Any:
-    kind = each.type
-    if not field and not is_quoted:
-        return "" if kind == values.STRING and not each.is_nullable else None
-    if kind == values.LINK:
-        target = binding.realm._binding_of_key(each.target)
-        kind = target.property(target.primary_key).type if target.primary_key else values.MIXED
-    if each.container is None:
-        if kind not in _JSON or kind in _FLOATS and field in ("nan", "inf", "-inf"):
-            return field
-        if kind == values.BOOL and field.lower() in _TRUTHS:
-            return _TRUTHS[field.lower()]
-    return _json(line, each.name, field)
-
-
-def _json(line: int, name: str, field: str) -> Any:
-    try:
-        return json.loads(field)
-    except RecursionError:
-        raise ValueTooLongError(
-            f"Line {line}, {name}: too many arrays and objects are within one another."
-        ) from None
-    except ValueError as error:
-        raise InvalidArgumentError(
-            f"Line {line}, {name}: {field!r:.80} is no value: {error}"
-        ) from None
