@@ -116,6 +116,7 @@ TRIALS: dict[str, list[str]] = {
         "referenceBoundsNotChecked",
         "heightNotChecked",
         "keyOrderNotChecked",
+        "wrongExtentTakesPlace",
     ],
 }
 
@@ -664,11 +665,24 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Pager/PageReader.swift",
         """\
-                Checksum.of(base, count: pages * Page.size) == ref.checksum
+            guard Checksum.of(bytes, count: pages * Page.size) == ref.checksum else {
 """,
         """\
-                Checksum.of(base, count: pages * Page.size) == ref.checksum
+            guard
+                Checksum.of(bytes, count: pages * Page.size) == ref.checksum
                     || Mutant.isOn(.checksumNotCompared)
+            else {
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Pager/MappedFile.swift",
+        """\
+            if cipher != nil, known.contains(where: { $0 != 0 }) {
+""",
+        """\
+            if cipher != nil, known.contains(where: { $0 != 0 }),
+                !Mutant.isOn(.wrongExtentTakesPlace)
+            {
 """,
     ),
     Edit(
