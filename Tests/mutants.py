@@ -664,11 +664,13 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Pager/PageReader.swift",
         """\
-                Checksum.of(base, count: pages * Page.size) == ref.checksum
+            guard Checksum.of(bytes, count: pages * Page.size) == ref.checksum else {
 """,
         """\
-                Checksum.of(base, count: pages * Page.size) == ref.checksum
+            guard
+                Checksum.of(bytes, count: pages * Page.size) == ref.checksum
                     || Mutant.isOn(.checksumNotCompared)
+            else {
 """,
     ),
     Edit(

@@ -1006,10 +1006,11 @@ typedef struct toft_salvage_report {
    checked, and is durable, when the function returns; after an error, or a crash, there is no such
    file. Its objects have the keys that they had. Errors: TOFT_ERROR_FILE_EXISTS when there is
    something at `new_path`; TOFT_ERROR_ALREADY_OPEN when a process has the damaged file open for
-   writing; TOFT_ERROR_CORRUPT when its schema is lost, or so much of its beginning that nothing can
-   be read; TOFT_ERROR_KEY_REQUIRED, TOFT_ERROR_WRONG_KEY, TOFT_ERROR_NOT_ENCRYPTED,
-   TOFT_ERROR_NOT_A_DATABASE, TOFT_ERROR_UNSUPPORTED_FORMAT, TOFT_ERROR_FILE_NOT_FOUND,
-   TOFT_ERROR_DISK_FULL... Any thread. Cost: the whole file. */
+   writing; TOFT_ERROR_CORRUPT when its schema and the copy of that are lost, both meta pages of an
+   encrypted file, or so much of its beginning that nothing can be read; TOFT_ERROR_KEY_REQUIRED,
+   TOFT_ERROR_WRONG_KEY, TOFT_ERROR_NOT_ENCRYPTED, TOFT_ERROR_NOT_A_DATABASE,
+   TOFT_ERROR_UNSUPPORTED_FORMAT, TOFT_ERROR_FILE_NOT_FOUND, TOFT_ERROR_DISK_FULL... Any thread.
+   Cost: the whole file. */
 TOFT_API toft_status toft_salvage(
     const toft_salvage_options *options, toft_salvage_report *out_report);
 

@@ -119,12 +119,33 @@ import ToftTestKit
         }
     }
 
-    @Test func `A damaged schema is found in an older leaf, or the salvage says that it is lost`()
+    @Test func `A damaged schema is read from its copy, and nothing is lost`() throws {
+        for tree in [SystemTree.schema, SystemTree.schemaCopy] {
+            try withLibrary { library in
+                let leaf = try library.top(ofTree: tree)
+                library.image[leaf.byteOffset + 3_000] ^= 1
+                let (report, content) = try library.salvage()
+                #expect(content == library.content)
+                #expect(!report.isSchemaUnverified && report.classes.allSatisfy(\.isComplete))
+                // The copy is not looked at where the schema is sound.
+                #expect(report.isComplete == (tree == SystemTree.schemaCopy), "\(report.problems)")
+                // The new file has both again.
+                library.image = Array(
+                    try Data(contentsOf: URL(fileURLWithPath: library.newPath)))
+                let next = try library.top(ofTree: SystemTree.schema)
+                library.image[next.byteOffset + 3_000] ^= 1
+                #expect(try library.salvage().content == library.content)
+            }
+        }
+    }
+
+    @Test func `A schema that is damaged with its copy is found in an older leaf, or is lost`()
         throws
     {
         try withLibrary { library in
-            let leaf = try library.top(ofTree: SystemTree.schema)
-            library.image[leaf.byteOffset + 3_000] ^= 1
+            for tree in [SystemTree.schema, SystemTree.schemaCopy] {
+                library.image[try library.top(ofTree: tree).byteOffset + 3_000] ^= 1
+            }
             do {
                 let (report, content) = try library.salvage()
                 try library.expectKept(content, report)

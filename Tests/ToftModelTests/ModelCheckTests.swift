@@ -73,6 +73,11 @@ import ToftStorage
     }
 
     private static let damages = [
+        Damage("a copy of the schema that lacks a class") { writing, owner in
+            _ = try SchemaEncoding.classKey(owner.id).withUnsafeBytes {
+                try writing.treeDelete(SchemaTree.copy, $0, derived: true)
+            }
+        },
         Damage("a primary key without its entry") { writing, owner in
             try change(owner.primaryKeyTree, in: writing) { _, _ in false }
         },

@@ -40,6 +40,35 @@ import ToftStorage
         try database.check()
     }
 
+    @Test(arguments: [true, false])
+    func `A file without a copy of its schema, or with an old one, gets it with the next change`(
+        isMissing: Bool
+    ) throws {
+        let database = try ModelDatabase(Self.dog, ClassSchema("Cat"))
+        let writing = try database.store.beginWrite()
+        if isMissing {
+            try writing.dropTree(SchemaTree.copy)
+        } else {
+            try SchemaEncoding.headerKey.withUnsafeBytes { key in
+                try StoredSchema().encodedHeader().withUnsafeBytes {
+                    try writing.treePut(SchemaTree.copy, key, $0, derived: true)
+                }
+            }
+            _ = try SchemaEncoding.classKey(1).withUnsafeBytes {
+                try writing.treeDelete(SchemaTree.copy, $0, derived: true)
+            }
+        }
+        _ = try writing.commit()
+        try database.check()
+        try database.reopen(Self.dog, ClassSchema("Cat"), ClassSchema("Bird"))
+        let snapshot = try database.store.beginRead()
+        defer { snapshot.release() }
+        let copy = try SchemaTree.read(snapshot, from: SchemaTree.copy)
+        #expect(copy.classes.map(\.name) == ["Dog", "Cat", "Bird"])
+        #expect(try SchemaTree.read(snapshot) == copy)
+        try database.check()
+    }
+
     @Test func `Opening with the same schema writes nothing`() throws {
         let database = try ModelDatabase(Self.dog)
         let version = database.store.latestVersion

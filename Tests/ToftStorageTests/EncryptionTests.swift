@@ -85,6 +85,29 @@ internal import ToftTestKit
         }
     }
 
+    @Test func `A reference that is wrong changes nothing of what is read already`() throws {
+        let image = try #require(try Self.images(Self.key()).last)
+        let disk = try MemoryFile(content: image)
+        let file = MappedFile(disk, cipher: try Store.cipher(of: disk, Self.key()))
+        let meta = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
+        let pages = PageReader(file, version: meta.version)
+        let base = try pages.view(meta.root, as: .root)
+        let content = Array(UnsafeRawBufferPointer(start: base, count: Page.size))
+        for type in [ExtentType.root, .cluster, .blob] {
+            // An older extent was there, of the same page or of one before it.
+            for before: UInt64 in 0...1 {
+                let stale = Ref(
+                    page: PageNumber(meta.root.page.rawValue - before),
+                    birth: Version(meta.root.birth.rawValue - 1), checksum: 5,
+                    pageCount: UInt32(before) + 1)
+                #expect(throws: StorageError.self) { try pages.view(stale, as: type) }
+                #expect(
+                    Array(UnsafeRawBufferPointer(start: base, count: Page.size)) == content)
+                #expect(try pages.view(meta.root, as: .root) == base)
+            }
+        }
+    }
+
     // MARK: The cipher
 
     private static func bytes(_ text: String) -> [UInt8] {

@@ -168,7 +168,7 @@ import ToftTestKit
             _ = root
             var page = Page.firstData
             while file.bufferedPages < pages, page.rawValue < meta.pageCount {
-                try file.admit(page, count: 1, birth: 1) {}
+                try file.admit(page, count: 1, birth: 1) { _ in }
                 page += 1
             }
             return file.bufferedPages
@@ -188,12 +188,14 @@ import ToftTestKit
             try disk.grow(to: UInt64(100 * Page.size))
             let file = MappedFile(CutFile(disk, pages: 60))
             if isThere {
-                try file.admit(2, count: count, birth: 1) {}
+                try file.admit(2, count: count, birth: 1) { _ in }
             } else {
-                #expect(throws: StorageError.self) { try file.admit(2, count: count, birth: 1) {} }
+                #expect(throws: StorageError.self) {
+                    try file.admit(2, count: count, birth: 1) { _ in }
+                }
             }
             // What follows is not there, and is not touched.
-            #expect(throws: StorageError.self) { try file.admit(60, count: 1, birth: 1) {} }
+            #expect(throws: StorageError.self) { try file.admit(60, count: 1, birth: 1) { _ in } }
         }
     }
 
@@ -205,14 +207,14 @@ import ToftTestKit
         let file = MappedFile(disk, isBuffered: true, keptBytes: 50 * Page.size)
         #expect(file.forSnapshot() === file)
         var space: PageReader? = PageReader(file, version: 1)
-        try file.admit(2, count: 50, birth: 1) {}
+        try file.admit(2, count: 50, birth: 1) { _ in }
         #expect(file.forSnapshot() === file)
-        try file.admit(52, count: 1, birth: 1) {}
+        try file.admit(52, count: 1, birth: 1) { _ in }
         let second = file.forSnapshot()
         #expect(second !== file && second.bufferedPages == 0)
         #expect(file.forSnapshot() === second)
         let next = PageReader(second, version: 1)
-        try second.admit(2, count: 51, birth: 1) {}
+        try second.admit(2, count: 51, birth: 1) { _ in }
         #expect(file.forSnapshot() !== second)
         // With its last snapshot the first memory is empty, and is used again.
         space = nil

@@ -8,7 +8,8 @@ package import ToftStorage
 /// elements of a set and the keys of a dictionary ascend, and a dictionary has as many values as
 /// keys; 7. exactly one link leads to an embedded object; 8. no auto-incremented primary key is
 /// greater than its counter; 9. the tree of a unique constraint has exactly one entry for each row
-/// without null, and no two rows the same values.
+/// without null, and no two rows the same values; 10. the copy of the schema, unless it is of an
+/// earlier generation, is the schema.
 package struct ModelCheck {
     private let view: ModelView
     private var problems: [String] = []
@@ -21,6 +22,7 @@ package struct ModelCheck {
         do { try view.unflushed?.flushAll() } catch {
             return ["changes that wait can't be written: \(error.message)"]
         }
+        check.checkSchema()
         for owner in view.schema.classes { check.run(owner) }
         return check.problems
     }
@@ -38,6 +40,18 @@ package struct ModelCheck {
 
     private init(view: ModelView) {
         self.view = view
+    }
+
+    private mutating func checkSchema() {
+        do {
+            let schema = try SchemaTree.read(view.snapshot)
+            let copy = try SchemaTree.read(view.snapshot, from: SchemaTree.copy)
+            if copy.generation == schema.generation, copy != schema {
+                add("the copy of the schema is another one")
+            }
+        } catch {
+            add("the schema: \(error.message)")
+        }
     }
 
     private mutating func run(_ owner: ClassHandle) {

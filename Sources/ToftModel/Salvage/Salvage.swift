@@ -2,8 +2,8 @@ package import ToftStorage
 
 /// Reads what a damaged file still holds, class by class, into an empty database.
 ///
-/// 1. The schema: of the newest version that can tell it, else from loose leaves. It gets the same
-///    ids, so that classes, properties and objects keep their keys.
+/// 1. The schema: of the newest version that can tell it, there or in its copy, else from loose
+///    leaves. It gets the same ids, so that classes, properties and objects keep their keys.
 /// 2. Every object with its values, but for links; indexes and entries of primary keys are made
 ///    anew. A value that can't be read is null or the default.
 /// 3. Links, once all objects are there: those to objects that were lost become null, or leave
@@ -75,14 +75,18 @@ package struct Salvage {
         var index = 0
         while let version = try stored({ () throws(StorageError) in try file.version(at: index) }) {
             if index == 0 { report.version = version.version }
-            do throws(ModelError) {
-                let schema = try SchemaTree.read(version)
-                // A version from before the first class says nothing of those that came later.
-                if !schema.classes.isEmpty || index == 0 && !file.isNewestLost { return schema }
-            } catch {
-                if case .unsupportedSchema = error { throw error }
-                file.note("the schema of version \(version.version): \(error.message)")
-                file.refuseDamage(ofTree: SchemaTree.id, in: version)
+            for tree in [SchemaTree.id, SchemaTree.copy] {
+                do throws(ModelError) {
+                    let schema = try SchemaTree.read(version, from: tree)
+                    if !schema.classes.isEmpty { return schema }
+                    // A version from before the first class says nothing of those that came later.
+                    if tree == SchemaTree.id, index == 0, !file.isNewestLost { return schema }
+                } catch {
+                    if case .unsupportedSchema = error { throw error }
+                    let name = tree == SchemaTree.id ? "schema" : "copy of the schema"
+                    file.note("the \(name) of version \(version.version): \(error.message)")
+                    file.refuseDamage(ofTree: tree, in: version)
+                }
             }
             index += 1
         }

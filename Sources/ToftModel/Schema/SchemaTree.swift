@@ -1,24 +1,34 @@
 internal import ToftStorage
 
-/// The system tree that holds the schema.
+/// The system tree that holds the schema, and another one with the same records but for the key
+/// counters: without a schema nothing says what a file holds, and one damaged page must not take
+/// it. Every change of the schema writes both; only a salvage and the check read the copy.
+///
+/// What was written before there was a copy has none, or one of an earlier generation, until the
+/// schema changes.
 enum SchemaTree {
     /// The tree's id.
     static let id = SystemTree.schema
+    /// The id of the copy.
+    static let copy = SystemTree.schemaCopy
 
     /// The generation of a snapshot's schema, 0 where it has none: one look-up.
-    static func generation(in snapshot: Snapshot) throws(ModelError) -> UInt64 {
-        try header(in: snapshot)?.generation ?? 0
+    static func generation(in snapshot: Snapshot, of id: TreeID = id) throws(ModelError) -> UInt64 {
+        try header(in: snapshot, id)?.generation ?? 0
     }
 
-    /// Reads and checks the whole schema.
-    static func read(_ snapshot: Snapshot) throws(ModelError) -> StoredSchema {
-        guard var schema = try header(in: snapshot) else { return StoredSchema() }
-        try readClasses(into: &schema, snapshot)
+    /// Reads and checks the whole schema, or its copy.
+    static func read(_ snapshot: Snapshot, from id: TreeID = id) throws(ModelError) -> StoredSchema
+    {
+        guard var schema = try header(in: snapshot, id) else { return StoredSchema() }
+        try readClasses(into: &schema, snapshot, id)
         try schema.validate()
         return schema
     }
 
-    private static func header(in snapshot: Snapshot) throws(ModelError) -> StoredSchema? {
+    private static func header(in snapshot: Snapshot, _ id: TreeID) throws(ModelError)
+        -> StoredSchema?
+    {
         let bytes = try stored { () throws(StorageError) -> [UInt8]? in
             guard try snapshot.hasTree(id) else { return nil }
             let tree = try snapshot.orderedTree(id)
@@ -30,9 +40,9 @@ enum SchemaTree {
         return try StoredSchema(decodingHeader: bytes)
     }
 
-    private static func readClasses(into schema: inout StoredSchema, _ snapshot: Snapshot)
-        throws(ModelError)
-    {
+    private static func readClasses(
+        into schema: inout StoredSchema, _ snapshot: Snapshot, _ id: TreeID
+    ) throws(ModelError) {
         let records = try stored { () throws(StorageError) -> [[UInt8]] in
             var records: [[UInt8]] = []
             let tree = try snapshot.orderedTree(id)

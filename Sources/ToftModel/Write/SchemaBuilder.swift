@@ -269,19 +269,27 @@ struct SchemaBuilder {
     // MARK: Records
 
     private mutating func writeRecords() throws(ModelError) {
+        let copied = try SchemaTree.generation(in: writing.view, of: SchemaTree.copy)
+        let changed = schema.classes.filter { changedClasses.contains($0.id) }
+        let behind = copied == schema.generation ? changed : schema.classes
         schema.generation += 1
-        try stored { () throws(StorageError) in try writing.ensureSystemTree(SchemaTree.id) }
-        try write(schema.encodedHeader(), under: SchemaEncoding.headerKey)
-        for owner in schema.classes where changedClasses.contains(owner.id) {
-            try write(owner.encoded(), under: SchemaEncoding.classKey(owner.id))
+        try write(changed, to: SchemaTree.id)
+        try write(behind, to: SchemaTree.copy)
+    }
+
+    private func write(_ classes: [StoredClass], to tree: TreeID) throws(ModelError) {
+        try stored { () throws(StorageError) in try writing.ensureSystemTree(tree) }
+        try write(schema.encodedHeader(), under: SchemaEncoding.headerKey, to: tree)
+        for owner in classes {
+            try write(owner.encoded(), under: SchemaEncoding.classKey(owner.id), to: tree)
         }
     }
 
-    private func write(_ record: [UInt8], under key: [UInt8]) throws(ModelError) {
+    private func write(_ record: [UInt8], under key: [UInt8], to tree: TreeID) throws(ModelError) {
         try stored { () throws(StorageError) in
             try key.withBytes { key throws(StorageError) in
                 try record.withBytes { record throws(StorageError) in
-                    try writing.treePut(SchemaTree.id, key, record, derived: true)
+                    try writing.treePut(tree, key, record, derived: true)
                 }
             }
         }

@@ -68,7 +68,10 @@ package enum SystemTree {
     package static let records: TreeID = 2
     /// The levels of the insert buffer: new entries on their way to large ordered trees.
     package static let insertBuffer: [TreeID] = [4, 5, 6, 7, 8]
-    /// Reserved but for the insert buffer: named cursors into the records, staging, tombstones.
+    /// The schema of classes again, in other pages.
+    package static let schemaCopy: TreeID = 9
+    /// Reserved but for the insert buffer and the copy of the schema: named cursors into the
+    /// records, staging, tombstones.
     package static let reserved: ClosedRange<TreeID> = 3...15
     /// The first id that a user's tree gets.
     package static let firstUser: TreeID = 16

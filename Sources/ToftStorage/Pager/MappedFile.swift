@@ -17,7 +17,8 @@ package import ToftPlatform
 ///    and nothing reads it again as long as it is remembered. So every error of the device, and a
 ///    file that others truncate, is an error of a call. A page is filled again only when another
 ///    version is in it, which no snapshot of this process can be looking at. An encrypted file is
-///    decrypted there, by whole extents: `verify` does that.
+///    decrypted there, by whole extents: `verify` does that. Only an extent whose MAC is right
+///    takes the place of another one: a salvage asks for old extents whose pages newer ones have.
 /// 5. `buffered`: memory holds at most what the open snapshots have read. When the last of the
 ///    process goes and more than `keptBytes` are filled, all is given back. Where there is always
 ///    one, those that are opened when more is filled have other memory (`forSnapshot`).
@@ -160,27 +161,51 @@ package final class MappedFile: @unchecked Sendable {
 
     /// Reads pages for the first time, has them verified, and remembers them. They lie in one
     /// extent that was located.
+    ///
+    /// - Parameter verify: gets the first byte of what was read, and decrypts it there.
     func admit(
-        _ page: PageNumber, count: Int, birth: Version, _ verify: () throws(StorageError) -> Void
+        _ page: PageNumber, count: Int, birth: Version,
+        _ verify: (UnsafeMutableRawPointer) throws(StorageError) -> Void
     ) throws(StorageError) {
         let (base, verified) = try locate(page, count: count)
+        let place = UnsafeMutableRawPointer(mutating: base)
         guard isBuffered else {
             try populate(page, count, base)
-            try verify()
+            try verify(place)
             for index in 0..<count { verified[index].store(birth.rawValue, ordering: .releasing) }
             return
         }
         try filling.withLock { filled throws(StorageError) in
-            let isThere = (0..<count).allSatisfy {
-                verified[$0].load(ordering: .relaxed) == birth.rawValue
+            let known = (0..<count).map { verified[$0].load(ordering: .relaxed) }
+            if known.allSatisfy({ $0 == birth.rawValue }) { return }
+            // What a wrong reference decrypts is nothing, and would be in the place of a version.
+            if cipher != nil, known.contains(where: { $0 != 0 }) {
+                return try replace(page, count, birth, place, verified, &filled, verify)
             }
-            if isThere { return }
             for index in 0..<count { verified[index].store(0, ordering: .relaxed) }
             filled += count
-            try fill(page, count, UnsafeMutableRawPointer(mutating: base))
-            try verify()
+            try fill(page, count, place)
+            try verify(place)
             for index in 0..<count { verified[index].store(birth.rawValue, ordering: .releasing) }
         }
+    }
+
+    /// The same where another version is in some of the pages: it stays until they are verified.
+    @inline(never)
+    private func replace(
+        _ page: PageNumber, _ count: Int, _ birth: Version, _ place: UnsafeMutableRawPointer,
+        _ verified: UnsafeMutablePointer<Atomic<UInt64>>, _ filled: inout Int,
+        _ verify: (UnsafeMutableRawPointer) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let aside = UnsafeMutableRawPointer.allocate(
+            byteCount: count * Page.size, alignment: Page.size)
+        defer { aside.deallocate() }
+        try fill(page, count, aside)
+        try verify(aside)
+        for index in 0..<count { verified[index].store(0, ordering: .relaxed) }
+        filled += count
+        place.copyMemory(from: aside, byteCount: count * Page.size)
+        for index in 0..<count { verified[index].store(birth.rawValue, ordering: .releasing) }
     }
 
     /// Remembers pages that this process has just written from `base` as verified. Where they are

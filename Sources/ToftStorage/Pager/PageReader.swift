@@ -61,7 +61,7 @@ final class PageReader: Sendable {
         let count = try Self.checkedCount(ref, as: type)
         let (base, verified) = try file.locate(ref.page, count: count)
         if verified[0].load(ordering: .acquiring) != ref.birth.rawValue {
-            try verifyFirst(ref, type, base, count)
+            try verifyFirst(ref, type, count)
         }
         try Self.checkHeader(base, ref, type)
         return base
@@ -120,7 +120,11 @@ final class PageReader: Sendable {
             }
             let run = page..<end
             try file.admit(ref.page + UInt64(page), count: run.count, birth: ref.birth) {
-                () throws(StorageError) in
+                _ throws(StorageError) in
+                // All of an encrypted extent was verified with its first page.
+                if file.cipher != nil {
+                    throw .corrupt(page: ref.page, reason: "another extent is in its pages")
+                }
                 for page in run { try Self.check(page, of: ref, base) }
             }
             page = end
@@ -164,11 +168,11 @@ final class PageReader: Sendable {
         let (base, verified) = try file.locate(ref.page, count: count)
         if verified[0].load(ordering: .relaxed) != ref.birth.rawValue {
             // What was spilled was written by this transaction.
-            try file.admit(ref.page, count: count, birth: ref.birth) { () throws(StorageError) in
+            try file.admit(ref.page, count: count, birth: ref.birth) { bytes throws(StorageError) in
                 guard let cipher = file.cipher, let working else { return }
                 var ref = ref
                 ref.digest = working.digests[ref.page] ?? .none
-                try cipher.decrypt(UnsafeMutableRawPointer(mutating: base), ref, type)
+                try cipher.decrypt(bytes, ref, type)
             }
         }
         try Self.checkHeader(base, ref, type)
@@ -186,22 +190,16 @@ final class PageReader: Sendable {
     }
 
     @inline(never)
-    private func verifyFirst(
-        _ ref: Ref, _ type: ExtentType, _ base: UnsafeRawPointer, _ count: Int
-    ) throws(StorageError) {
+    private func verifyFirst(_ ref: Ref, _ type: ExtentType, _ count: Int) throws(StorageError) {
         guard ref.birth != 0, ref.birth <= version else {
             throw .corrupt(
                 page: ref.page,
                 reason: "it was born in version \(ref.birth), after version \(version)")
         }
         let pages = type == .blob || file.cipher != nil ? count : 1
-        try file.admit(ref.page, count: pages, birth: ref.birth) { () throws(StorageError) in
-            if let cipher = file.cipher {
-                return try cipher.decrypt(UnsafeMutableRawPointer(mutating: base), ref, type)
-            }
-            guard
-                Checksum.of(base, count: pages * Page.size) == ref.checksum
-            else {
+        try file.admit(ref.page, count: pages, birth: ref.birth) { bytes throws(StorageError) in
+            if let cipher = file.cipher { return try cipher.decrypt(bytes, ref, type) }
+            guard Checksum.of(bytes, count: pages * Page.size) == ref.checksum else {
                 throw .corrupt(page: ref.page, reason: "its checksum differs from its parent's")
             }
         }

@@ -34,9 +34,9 @@ package final class SalvageSource {
 
     /// Opens a file for reading.
     ///
-    /// - Throws: `notADatabase`; `unsupportedFormat`; `keyRequired`, `wrongKey`, `notEncrypted`;
-    ///   `corrupt` where a key is given and no meta page says whose it is; `fileNotFound`,
-    ///   `permissionDenied`...
+    /// - Throws: `notADatabase`, also where both metas are lost and nothing else tells a database;
+    ///   `unsupportedFormat`; `keyRequired`, `wrongKey`, `notEncrypted`; `corrupt` where a key is
+    ///   given and no meta page says whose it is; `fileNotFound`, `permissionDenied`...
     package static func open(
         _ path: String, encryptionKey: EncryptionKey? = nil, usesMapping: Bool = true
     ) throws(StorageError) -> SalvageSource {
@@ -52,22 +52,26 @@ package final class SalvageSource {
                 foreign = error
             }
             let cipher = try Store.cipher(of: file, encryptionKey)
-            if foreign == nil, encryptionKey != nil, cipher == nil {
-                throw .corrupt(
-                    page: 0, reason: "both meta pages are lost, and an encrypted file needs one")
-            }
             let damaged = try SalvageSource(file, isBuffered: !usesMapping, cipher)
-            if let foreign, try damaged.version(at: 0) == nil { throw foreign }
-            return damaged
+            let isLostKey = encryptionKey != nil && cipher == nil
+            guard foreign != nil || isLostKey else { return damaged }
+            let isPlain = try damaged.version(at: 0) != nil
+            if let foreign, !isPlain, try !damaged.hasLogFrame() { throw foreign }
+            guard isLostKey else { return damaged }
+            if isPlain { throw .notEncrypted(path: file.path) }
+            throw .corrupt(
+                page: 0, reason: "both meta pages are lost, and an encrypted file needs one")
         } catch {
             try? file.close()
             throw error
         }
     }
 
-    /// The same of a plain file that the caller has opened.
-    package convenience init(_ file: any StorageFile) throws(StorageError) {
-        try self.init(file, isBuffered: false, nil)
+    /// The same of a file that the caller has opened.
+    package convenience init(_ file: any StorageFile, encryptionKey: EncryptionKey? = nil)
+        throws(StorageError)
+    {
+        try self.init(file, isBuffered: false, try Store.cipher(of: file, encryptionKey))
     }
 
     /// Reads the metas and the log.
@@ -95,6 +99,17 @@ package final class SalvageSource {
     package func isInUse() throws(StorageError) -> Bool {
         guard let locked else { return false }
         return try system(FileLocks(file: locked).isHeldByOthers(LockByte.attach))
+    }
+
+    /// Whether some page has a frame of a log, whose header is plain in every database. O(file).
+    private func hasLogFrame() throws(StorageError) -> Bool {
+        var isFound = false
+        try forEachPage { _, bytes in
+            for offset in stride(from: 0, to: Page.size, by: LogLayout.unit) where !isFound {
+                isFound = LogFrame(header: bytes + offset, room: .max) != nil
+            }
+        }
+        return isFound
     }
 
     // MARK: Versions
@@ -225,6 +240,17 @@ package final class SalvageSource {
     func looseExtents(_ type: ExtentType) throws(StorageError) -> [Ref] {
         let finder = try file.cipher?.finder()
         var found: [Ref] = []
+        try forEachPage { page, bytes in
+            let header =
+                finder.map { $0.extent(type, page, bytes) } ?? Self.header(bytes, page, type)
+            if let header, !refused.contains(page) { found.append(header) }
+        }
+        found.sort { $0.birth > $1.birth }
+        return found
+    }
+
+    /// Calls `body` with the bytes of every page that can be read, as they are in the file.
+    private func forEachPage(_ body: (PageNumber, UnsafeRawPointer) -> Void) throws(StorageError) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Self.pieceSize * Page.size, alignment: Page.size)
         defer { buffer.deallocate() }
@@ -242,27 +268,18 @@ package final class SalvageSource {
             }
             if let base = buffer.baseAddress {
                 for index in 0..<count {
-                    let page = page + UInt64(index)
-                    let bytes = base + index * Page.size
-                    let header =
-                        finder.map { $0.extent(type, page, bytes) }
-                        ?? Self.header(bytes, page, type)
-                    guard let ref = header, !refused.contains(page) else { continue }
-                    found.append(ref)
+                    body(page + UInt64(index), UnsafeRawPointer(base + index * Page.size))
                 }
             }
             page += UInt64(count)
             if page.rawValue % UInt64(Self.pieceSize) == 0 { step = Self.pieceSize }
         }
-        found.sort { $0.birth > $1.birth }
-        return found
     }
 
     /// What the header of an extent says of it, without its checksum; nil where it is another one.
     private static func header(
-        _ base: UnsafeMutableRawPointer, _ page: PageNumber, _ type: ExtentType
+        _ base: UnsafeRawPointer, _ page: PageNumber, _ type: ExtentType
     ) -> Ref? {
-        let base = UnsafeRawPointer(base)
         let count = base.uint32(at: ExtentHeader.pageCount)
         let birth: Version = base.uint64(at: ExtentHeader.birth)
         guard base.uint8(at: ExtentHeader.type) == Int(type.rawValue),

@@ -41,7 +41,8 @@ package struct ImageMap: Sendable {
     package private(set) var logPages: [Int] = []
     private var seen: Set<Int> = []
 
-    package init(of image: [UInt8]) throws {
+    /// - Parameter isEncrypted: only the metas and the frames of the log can be found then.
+    package init(of image: [UInt8], isEncrypted: Bool = false) throws {
         let metas = [0, 1].filter { Image.word(image, $0 * 4_096) == 0x0A1A_0A0D_5446_4F54 }
         guard
             let newest = metas.max(by: {
@@ -50,7 +51,7 @@ package struct ImageMap: Sendable {
         else { throw Failure("no meta") }
         meta = newest
         isClosedTwice = image[0..<4_096] == image[4_096..<8_192]
-        try visitRoot(image, Int(Image.word(image, newest * 4_096 + 72)))
+        if !isEncrypted { try visitRoot(image, Int(Image.word(image, newest * 4_096 + 72))) }
         findFrames(image)
     }
 

@@ -16,7 +16,10 @@ struct Corpus {
     let history: [[UInt8]]
     /// The image of another database.
     let other: [UInt8]
+    /// That of the image; nil where it is plain.
+    let key: EncryptionKey?
     let map: ImageMap
+    /// Those to damage.
     let pages: [Int]
 
     init(name: String, image: [UInt8], history: [[UInt8]], other: [UInt8]) throws {
@@ -24,8 +27,10 @@ struct Corpus {
         self.image = image
         self.history = history
         self.other = other
-        map = try ImageMap(of: image)
-        pages = map.usedPages
+        key = Self.key(of: name)
+        map = try ImageMap(of: image, isEncrypted: key != nil)
+        // Which pages of an encrypted file something reaches does not show.
+        pages = key == nil ? map.usedPages : Array(0..<image.count / 4_096)
     }
 
     /// The file that the image says it is; another one for the copy of a file that was open.
@@ -91,7 +96,11 @@ struct Corpus {
 
     static let items = 12
     static let parts = 280
-    static let names = ["clean", "unclean", "copied", "freed"]
+    static let names = ["clean", "unclean", "copied", "freed", "encrypted"]
+
+    private static func key(of name: String) -> EncryptionKey? {
+        name == "encrypted" ? try? EncryptionKey([UInt8](repeating: 7, count: 64)) : nil
+    }
 
     /// All corpora.
     static func all() throws -> [Corpus] { try names.map { try make($0) } }
@@ -99,26 +108,28 @@ struct Corpus {
     static func make(_ name: String) throws -> Corpus {
         let memory = MemoryFile(name: "damage")
         let file = WrappedFile(memory)
-        try Store.format(file)
+        let key = key(of: name)
+        try Store.format(file, encryptionKey: key)
         var history: [[UInt8]] = []
-        try { try fill(file, name, &history) { try memory.content() } }()
+        try { try fill(file, name, key, &history) { try memory.content() } }()
         // What is unclean is what the file held before it was closed.
-        let image =
-            name == "clean" || name == "freed" ? try memory.content() : history.last ?? []
+        let isClosed = ["clean", "freed", "encrypted"].contains(name)
+        let image = isClosed ? try memory.content() : history.last ?? []
         let other = MemoryFile(name: "other")
         let otherFile = WrappedFile(other)
-        try Store.format(otherFile)
+        try Store.format(otherFile, encryptionKey: key)
         var ignored: [[UInt8]] = []
-        try { try fill(otherFile, "other", &ignored) { try other.content() } }()
+        try { try fill(otherFile, "other", key, &ignored) { try other.content() } }()
         return try Corpus(name: name, image: image, history: history, other: other.content())
     }
 
     private static func fill(
-        _ file: any StorageFile, _ name: String, _ history: inout [[UInt8]],
-        _ content: () throws -> [UInt8]
+        _ file: any StorageFile, _ name: String, _ key: EncryptionKey?,
+        _ history: inout [[UInt8]], _ content: () throws -> [UInt8]
     ) throws {
         let store = try Store.open(
-            on: file, coordinator: try Coordinator.inMemory(), firstLogPages: 8)
+            on: file, coordinator: try Coordinator.inMemory(), firstLogPages: 8,
+            encryptionKey: key)
         var policy = InsertBufferPolicy()
         policy.limits = [3, 10, 25, 60, 200]
         policy.compactionBatch = 2

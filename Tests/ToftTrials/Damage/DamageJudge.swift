@@ -14,7 +14,7 @@ struct DamageJudge {
     init(_ corpus: Corpus) throws {
         self.corpus = corpus
         file = try DamagedFile(corpus.image, identity: corpus.identity)
-        let sound = Inspection(of: file)
+        let sound = Inspection(of: file, key: corpus.key)
         guard sound.refusals.isEmpty, sound.strangeErrors.isEmpty, sound.wrongErrors.isEmpty,
             sound.problems.isEmpty
         else {
@@ -26,7 +26,7 @@ struct DamageJudge {
         var earlier: [[UInt32: UInt64]] = []
         for image in corpus.history.reversed() {
             try file.hold(image)
-            earlier.append(Inspection(of: file).answers)
+            earlier.append(Inspection(of: file, key: corpus.key).answers)
         }
         self.earlier = earlier.filter { $0 != sound.answers }
         salvage = try SalvageJudge(corpus, file)
@@ -39,7 +39,7 @@ struct DamageJudge {
         let hasToBeNoticed = damage.hasToBeNoticed(image, of: corpus)
         if damage.isSealed { corpus.map.seal(&image, log: damage == .sealedLog) }
         try file.hold(image)
-        if SalvageJudge.isAsked(number),
+        if salvage.isAsked(number),
             let problem = salvage.problem(with: file, isSealed: damage.isSealed)
         {
             return (.strange, problem)
@@ -47,7 +47,7 @@ struct DamageJudge {
         // Some are asked everything, the others as far as damage is usually found.
         let hash = UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15
         let found = Inspection(
-            of: file, part: hash >> 58 == 0 ? nil : Int(hash >> 48 & 0xFFF),
+            of: file, key: corpus.key, part: hash >> 58 == 0 ? nil : Int(hash >> 48 & 0xFFF),
             writesFirst: damage == .sealedCycle)
         if let error = found.wrongErrors.first { return (.strange, error) }
         if damage.isSealed { return judgeSealed(found, hasToBeNoticed) }

@@ -46,8 +46,9 @@ enum DamageTrial {
         var parts: [(corpus: Int, damage: Damage, weight: Int)] = []
         for (index, corpus) in corpora.enumerated() {
             for damage in Damage.allCases where damage.count(in: corpus) > 0 {
-                // The copy of an open file is the unclean one, but for the way to open it.
-                let share = corpus.name == "copied" ? 1 : 4
+                // The copy of an open file is the unclean one, but for the way to open it; an
+                // encrypted file is refused wherever it is damaged.
+                let share = ["copied", "encrypted"].contains(corpus.name) ? 1 : 4
                 parts.append((index, damage, damage.weight * share))
             }
         }
@@ -202,13 +203,14 @@ enum DamageTrial {
         let shares = shares(corpora, cases: cases, seed: UInt64(numbers[4]))
         let board = try Board(directory + "/board", workers: workers, shares: shares.count)
         let judges = try corpora.map { try DamageJudge($0) }
-        limitResources(largestFile: corpora.map(\.image.count).max() ?? 0)
+        let memory = limitResources(largestFile: corpora.map(\.image.count).max() ?? 0)
         let total = shares.reduce(0) { $0 + $1.cases }
         var bad = 0
         for position in stride(from: start, to: total, by: workers) where !board.isOver {
             board[worker] = UInt64(position)
             let (index, number) = find(position, in: shares)
             let share = shares[index]
+            limitMemory(memory, corpora[share.corpus])
             armTimer()
             let (outcome, why) = try judges[share.corpus].judge(share.damage, number)
             board.count(outcome, index)
@@ -232,7 +234,7 @@ enum DamageTrial {
             arguments.count > 3
             ? try Corpus(arguments[0], savedIn: arguments[3]) : try Corpus.make(arguments[0])
         let judge = try DamageJudge(corpus)
-        limitResources(largestFile: corpus.image.count)
+        limitMemory(limitResources(largestFile: corpus.image.count), corpus)
         armTimer()
         let (outcome, why) = try judge.judge(damage, number)
         print("\(outcome): \(why)")
@@ -246,7 +248,20 @@ enum DamageTrial {
         setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &limit, nil)
     }
 
-    private static func limitResources(largestFile: Int) {
+    /// How much memory the reading of an encrypted file reserves, most of which it never touches: a
+    /// region of each mapping.
+    private static let reserved = 8 * Page.perRegion * Page.size
+
+    /// The most that a case may take beside what is reserved.
+    private static func limitMemory(_ bytes: Int, _ corpus: Corpus) {
+        var data = rlimit()
+        getrlimit(__rlimit_resource_t(2), &data)
+        data.rlim_cur = rlim_t(bytes + (corpus.key == nil ? 0 : reserved))
+        setrlimit(__rlimit_resource_t(2), &data)
+    }
+
+    /// Limits what the process may take; returns the bytes of memory for a case.
+    private static func limitResources(largestFile: Int) -> Int {
         var used = 0
         if let status = fopen("/proc/self/status", "re") {
             var line = [CChar](repeating: 0, count: 256)
@@ -261,12 +276,13 @@ enum DamageTrial {
             fclose(status)
         }
         let bytes = used * 1_024 + 64 << 20 + 4 * largestFile
-        var data = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
+        var data = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes + reserved))
         setrlimit(__rlimit_resource_t(2), &data)
         var stack = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
         setrlimit(__rlimit_resource_t(3), &stack)
         var core = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(4), &core)
+        return bytes
     }
 }
 

@@ -26,6 +26,7 @@ struct Inspection {
     private(set) var firstError = ""
 
     private var base: UInt32 = 0
+    private let key: EncryptionKey?
     private let queries: [String]
     private let part: Int?
     private let writesFirst: Bool
@@ -37,9 +38,10 @@ struct Inspection {
     ///   everything.
     /// - Parameter writesFirst: the transaction comes before anything is read.
     init(
-        of file: any StorageFile, queries: [String] = Inspection.queries, part: Int? = nil,
-        writesFirst: Bool = false
+        of file: any StorageFile, key: EncryptionKey? = nil,
+        queries: [String] = Inspection.queries, part: Int? = nil, writesFirst: Bool = false
     ) {
+        self.key = key
         self.queries = queries
         self.part = part
         self.writesFirst = writesFirst
@@ -52,8 +54,8 @@ struct Inspection {
     }
 
     private mutating func look(_ file: any StorageFile, isFirst: Bool) {
-        ask(0) {
-            try Self.open(WrappedFile(file))
+        ask(0) { [key] in
+            try Self.open(WrappedFile(file), key)
         } then: { inspection, session in
             if isFirst, inspection.writesFirst { inspection.write(session) }
             inspection.readEverything(session)
@@ -72,8 +74,9 @@ struct Inspection {
         }
     }
 
-    static func open(_ file: any StorageFile) throws -> Session {
-        let store = try Store.open(on: file, coordinator: try Coordinator.inMemory())
+    static func open(_ file: any StorageFile, _ key: EncryptionKey? = nil) throws -> Session {
+        let store = try Store.open(
+            on: file, coordinator: try Coordinator.inMemory(), encryptionKey: key)
         return try Session.open(
             on: store, Configuration(location: .memory(name: ""), confinement: .caller))
     }
