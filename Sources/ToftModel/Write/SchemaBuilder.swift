@@ -1,7 +1,7 @@
 internal import ToftStorage
 
-/// Carries out a schema plan within a write transaction: creates trees and columns, fills indexes
-/// from the rows that exist, writes the schema's records.
+/// Carries out a schema plan within a write transaction: creates and drops trees and columns,
+/// fills indexes from the rows that exist, writes the schema's records.
 struct SchemaBuilder {
     let writing: WriteTransaction
     private(set) var schema: StoredSchema
@@ -74,6 +74,14 @@ struct SchemaBuilder {
         case .dropIndex(let id, let property, let tree):
             try stored { () throws(StorageError) in try writing.dropTree(tree) }
             try edit(id, property) { $0.indexTree = nil }
+        case .dropColumns(let id, let columns):
+            let table = schema.classes[try classIndex(id)].table
+            try stored { () throws(StorageError) in try writing.removeColumns(table, columns) }
+            changedClasses.insert(id)
+        case .dropBacklinks(let id, let tree):
+            try stored { () throws(StorageError) in try writing.dropTree(tree) }
+            changedClasses.insert(id)
+        case .dropClass(let id, let trees): try dropClass(id, trees)
         case .updateClass(let id): changedClasses.insert(id)
         case .setVersion: break
         }
@@ -91,6 +99,14 @@ struct SchemaBuilder {
             schema.classes[index].primaryKeyTree = try createTree()
         }
         changedClasses.insert(id)
+    }
+
+    private func dropClass(_ id: ClassID, _ trees: [TreeID]) throws(ModelError) {
+        for tree in trees {
+            try stored { () throws(StorageError) in try writing.dropTree(tree) }
+        }
+        try delete(SchemaEncoding.classKey(id))
+        try delete(SchemaEncoding.counterKey(id))
     }
 
     private mutating func addColumn(_ id: ClassID, _ property: PropertyID) throws(ModelError) {
@@ -283,6 +299,14 @@ struct SchemaBuilder {
                 try record.withBytes { record throws(StorageError) in
                     try writing.treePut(SchemaTree.id, key, record, derived: true)
                 }
+            }
+        }
+    }
+
+    private func delete(_ key: [UInt8]) throws(ModelError) {
+        try stored { () throws(StorageError) in
+            try key.withBytes { key throws(StorageError) in
+                _ = try writing.treeDelete(SchemaTree.id, key, derived: true)
             }
         }
     }
