@@ -537,4 +537,31 @@ private func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, Stri
             try dogs.expectSound()
         }
     }
+
+    @Test func `A file that is read-only and has to be migrated is refused`() throws {
+        try withTemporaryDatabase { file in
+            try History.fill(file.path)
+            var configuration = Configuration(
+                location: .file(path: file.path), mode: .readOnly, schema: History.schema(1),
+                schemaVersion: 2)
+            configuration.migration = { _ throws(EngineError) in
+                throw EngineError(.invalidArgument, "called")
+            }
+            let given = configuration
+            let opening = failure { () throws(EngineError) in try Session.open(given).close() }
+            let dryRun = failure { () throws(EngineError) in _ = try Migration.dryRun(given) }
+            for refused in [opening, dryRun] {
+                #expect(refused?.0 == .schemaMismatch)
+                #expect(refused?.1.contains("migrated to schema version 2") == true)
+            }
+            // Without a migration nothing has to be done: the version that it shows is the file's.
+            configuration.migration = nil
+            let session = try Session.open(configuration)
+            #expect(try session.schemaVersion == 1)
+            #expect(try History.dump(session) == History.expected[1])
+            configuration.migration = { _ in }
+            configuration.schemaVersion = 1
+            try Session.open(configuration).close()
+        }
+    }
 }
