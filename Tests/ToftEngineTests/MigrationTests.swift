@@ -320,7 +320,8 @@ private func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, Stri
     @Test func `A primary key with equal values is refused and named`() throws {
         try withTemporaryDatabase { file in
             try History.fill(file.path)
-            for text in ["same", String(repeating: "long", count: 100)] {
+            let long = String(repeating: "long", count: 100)
+            for (text, shown) in [("same", "'same'"), (long, "\(Value.string(long))")] {
                 let refused = failure { () throws(EngineError) in
                     var configuration = Configuration(
                         location: .file(path: file.path),
@@ -343,7 +344,7 @@ private func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, Stri
                 #expect(
                     refused?.1
                         == "Primary key property 'Person.name' has duplicate values after "
-                        + "migration."
+                        + "migration: several objects have \(shown). The file stays as it was."
                 )
             }
             let session = try History.open(file.path, 1)

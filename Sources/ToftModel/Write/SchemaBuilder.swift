@@ -141,11 +141,41 @@ struct SchemaBuilder {
         let counts = try stored { () throws(StorageError) in
             (try writing.view.orderedTree(tree).count, try writing.view.table(owner.table).rowCount)
         }
-        guard counts.0 == counts.1 else {
-            throw .primaryKeysNotUnique(className: owner.name, property: key.name)
-        }
         schema.classes[index].primaryKeyTree = tree
         changedClasses.insert(id)
+        guard counts.0 == counts.1 else {
+            throw try duplicate(in: index)
+        }
+    }
+
+    /// The error that names a primary key which several objects have: the entry of the first of
+    /// them leads to another one. O(objects).
+    private func duplicate(in index: Int) throws(ModelError) -> ModelError {
+        let view = ModelView(writing.view, schema: ModelSchema(schema))
+        let owner = view.schema.classes[index]
+        guard let key = owner.primaryKey else { return .noPrimaryKey(className: owner.name) }
+        let table = try view.table(owner)
+        var rank = 0
+        while rank < table.rowCount {
+            let (cluster, first) = try stored { () throws(StorageError) in
+                try table.cluster(atRank: rank)
+            }
+            for row in first..<cluster.count {
+                let cell = try stored { () throws(StorageError) in try cluster.cell(row, key.id) }
+                guard try view.find(cell: cell, key, owner) == cluster.keys[row] else {
+                    return try Self.notUnique(key, cell)
+                }
+            }
+            rank += cluster.count - first
+        }
+        return .inconsistent("the primary keys of class '\(owner.name)' are miscounted")
+    }
+
+    private static func notUnique(_ key: PropertyHandle, _ cell: Cell) throws(ModelError)
+        -> ModelError
+    {
+        .primaryKeysNotUnique(
+            className: key.className, property: key.name, value: try key.value(of: cell))
     }
 
     /// Keeps the greatest primary key of a class, or a greater one from when it was counted before.
@@ -196,6 +226,7 @@ struct SchemaBuilder {
     ) throws(ModelError) {
         let owner = schema.classes[try classIndex(id)]
         guard let indexed = owner.property(id: property) else { return }
+        let resolved = ModelSchema(schema)
         var longKeys: Set<[UInt8]>? = isUnique ? [] : nil
         try fill(tree, from: owner.table) { cluster, row, batch throws(ModelError) in
             let cell = try stored { () throws(StorageError) in try cluster.cell(row, indexed.id) }
@@ -203,8 +234,10 @@ struct SchemaBuilder {
                 guard bytes.put(cell, of: indexed.type, optional: indexed.isOptional) else {
                     throw .inconsistent("'\(owner.name).\(indexed.name)' can't be indexed")
                 }
-                if !bytes.isExact, longKeys?.insert(Array(bytes.bytes)).inserted == false {
-                    throw .primaryKeysNotUnique(className: owner.name, property: indexed.name)
+                if !bytes.isExact, longKeys?.insert(Array(bytes.bytes)).inserted == false,
+                    let key = resolved.anyClass(id: id)?.anyProperty(id: property)
+                {
+                    throw try Self.notUnique(key, cell)
                 }
                 let key = cluster.keys[row]
                 if !indexed.isPrimaryKey || !bytes.isExact { bytes.put(objectKey: key) }
