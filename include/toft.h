@@ -709,9 +709,10 @@ typedef void (*toft_progress_callback)(void *user_data, uint64_t done, uint64_t 
 
 /* Called by toft_realm_open where the file has a lower schema version than the configuration, see
    "Migrations" below. TOFT_OK: the migration is committed. Any other status: the file stays as it
-   was, and toft_realm_open returns it. `migration` is valid until the callback returns. The
-   callback holds up writers: what would wait for them on its thread, such as to open the same file
-   with this configuration, is TOFT_ERROR_ALREADY_IN_TRANSACTION at once. */
+   was, and toft_realm_open returns it, or TOFT_ERROR_INVALID_ARGUMENT for a number that is no
+   toft_status. `migration` is valid until the callback returns. The callback holds up writers:
+   what would wait for them on its thread, such as to open the same file with this configuration,
+   is TOFT_ERROR_ALREADY_IN_TRANSACTION at once. */
 typedef toft_status (*toft_migration_callback)(void *user_data, toft_migration *migration);
 
 /* Asked by toft_realm_open, for an object that the file has, for the value of a property that is
@@ -719,17 +720,20 @@ typedef toft_status (*toft_migration_callback)(void *user_data, toft_migration *
    next call of the callback or the end of the opening; false: the property has no default, and
    stays 0, empty or null. After false for the first object of a class the property is not asked for
    again: where others may have a value, give null for those that have none. Links and collections
-   are not asked for. A value of another type ends the opening with TOFT_ERROR_TYPE_MISMATCH. It may
-   call nothing of the library but releases and what never fails: all else is
-   TOFT_ERROR_INSIDE_CALLBACK there. */
+   are not asked for. A value of another type ends the opening with TOFT_ERROR_TYPE_MISMATCH,
+   whose message names the property. In a migration the functions that need the new realm ask, so
+   they return that error first: the one that a migration calls first, and
+   toft_migration_rename_property. It may call nothing of the library but releases and what never
+   fails: all else is TOFT_ERROR_INSIDE_CALLBACK there. */
 typedef bool (*toft_default_callback)(
     void *user_data, toft_string class_name, toft_string property_name, toft_value *out_value);
 
 /* Called by toft_realm_open where no program has given the database classes yet, with a realm in a
    write transaction: what is created there is committed together with the classes, once in the life
    of the database, whichever process opens it first. TOFT_OK: it is committed. Any other status:
-   the database stays without classes, toft_realm_open returns the status, and the next opening
-   calls again. `realm` is released after the callback; the callback neither begins nor ends a
+   the database stays without classes, toft_realm_open returns the status, or
+   TOFT_ERROR_INVALID_ARGUMENT for a number that is no toft_status, and the next opening calls
+   again. `realm` is released after the callback; the callback neither begins nor ends a
    transaction, of another realm of the database neither: TOFT_ERROR_ALREADY_IN_TRANSACTION. */
 typedef toft_status (*toft_initialize_callback)(void *user_data, toft_realm *realm);
 
@@ -761,7 +765,8 @@ typedef struct toft_configuration {
     /* of the schema, counted by the program; 0: that of the file. A file with a higher one is
        TOFT_ERROR_SCHEMA_VERSION_TOO_LOW. A higher one than the file's is written to the file, and
        classes and properties that the schema lacks are then hidden from programs that name no
-       classes. With a `migration`, a file with a lower one is migrated */
+       classes. With a `migration`, a file with a lower one is migrated, or refused where it is
+       opened for reading only or can't be written: TOFT_ERROR_SCHEMA_MISMATCH */
     uint64_t schema_version;
     /* NULL, or a word that any thread or signal handler may change during the call: within 50 ms of
        its being not 0, a wait of toft_realm_open for other processes and writers ends with
@@ -1112,8 +1117,10 @@ TOFT_API toft_status toft_realm_object_count(
    - a primary key that changes is an ordinary property. After the callback its values must differ:
      TOFT_ERROR_DUPLICATE_PRIMARY_KEY.
    The callback copies what is to stay. An object has the same keys in both realms: see
-   toft_object_link and toft_realm_follow. Afterwards a property that the schema lacks is gone; a
-   class that it lacks stays in the file, hidden.
+   toft_object_link and toft_realm_follow. Afterwards what a property held that was replaced, or
+   that the schema lacks, has left the file, with the embedded objects that lived in it: each class
+   from which something goes is written anew. A class that the schema lacks stays in the file,
+   hidden, unless toft_migration_delete_data has deleted it.
 
    The functions below belong to the callback's thread, until it returns: then the migration is
    TOFT_ERROR_INVALID_HANDLE, and its realms are TOFT_ERROR_CLOSED. Names are those of the file, or
@@ -1143,7 +1150,7 @@ TOFT_API toft_status toft_migration_rename_class(
 TOFT_API toft_status toft_migration_rename_property(
     toft_migration *migration, toft_string class_name, toft_string old_name, toft_string new_name);
 
-/* Deletes all objects of a class; a class that the schema lacks is then gone.
+/* Deletes all objects of a class; a class that the schema lacks leaves the file then.
    `out_was_there` (may be NULL): whether the file has it. Cost: the objects and links to them. */
 TOFT_API toft_status toft_migration_delete_data(
     toft_migration *migration, toft_string class_name, bool *out_was_there);

@@ -140,7 +140,11 @@ extension CallingThread {
     /// What the status of a program's callback says: the failure behind it, where it was a call of
     /// the library that failed.
     func failure(behind status: toft_status, _ what: String) -> EngineError {
-        let code = ErrorCode(rawValue: status.rawValue) ?? .interrupted
+        guard let code = ErrorCode(rawValue: status.rawValue) else {
+            return EngineError(
+                .invalidArgument,
+                "\(what) returned \(status.rawValue), which is no toft_status.")
+        }
         if let failure, failure.code == code { return failure }
         return EngineError(code, "\(what) returned \(status.rawValue).")
     }

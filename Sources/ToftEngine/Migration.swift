@@ -23,15 +23,22 @@ package final class Migration {
     /// The database as it is to be; nil until it is first asked for.
     private var session: Session?
 
-    /// Migrates the file if its version is lower than the configuration's.
+    /// Migrates the file if its version is lower than the configuration's, or throws where it can't
+    /// be written.
     static func runIfDue(
         in database: Database, _ configuration: Configuration, _ timeout: Int,
         _ probe: InterruptProbe?
     ) throws(EngineError) {
         guard configuration.migration != nil, configuration.schema != nil,
-            let version = configuration.schemaVersion, configuration.mode != .readOnly,
-            !database.store.isReadOnly, try isDue(in: database, version)
+            let version = configuration.schemaVersion, try isDue(in: database, version)
         else { return }
+        guard configuration.mode != .readOnly, !database.store.isReadOnly else {
+            throw EngineError(
+                .schemaMismatch,
+                "The file has to be migrated to schema version \(version), and it is read-only. "
+                    + "Open it once for writing with this migration, or read it with the classes "
+                    + "and the version that it has.")
+        }
         let writing = try begin(in: database, timeout, probe)
         defer { writing.rollback() }
         guard try run(in: database, writing, configuration) else { return }

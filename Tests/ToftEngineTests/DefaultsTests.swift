@@ -165,6 +165,15 @@ import ToftTestKit
                             Self.configuration(
                                 file.path, Self.new([property]), Self.giving { _ in value }))
                     } == expected)
+                #expect {
+                    _ = try Session.open(
+                        Self.configuration(
+                            file.path, Self.new([property]), Self.giving { _ in value }))
+                } throws: { error in
+                    (error as? EngineError)?.message.hasPrefix(
+                        "The default that was given for property 'Person.new' does not fit: ")
+                        == true
+                }
             }
             #expect(
                 code { () throws(EngineError) in

@@ -320,7 +320,8 @@ private func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, Stri
     @Test func `A primary key with equal values is refused and named`() throws {
         try withTemporaryDatabase { file in
             try History.fill(file.path)
-            for text in ["same", String(repeating: "long", count: 100)] {
+            let long = String(repeating: "long", count: 100)
+            for (text, shown) in [("same", "'same'"), (long, "\(Value.string(long))")] {
                 let refused = failure { () throws(EngineError) in
                     var configuration = Configuration(
                         location: .file(path: file.path),
@@ -343,7 +344,7 @@ private func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, Stri
                 #expect(
                     refused?.1
                         == "Primary key property 'Person.name' has duplicate values after "
-                        + "migration."
+                        + "migration: several objects have \(shown). The file stays as it was."
                 )
             }
             let session = try History.open(file.path, 1)
@@ -535,6 +536,33 @@ private func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, Stri
             try dogs.commit()
             #expect(try History.dump(dogs) == ["Dog name='Rex'", "Dog name='Rover'"])
             try dogs.expectSound()
+        }
+    }
+
+    @Test func `A file that is read-only and has to be migrated is refused`() throws {
+        try withTemporaryDatabase { file in
+            try History.fill(file.path)
+            var configuration = Configuration(
+                location: .file(path: file.path), mode: .readOnly, schema: History.schema(1),
+                schemaVersion: 2)
+            configuration.migration = { _ throws(EngineError) in
+                throw EngineError(.invalidArgument, "called")
+            }
+            let given = configuration
+            let opening = failure { () throws(EngineError) in try Session.open(given).close() }
+            let dryRun = failure { () throws(EngineError) in _ = try Migration.dryRun(given) }
+            for refused in [opening, dryRun] {
+                #expect(refused?.0 == .schemaMismatch)
+                #expect(refused?.1.contains("migrated to schema version 2") == true)
+            }
+            // Without a migration nothing has to be done: the version that it shows is the file's.
+            configuration.migration = nil
+            let session = try Session.open(configuration)
+            #expect(try session.schemaVersion == 1)
+            #expect(try History.dump(session) == History.expected[1])
+            configuration.migration = { _ in }
+            configuration.schemaVersion = 1
+            try Session.open(configuration).close()
         }
     }
 }

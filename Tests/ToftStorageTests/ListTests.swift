@@ -72,7 +72,7 @@ import Testing
                 try with(long) { try twin.table.listInsert(key, Self.words, at: 0, .bytes($0)) }
             }
         }
-        try twin.table.removeColumn(Self.words)
+        try twin.table.removeColumns([Self.words])
         #expect(twin.workshop.sequences.isEmpty)
         try twin.check()
         for key in 0..<3 as Range<Int64> { try twin.erase(key) }

@@ -295,7 +295,7 @@ final class TableTwin {
         try twin.set(300, 6, .bool(true))
         try twin.compare()
         try twin.check()
-        try twin.table.removeColumn(30)
+        try twin.table.removeColumns([30])
         #expect(throws: StorageError.noSuchColumn(30)) { _ = try twin.table.cell(77, 30) }
         try twin.compare()
         try twin.check()
@@ -390,6 +390,11 @@ final class TableTwin {
             }
             if step % 1_600 == 1_599, !cells.isEmpty {
                 try twin.makeNullable(cells[random.below(cells.count)].id)
+                cells = twin.table.columns.filter { $0.type != .list }
+            }
+            if step % 1_700 == 1_699, twin.table.columns.count > 3 {
+                try twin.table.removeColumns(
+                    [twin.table.columns[random.below(twin.table.columns.count)].id])
                 cells = twin.table.columns.filter { $0.type != .list }
             }
             if seed % 2 == 0 && step % 1_000 == 999 { try twin.commit() }

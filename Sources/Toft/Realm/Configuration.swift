@@ -43,7 +43,8 @@ extension Realm {
 
         /// Called by the opening where the file has classes and a lower schema version: see
         /// `Migration`. Without one, the opening throws `.schemaMismatch` where values would be
-        /// lost, such as those of a property of another type; Realm drops them then.
+        /// lost, such as those of a property of another type; Realm drops them then. With one, a
+        /// read-only opening of such a file throws it too.
         public var migrationBlock: MigrationBlock?
 
         /// Called by the opening where the database is new, with a realm in a write transaction:

@@ -33,6 +33,7 @@ extension ModelError {
         case .invalidSchema: .invalidSchema
         case .schemaMismatch, .schemaOutdated: .schemaMismatch
         case .invalidRenaming, .invalidDefault: .invalidArgument
+        case .refusedDefault(_, _, let reason): reason.code
         case .schemaVersionTooLow: .schemaVersionTooLow
         case .damagedSchema, .inconsistent: .corrupt
         case .unsupportedSchema: .unsupportedFormat

@@ -127,7 +127,12 @@ package struct Salvage {
         for id in lost.sorted() where classes[id] == nil && id < found.nextClassID {
             file.note("the record of class #\(id) is lost, and with it its objects")
         }
-        found.classes = classes.values.sorted { $0.id < $1.id }
+        // Old leaves still have a class that a migration has deleted, whose name a later one has.
+        found.classes = classes.values.filter { old in
+            !classes.values.contains {
+                $0.id > old.id && $0.persistedName.isSameName(as: old.persistedName)
+            }
+        }.sorted { $0.id < $1.id }
         return (try? found.validate()) == nil ? nil : found
     }
 

@@ -106,6 +106,17 @@ extension ClassHandle {
     @inline(__always)
     func anyPosition(id: PropertyID) -> Int? {
         if isDense { return id > 0 && Int(id) <= properties.count ? Int(id) - 1 : nil }
-        return properties.firstIndex { $0.id == id }
+        return search(id)
+    }
+
+    /// Where a migration has removed properties, ids have gaps.
+    private func search(_ id: PropertyID) -> Int? {
+        var low = 0, high = properties.count
+        while low < high {
+            let middle = (low + high) / 2, found = properties[middle].id
+            if found == id { return middle }
+            if found < id { low = middle + 1 } else { high = middle }
+        }
+        return nil
     }
 }

@@ -37,44 +37,40 @@ extension StoredSchema {
     /// new, hidden or shown again, the properties are not told.
     package func differences(to later: StoredSchema) -> [SchemaDifference] {
         var found: [SchemaDifference] = []
-        for now in later.classes {
-            let was = storedClass(id: now.id)
-            func add(_ kind: SchemaDifference.Kind, _ property: String? = nil, _ text: String) {
-                let name = kind == .classRemoved ? was?.persistedName : nil
+        for id in Set((classes + later.classes).map(\.id)).sorted() {
+            let was = storedClass(id: id), now = later.storedClass(id: id)
+            differences(was, now, later) { kind, property, text in
+                let name = kind == .classRemoved ? was?.persistedName : now?.persistedName
                 found.append(
                     SchemaDifference(
-                        kind: kind, className: name ?? now.persistedName, property: property,
-                        text: text))
+                        kind: kind, className: name ?? "#\(id)", property: property, text: text))
             }
-            guard let was else {
-                add(.classAdded, nil, "is added")
-                continue
-            }
-            if was.isRetired { continue }
-            if now.isRetired {
-                add(.classRemoved, nil, "is deleted with its objects")
-                continue
-            }
-            if !now.persistedName.isSameName(as: was.persistedName) {
-                add(.classRenamed, nil, "has a new name, it was '\(was.persistedName)'")
-            }
-            if now.isHidden != was.isHidden {
-                add(
-                    now.isHidden ? .classRemoved : .classAdded, nil,
-                    now.isHidden ? "is hidden, its objects stay" : "is shown again")
-                continue
-            }
-            was.differences(to: now, before: self, after: later, add)
         }
         return found
+    }
+
+    private func differences(
+        _ was: StoredClass?, _ now: StoredClass?, _ later: StoredSchema,
+        _ add: (SchemaDifference.Kind, String?, String) -> Void
+    ) {
+        guard let was else { return add(.classAdded, nil, "is added") }
+        if was.isRetired { return }
+        guard let now, !now.isRetired else {
+            return add(.classRemoved, nil, "is deleted with its objects")
+        }
+        if !now.persistedName.isSameName(as: was.persistedName) {
+            add(.classRenamed, nil, "has a new name, it was '\(was.persistedName)'")
+        }
+        guard now.isHidden == was.isHidden else {
+            return add(
+                now.isHidden ? .classRemoved : .classAdded, nil,
+                now.isHidden ? "is hidden, its objects stay" : "is shown again")
+        }
+        was.differences(to: now, before: self, after: later, add)
     }
 }
 
 extension StoredClass {
-    fileprivate var isRetired: Bool {
-        persistedName.utf8.starts(with: StoredProperty.retiredPrefix.utf8)
-    }
-
     fileprivate func differences(
         to now: StoredClass, before: StoredSchema, after: StoredSchema,
         _ add: (SchemaDifference.Kind, String?, String) -> Void
@@ -108,7 +104,7 @@ extension StoredClass {
         }
         for property in properties where !property.isRetired {
             let name = property.persistedName
-            if now.property(id: property.id)?.isRetired == true, now.active(name) == nil {
+            if now.property(id: property.id)?.isRetired != false, now.active(name) == nil {
                 add(.propertyRemoved, name, "is removed")
             }
         }

@@ -34,6 +34,12 @@ package enum SchemaChange: Sendable, Equatable {
     case dropUnique(ClassID, tree: TreeID)
     case createIndex(ClassID, PropertyID)
     case dropIndex(ClassID, PropertyID, tree: TreeID)
+    /// Columns of properties that the class does not have any more.
+    case dropColumns(ClassID, [UInt32])
+    /// The backlinks of a property that the class does not have any more.
+    case dropBacklinks(ClassID, tree: TreeID)
+    /// A class that is not there any more, and all its trees.
+    case dropClass(ClassID, trees: [TreeID])
     /// Only the record of the class changes: it gets an inverse link, or hides something else.
     case updateClass(ClassID)
     case setVersion(UInt64)
@@ -449,8 +455,8 @@ private struct SchemaComparison {
 }
 
 extension SchemaPlan {
-    /// Takes a property out of sight for ever: it keeps its column and its links, which are those
-    /// of a name that no schema can declare.
+    /// Takes a property out of sight for ever: until the end of the migration, which drops it, it
+    /// keeps its column and its links, as those of a name that no schema can declare.
     mutating func retire(propertyAt position: Int, classAt index: Int) {
         let id = target.classes[index].id, property = target.classes[index].properties[position]
         target.classes[index].properties[position].retire()
@@ -504,6 +510,7 @@ extension StoredProperty {
     /// What the name of a retired property or class begins with, and no declared one does.
     static let retiredPrefix = "__"
 
+    /// Whether a migration has replaced it, or left it out.
     var isRetired: Bool { persistedName.utf8.starts(with: Self.retiredPrefix.utf8) }
 
     fileprivate mutating func retire() {
@@ -516,6 +523,11 @@ extension StoredProperty {
 }
 
 extension StoredClass {
+    /// Whether a migration has deleted it.
+    var isRetired: Bool {
+        persistedName.utf8.starts(with: StoredProperty.retiredPrefix.utf8)
+    }
+
     fileprivate mutating func setPrimaryKey(_ property: PropertyID?) {
         primaryKeyID = property
         primaryKeyTree = nil

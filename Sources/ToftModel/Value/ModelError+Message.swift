@@ -36,8 +36,9 @@ extension ModelError {
             summary + ModelError.lines(problems)
         case .schemaOutdated(_, let problems): summary + ModelError.lines(problems)
         case .invalidRenaming(let reason): reason
-        case .primaryKeysNotUnique(let className, let property):
-            "Primary key property '\(className).\(property)' has duplicate values after migration."
+        case .primaryKeysNotUnique(let className, let property, let value):
+            "Primary key property '\(className).\(property)' has duplicate values after migration: "
+                + "several objects have \(value). The file stays as it was."
         case .schemaVersionTooLow(let stored, let given):
             "Schema version \(given) is lower than the file's, which is \(stored). Open the file "
                 + "with version \(stored) or higher."
@@ -92,6 +93,9 @@ extension ModelError {
             "Property '\(className).\(property)' holds \(expected), not \(found)."
         case .invalidDefault(let className, let property, let reason):
             "The default of property '\(className).\(property)' is no value: \(reason)"
+        case .refusedDefault(let className, let property, let reason):
+            "The default that was given for property '\(className).\(property)' does not fit: "
+                + reason.message
         case .nullNotAllowed(let className, let property):
             "Property '\(className).\(property)' is not optional and can't be null."
         case .valueTooLong(let className, let property, let length, let limit):

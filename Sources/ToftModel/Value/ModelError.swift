@@ -15,10 +15,12 @@ package enum ModelError: Error, Sendable, Equatable {
     case schemaOutdated(stored: UInt64, [SchemaProblem])
     /// A class or property can't be renamed so, and why.
     case invalidRenaming(String)
-    /// After a migration several objects have the same primary key.
-    case primaryKeysNotUnique(className: String, property: String)
+    /// After a migration several objects have the same primary key, this one.
+    case primaryKeysNotUnique(className: String, property: String, value: Value)
     /// What a caller gave as the default of a property is no value, and why.
     case invalidDefault(className: String, property: String, String)
+    /// A property does not take what a caller gave as its default, and why.
+    indirect case refusedDefault(className: String, property: String, ModelError)
     /// What the file holds as schema cannot be read.
     case damagedSchema(String)
     /// The file's schema has something that this build does not know ("type mixed of Dog.id").

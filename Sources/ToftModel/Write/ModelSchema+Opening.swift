@@ -19,7 +19,9 @@ extension ModelSchema {
         let plan = try found.plan(for: declared, version: version ?? found.version)
         if plan.isEmpty { return ModelSchema(found, declared: declared) }
         if store.isReadOnly || isReadOnly {
-            return ModelSchema(try plan.withoutWriting(), declared: declared)
+            var seen = try plan.withoutWriting()
+            seen.version = found.version
+            return ModelSchema(seen, declared: declared)
         }
         return try add(declared, version: version, to: store, timeoutMilliseconds, calls)
     }

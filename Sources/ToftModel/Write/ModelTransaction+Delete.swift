@@ -41,6 +41,18 @@ extension ModelTransaction {
         try addDeletes(roots)
     }
 
+    /// Deletes the embedded objects that a property of all objects of a class leads to, and what is
+    /// in them; the property may be hidden. O(objects of both classes).
+    func eraseOwned(by property: PropertyID, of owner: ClassID) throws(ModelError) {
+        guard let owner = view.schema.anyClass(id: owner),
+            let property = owner.anyProperty(id: property), property.ownsTargets,
+            let position = property.targetPosition
+        else { return }
+        var targets: [Int64] = []
+        for key in try allKeys(owner) { targets += try view.targets(of: key, property) }
+        try erase(targets, view.schema.classes[position])
+    }
+
     private func allKeys(_ owner: ClassHandle) throws(ModelError) -> [Int64] {
         let table = try view.table(owner)
         var keys: [Int64] = []

@@ -43,7 +43,9 @@ extension SchemaBuilder {
             }
             for (offset, key) in keys.enumerated() {
                 let isGiven = try defaults(name, stored.persistedName) { value throws(ModelError) in
-                    try set(value, of: key, property, resolved)
+                    do throws(ModelError) { try set(value, of: key, property, resolved) } catch {
+                        throw error.ofDefault(name, stored.persistedName)
+                    }
                 }
                 guard !isGiven else { continue }
                 // The caller may have ended the opening where it was asked.
@@ -86,6 +88,14 @@ extension SchemaBuilder {
         do {
             try writing.cellSet(table, key, property.column, cell, derived: true)
         } catch { throw property.modelError(error, key: key) }
+    }
+}
+
+extension ModelError {
+    /// The same, of a default that was given for a property; of the file, as it is.
+    fileprivate func ofDefault(_ className: String, _ property: String) -> ModelError {
+        if case .storage = self { return self }
+        return .refusedDefault(className: className, property: property, self)
     }
 }
 

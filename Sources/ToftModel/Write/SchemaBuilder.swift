@@ -1,7 +1,7 @@
 internal import ToftStorage
 
-/// Carries out a schema plan within a write transaction: creates trees and columns, fills indexes
-/// from the rows that exist, writes the schema's records.
+/// Carries out a schema plan within a write transaction: creates and drops trees and columns,
+/// fills indexes from the rows that exist, writes the schema's records.
 struct SchemaBuilder {
     let writing: WriteTransaction
     private(set) var schema: StoredSchema
@@ -74,6 +74,14 @@ struct SchemaBuilder {
         case .dropIndex(let id, let property, let tree):
             try stored { () throws(StorageError) in try writing.dropTree(tree) }
             try edit(id, property) { $0.indexTree = nil }
+        case .dropColumns(let id, let columns):
+            let table = schema.classes[try classIndex(id)].table
+            try stored { () throws(StorageError) in try writing.removeColumns(table, columns) }
+            changedClasses.insert(id)
+        case .dropBacklinks(let id, let tree):
+            try stored { () throws(StorageError) in try writing.dropTree(tree) }
+            changedClasses.insert(id)
+        case .dropClass(let id, let trees): try dropClass(id, trees)
         case .updateClass(let id): changedClasses.insert(id)
         case .setVersion: break
         }
@@ -91,6 +99,14 @@ struct SchemaBuilder {
             schema.classes[index].primaryKeyTree = try createTree()
         }
         changedClasses.insert(id)
+    }
+
+    private func dropClass(_ id: ClassID, _ trees: [TreeID]) throws(ModelError) {
+        for tree in trees {
+            try stored { () throws(StorageError) in try writing.dropTree(tree) }
+        }
+        try delete(SchemaEncoding.classKey(id))
+        try delete(SchemaEncoding.counterKey(id))
     }
 
     private mutating func addColumn(_ id: ClassID, _ property: PropertyID) throws(ModelError) {
@@ -125,11 +141,41 @@ struct SchemaBuilder {
         let counts = try stored { () throws(StorageError) in
             (try writing.view.orderedTree(tree).count, try writing.view.table(owner.table).rowCount)
         }
-        guard counts.0 == counts.1 else {
-            throw .primaryKeysNotUnique(className: owner.name, property: key.name)
-        }
         schema.classes[index].primaryKeyTree = tree
         changedClasses.insert(id)
+        guard counts.0 == counts.1 else {
+            throw try duplicate(in: index)
+        }
+    }
+
+    /// The error that names a primary key which several objects have: the entry of the first of
+    /// them leads to another one. O(objects).
+    private func duplicate(in index: Int) throws(ModelError) -> ModelError {
+        let view = ModelView(writing.view, schema: ModelSchema(schema))
+        let owner = view.schema.classes[index]
+        guard let key = owner.primaryKey else { return .noPrimaryKey(className: owner.name) }
+        let table = try view.table(owner)
+        var rank = 0
+        while rank < table.rowCount {
+            let (cluster, first) = try stored { () throws(StorageError) in
+                try table.cluster(atRank: rank)
+            }
+            for row in first..<cluster.count {
+                let cell = try stored { () throws(StorageError) in try cluster.cell(row, key.id) }
+                guard try view.find(cell: cell, key, owner) == cluster.keys[row] else {
+                    return try Self.notUnique(key, cell)
+                }
+            }
+            rank += cluster.count - first
+        }
+        return .inconsistent("the primary keys of class '\(owner.name)' are miscounted")
+    }
+
+    private static func notUnique(_ key: PropertyHandle, _ cell: Cell) throws(ModelError)
+        -> ModelError
+    {
+        .primaryKeysNotUnique(
+            className: key.className, property: key.name, value: try key.value(of: cell))
     }
 
     /// Keeps the greatest primary key of a class, or a greater one from when it was counted before.
@@ -180,6 +226,7 @@ struct SchemaBuilder {
     ) throws(ModelError) {
         let owner = schema.classes[try classIndex(id)]
         guard let indexed = owner.property(id: property) else { return }
+        let resolved = ModelSchema(schema)
         var longKeys: Set<[UInt8]>? = isUnique ? [] : nil
         try fill(tree, from: owner.table) { cluster, row, batch throws(ModelError) in
             let cell = try stored { () throws(StorageError) in try cluster.cell(row, indexed.id) }
@@ -187,8 +234,10 @@ struct SchemaBuilder {
                 guard bytes.put(cell, of: indexed.type, optional: indexed.isOptional) else {
                     throw .inconsistent("'\(owner.name).\(indexed.name)' can't be indexed")
                 }
-                if !bytes.isExact, longKeys?.insert(Array(bytes.bytes)).inserted == false {
-                    throw .primaryKeysNotUnique(className: owner.name, property: indexed.name)
+                if !bytes.isExact, longKeys?.insert(Array(bytes.bytes)).inserted == false,
+                    let key = resolved.anyClass(id: id)?.anyProperty(id: property)
+                {
+                    throw try Self.notUnique(key, cell)
                 }
                 let key = cluster.keys[row]
                 if !indexed.isPrimaryKey || !bytes.isExact { bytes.put(objectKey: key) }
@@ -291,6 +340,14 @@ struct SchemaBuilder {
                 try record.withBytes { record throws(StorageError) in
                     try writing.treePut(tree, key, record, derived: true)
                 }
+            }
+        }
+    }
+
+    private func delete(_ key: [UInt8]) throws(ModelError) {
+        try stored { () throws(StorageError) in
+            try key.withBytes { key throws(StorageError) in
+                _ = try writing.treeDelete(SchemaTree.id, key, derived: true)
             }
         }
     }

@@ -8,7 +8,7 @@ package import ToftStorage
 ///    new one, and a primary key that changes is none.
 /// 3. Values change, through the transactions that `begin` and `renameProperty` give.
 /// 4. `finish`: primary keys are made, what the declared classes lack is retired, the version is
-///    set.
+///    set. All that was retired leaves the file.
 package struct SchemaMigration {
     private let writing: WriteTransaction
     private let declared: Schema
@@ -45,6 +45,7 @@ package struct SchemaMigration {
 
     /// Prepares the file for the declared schema, and begins to change values.
     package mutating func begin(_ buffer: WriteBuffer) throws(ModelError) -> ModelTransaction {
+        try dropRetired(buffer)
         try carryOut(.beforeMigration)
         return transaction(buffer)
     }
@@ -55,6 +56,21 @@ package struct SchemaMigration {
     package mutating func finish(_ transaction: ModelTransaction) throws(ModelError) {
         try transaction.handOver()
         try carryOut(.afterMigration)
+        try dropRetired(transaction.buffer)
+    }
+
+    /// Takes what is retired out of the file: what this migration has, and what files of earlier
+    /// libraries still have.
+    private mutating func dropRetired(_ buffer: WriteBuffer) throws(ModelError) {
+        let plan = stored.planWithoutRetired()
+        guard !plan.isEmpty else { return }
+        let owners = stored.retiredOwners()
+        if !owners.isEmpty {
+            let transaction = self.transaction(buffer)
+            for each in owners { try transaction.eraseOwned(by: each.property, of: each.owner) }
+            try transaction.handOver()
+        }
+        stored = try SchemaBuilder.carryOut(plan, in: writing, SchemaCalls())
     }
 
     private mutating func carryOut(_ moment: SchemaMoment) throws(ModelError) {
@@ -163,7 +179,7 @@ package struct SchemaMigration {
     // MARK: Data
 
     /// Deletes all objects of a class. One that is not declared is then gone, as if it had never
-    /// been.
+    /// been, and leaves the file at the end.
     /// - Returns: false where the file has no such class, and a transaction that goes on for
     ///   `transaction`, which may have ended.
     package mutating func deleteData(_ className: String, _ transaction: ModelTransaction)

@@ -46,7 +46,20 @@ package final class TableReader: Sendable {
         guard let first = columns.first else { return nil }
         let guess = min(Int(id &- first.id), columns.count - 1)
         if columns[guess].id == id { return guess }
-        return columns.firstIndex { $0.id == id }
+        return search(id, columns)
+    }
+
+    /// Where columns have been removed, ids have gaps.
+    private func search(_ id: UInt32, _ columns: [Column]) -> Int? {
+        var low = 0
+        var high = columns.count
+        while low < high {
+            let middle = (low + high) / 2
+            let found = columns[middle].id
+            if found == id { return middle }
+            if found < id { low = middle + 1 } else { high = middle }
+        }
+        return nil
     }
 
     // MARK: Rows

@@ -176,44 +176,6 @@ extension TableWriter {
         }
         try split(leaf, at: isAtEnd && row == count - 1 ? row : max(1, count / 2))
     }
-
-    // MARK: Columns
-
-    /// Adds a column; rows that are there read its default. O(1).
-    func addColumn(_ column: Column) throws(StorageError) {
-        guard column.isSound, !columns.contains(where: { $0.id == column.id }) else {
-            throw .typeMismatch("column \(column.id) cannot be added")
-        }
-        guard columns.count < ClusterLimits.columns else {
-            throw .valueTooLong(length: columns.count + 1, limit: ClusterLimits.columns)
-        }
-        head.columns.append(column)
-        head.columns.sort { $0.id < $1.id }
-        rowPlan.cluster = 0
-    }
-
-    /// Makes a column nullable, or the elements of its lists. All values stay; a cluster is written
-    /// anew when one of its cells becomes null, or a row comes. O(1).
-    func makeNullable(_ id: UInt32) throws(StorageError) {
-        guard let index = reader.columnIndex(id) else { throw .noSuchColumn(id) }
-        if columns[index].type == .list {
-            head.columns[index].elementIsNullable = true
-        } else if !columns[index].isNullable {
-            head.columns[index].isNullable = true
-            head.columns[index].wasRequired = true
-        }
-        reset()
-    }
-
-    /// Removes a column with all its values. O(rows) where it has long values or lists, else O(1).
-    func removeColumn(_ id: UInt32) throws(StorageError) {
-        let column = try reader.column(id)
-        if column.hasHeap {
-            try forEachLeaf { (leaf) throws(StorageError) in try freeContents(leaf, column) }
-        }
-        head.columns.removeAll { $0.id == id }
-        rowPlan.cluster = 0
-    }
 }
 
 extension Cell {

@@ -157,7 +157,7 @@ extension TableWriter {
 
     /// Some rows of a cluster. Columns that it lacks stay away where they would make the part too
     /// large: one with fewer rows takes them in.
-    private func part(
+    func part(
         of cluster: ClusterPage, _ rows: Range<Int>..., like model: ClusterBuilder? = nil
     ) throws(StorageError) -> ClusterBuilder {
         let sources = rows.map { ClusterSource(cluster: cluster, rows: $0) }

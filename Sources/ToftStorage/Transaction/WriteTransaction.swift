@@ -144,6 +144,19 @@ package final class WriteTransaction {
         record.pointee.tree(.columnAdd, tree, column: column.id)
     }
 
+    /// Removes columns with all their values. O(rows).
+    package func removeColumns(_ tree: TreeID, _ columns: [UInt32]) throws(StorageError) {
+        try beginStructure()
+        do throws(StorageError) {
+            try table(tree).removeColumns(columns, dirtyLimit: store.dirtyLimit)
+        } catch {
+            // Whatever it was: some clusters may have been written.
+            failure = failure ?? error
+            throw error
+        }
+        for column in columns { record.pointee.tree(.columnRemove, tree, column: column) }
+    }
+
     /// Makes a column nullable, or the elements of its lists; what is there stays. O(1).
     package func makeNullable(_ tree: TreeID, _ column: UInt32) throws(StorageError) {
         try beginStructure()

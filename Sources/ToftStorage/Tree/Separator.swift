@@ -34,6 +34,9 @@ struct Separator {
         tail = nil
     }
 
+    /// The row's key, of a separator of a table.
+    var rowKey: Int64 { Int64(bitPattern: prefix ^ (1 << 63)) }
+
     /// Bytes that do not fit into the prefix.
     @inline(__always)
     var tailLength: Int { length > 8 ? length - 8 : 0 }

@@ -130,7 +130,7 @@ extension ModelRun {
         let declared = shape.classes[owner]
         let found = declared.properties.indices.filter { index in
             let property = declared.properties[index]
-            return !property.isPrimaryKey && !property.isOwning && isWanted(property)
+            return !property.isPrimaryKey && isWanted(property)
                 && !declared.uniques.contains { $0.contains(index) }
         }
         return found.isEmpty ? nil : found[property % found.count]
@@ -148,6 +148,7 @@ extension ModelRun {
             numbers.chance(30) ? numbers.pick([.list, .set, .dictionary]) ?? .list : .none
         new.isNullable = numbers.chance(40) && new.type != .mixed
         new.isIndexed = !new.isCollection && new.type.canBeIndexed && numbers.chance(50)
+        next.eraseOwned(owner, index)
         next.shape.dropInverses(of: owner, index)
         next.shape.classes[owner].properties[index] = new
         for row in next.classes[owner].rows.indices {
@@ -159,6 +160,7 @@ extension ModelRun {
         guard next.shape.classes[owner].properties.count > 1,
             let index = replaceable(owner, property, next.shape, { _ in true })
         else { return }
+        next.eraseOwned(owner, index)
         next.shape.removeProperty(owner, index)
         for row in next.classes[owner].rows.indices {
             next.classes[owner].rows[row].remove(at: index)
@@ -226,6 +228,19 @@ extension ModelRun {
                 .int(value)
         }
         work.added = (next.shape.classes[owner].name, property.name, value)
+    }
+}
+
+extension ModelContent {
+    /// Deletes the objects that live in a property, which goes.
+    fileprivate mutating func eraseOwned(_ owner: Int, _ property: Int) {
+        let declared = shape.classes[owner].properties[property]
+        guard declared.isOwning else { return }
+        var owned: Set<Int64> = []
+        for row in classes[owner].rows {
+            for case .link(let key) in row[property].targets { owned.insert(key) }
+        }
+        _ = erase(declared.target, keys: owned)
     }
 }
 
