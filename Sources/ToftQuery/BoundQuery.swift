@@ -98,9 +98,10 @@ package struct BoundQuery: Sendable {
 
     /// This query, then `next` of its results. Both ask for the same class.
     package func appending(_ next: BoundQuery) -> BoundQuery {
-        BoundQuery(
+        let known = Set(dependencies)
+        return BoundQuery(
             classID: classID, stages: stages + next.stages,
-            dependencies: dependencies + next.dependencies.filter { !dependencies.contains($0) },
+            dependencies: dependencies + next.dependencies.filter { !known.contains($0) },
             sources: sources + next.sources)
     }
 

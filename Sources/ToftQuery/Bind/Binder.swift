@@ -12,8 +12,10 @@ struct Binder {
     let takesNumbersAsBools: Bool
     /// From the outermost object to that of the innermost subquery.
     var scopes: [Scope]
-    /// What the query reads, in the order of its mention.
+    /// What the query reads, in the order of its mention, each once.
     var dependencies: [QueryDependency] = []
+    /// The same, to find them in.
+    var knownDependencies: Set<QueryDependency> = []
 
     /// An object that paths may begin at.
     struct Scope {
@@ -368,14 +370,16 @@ struct Binder {
         if boundLeft.type == .decimal || boundLeft.type == .mixed,
             let decimal = boundRight.decimalConstant
         {
-            return .arithmetic(operation, boundLeft, .constant(.decimal(decimal)))
+            return .arithmetic(
+                BoundArithmetic(operation, boundLeft, .constant(.decimal(decimal))))
         }
         if boundRight.type == .decimal || boundRight.type == .mixed,
             let decimal = boundLeft.decimalConstant
         {
-            return .arithmetic(operation, .constant(.decimal(decimal)), boundRight)
+            return .arithmetic(
+                BoundArithmetic(operation, .constant(.decimal(decimal)), boundRight))
         }
-        return .arithmetic(operation, boundLeft, boundRight)
+        return .arithmetic(BoundArithmetic(operation, boundLeft, boundRight))
     }
 }
 

@@ -109,9 +109,10 @@ struct Compiler {
         switch expression {
         case .constant(let constant): return Self.constant(constant)
         case .path(let path): return try value(path)
-        case .arithmetic(let operation, let left, let right):
+        case .arithmetic(let arithmetic):
             return ArithmeticNode(
-                operation, Self.number(try value(left)), Self.number(try value(right)))
+                arithmetic.operation, Self.number(try value(arithmetic.left)),
+                Self.number(try value(arithmetic.right)))
         }
     }
 
@@ -123,10 +124,10 @@ struct Compiler {
             let rest = path.splitSteps.rest
             let leaf = try leafNode(path.leaf, scope: 0, classID: path.classID)
             return rest.isEmpty ? leaf : try LinkedNode(rest, leaf, source)
-        case .arithmetic(let operation, let left, let right) where expression.multiplePath != nil:
+        case .arithmetic(let arithmetic) where arithmetic.multiplePath != nil:
             return ArithmeticNode(
-                operation, Self.number(try elementValue(left)),
-                Self.number(try elementValue(right)))
+                arithmetic.operation, Self.number(try elementValue(arithmetic.left)),
+                Self.number(try elementValue(arithmetic.right)))
         default:
             return BroadcastNode(try value(expression))
         }
