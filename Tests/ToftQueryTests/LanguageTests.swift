@@ -217,6 +217,54 @@ import ToftStorage
         #expect(try ids("SUBQUERY(friends, $f, $f.id > 2).@count == 2") == [1, 2, 3, 4])
     }
 
+    /// `age - 1 - 1 ...` took twice as long with each operator: what a type is was asked of both
+    /// sides at every level.
+    @Test(arguments: [20, 28, 60, 99]) func `A long computation takes as long as its length`(
+        operators: Int
+    ) throws {
+        let paths = ["id", "id * 1.0", "mixed", "ints", "friends.id", "ints.@count"]
+        let operands = ["1", "1.0", "decimal(1)", "id", "friends.@count"]
+        for path in paths {
+            for operand in operands {
+                for word in ["+", "-", "*", "/"] {
+                    let depth = operators - (path.contains("*") ? 1 : 0)
+                    let chain = path + String(repeating: " \(word) \(operand)", count: depth)
+                    _ = try ids("\(chain) == 5")
+                    _ = try ids("id < \(chain)")
+                }
+            }
+        }
+        let nested = min(operators, 49)
+        let right =
+            String(repeating: "1 - (", count: nested) + "id" + String(repeating: ")", count: nested)
+        #expect(try ids("\(right) == \(nested % 2 == 0 ? "2" : "1 - 2")") == [2])
+        let left =
+            String(repeating: "(", count: nested) + "id" + String(repeating: " - 1)", count: nested)
+        #expect(try ids("\(left) == 2 - \(nested)") == [2])
+        #expect(
+            try ids("id\(String(repeating: " - 1", count: operators)) == 2 - \(operators)") == [2])
+    }
+
+    /// Within a subquery SELF was an error, or the inner object.
+    @Test func `SELF is the object that the whole query is asked of`() throws {
+        #expect(try ids("SELF.id == 2") == [2])
+        #expect(
+            try ids("SELF.friends.@count == 4 AND ANY SELF.friends.id > 3 AND SELF.id < 2") == [1])
+        #expect(try ids("SUBQUERY(friends, $f, $f.id < SELF.id).@count == 2") == [3])
+        #expect(try ids("SUBQUERY(friends, $f, $f == SELF).@count == 1") == [1, 2, 3, 4])
+        #expect(try ids("SUBQUERY(friends, $f, $f != SELF AND $f.id > 1).@count == 3") == [1])
+        #expect(try ids("SUBQUERY(friends, $f, id < SELF.id).@count == 2") == [3])
+        #expect(
+            try ids("SUBQUERY(SELF.friends, $f, $f.id == 1).@count == 1 SORT(SELF.id DESC)") == [
+                4, 3, 2, 1,
+            ])
+        let inner = "SUBQUERY($f.friends, $g, $g.id < SELF.id AND $g.id > $f.id).@count == 1"
+        #expect(try ids("SUBQUERY(friends, $f, \(inner)).@count == 1") == [3, 4])
+        #expect(try ids("SUBQUERY(friends, $f, ANY SELF.ints == 13).@count == 4") == [3])
+        #expect(message("SELF.nothing == 1").contains("has no property 'nothing'"))
+        #expect(message("boss.SELF == 1").contains("has no property"))
+    }
+
     @Test func `An expression that others need exponential time for takes a line`() throws {
         #expect(try ids("name MATCHES '(a*)*b'") == [])
         #expect(try ids("name MATCHES '(a|a)*'") == [1, 2, 3, 4])

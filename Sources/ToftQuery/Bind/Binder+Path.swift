@@ -4,7 +4,8 @@ extension Binder {
     /// Steps of a path: beyond that a query's cost would have no bound.
     private static let pathLimit = 64
 
-    /// A path, from a variable or from the object that the predicate is asked of.
+    /// A path: from a variable, from SELF, which is the object that the whole query is asked of, or
+    /// from the object that the predicate is asked of.
     mutating func bind(_ syntax: PathSyntax) throws(QueryError) -> BoundPath {
         let elements = try expandedElements(syntax)
         try checkLength(elements.count, at: syntax.offset)
@@ -15,13 +16,12 @@ extension Binder {
         if case .name(let name) = elements[0].kind,
             let depth = scopes.lastIndex(where: { $0.variable == name })
         {
-            walk.scope = scopes.count - 1 - depth
-            walk.classID = scopes[depth].classID
+            walk.begin(at: depth, of: scopes)
             rest = rest.dropFirst()
-        }
-        if elements.count == 1, walk.scope == 0, case .name("SELF") = elements[0].kind,
+        } else if case .name("SELF") = elements[0].kind,
             try storedClass(walk.classID, at: syntax.offset).property(named: "SELF") == nil
         {
+            walk.begin(at: 0, of: scopes)
             rest = rest.dropFirst()
         }
         let origin = scopes[scopes.count - 1 - walk.scope]
@@ -104,6 +104,12 @@ extension Binder {
         var hasCollection = false
         /// Aliases that have been replaced.
         var substitutions = 0
+
+        /// Makes the path begin at the object of a scope: 0 is that of the whole query.
+        fileprivate mutating func begin(at depth: Int, of scopes: [Scope]) {
+            scope = scopes.count - 1 - depth
+            classID = scopes[depth].classID
+        }
     }
 
     private mutating func walkElement(
