@@ -70,9 +70,10 @@ struct Compiler {
         guard let path = expression.multiplePath else { return FixedNode(false) }
         var rowTests: [RowPredicate] = []
         for test in tests { rowTests.append(try rowTest(test)) }
+        let expander = try expander(path, isInOrder: true)
+        expander.nested?.limit = tests.count + 1
         return WholeListNode(
-            try start(path), try expander(path, isDistinct: false), try elementValue(expression),
-            rowTests)
+            try start(path), expander, try elementValue(expression), rowTests)
     }
 
     private func pair(
@@ -217,13 +218,15 @@ struct Compiler {
         OuterRows(path.scope, try source.reader(path.classID))
     }
 
-    /// - Parameter isDistinct: whether each object counts once for an owner, however often the
-    ///   path leads to it.
-    private func expander(_ path: BoundPath, isDistinct: Bool = true) throws(ModelError)
+    /// - Parameter isInOrder: whether everything is led to in order and as often as the path does
+    ///   so, rather than each object once for an owner. Short paths go all ways in any case.
+    private func expander(_ path: BoundPath, isInOrder: Bool = false) throws(ModelError)
         -> PathExpander
     {
         let expander = try PathExpander(path.splitSteps.collections, path.leaf, source)
-        expander.isDistinct = isDistinct && path.steps.count > 2
+        expander.isDistinct = !isInOrder && path.steps.count > 2
+        expander.isInOrder = isInOrder && path.steps.count > 2
+        expander.nested?.isDistinct = !isInOrder
         return expander
     }
 
