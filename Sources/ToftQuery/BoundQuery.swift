@@ -16,6 +16,8 @@ package struct BoundQuery: Sendable {
     struct Source: Sendable {
         var syntax: QuerySyntax
         var arguments: [QueryArgument]
+        /// The paths with aliases, by where they begin, with what the aliases stood for.
+        var expansions: [Int: [PathSyntax.Element.Kind]] = [:]
     }
 
     /// The class whose objects are asked for.
@@ -64,7 +66,9 @@ package struct BoundQuery: Sendable {
         }
         self.init(
             classID: target.id, stages: stages, dependencies: binder.dependencies,
-            sources: [Source(syntax: syntax, arguments: arguments)])
+            sources: [
+                Source(syntax: syntax, arguments: arguments, expansions: binder.expansions)
+            ])
     }
 
     /// All objects of a class.
