@@ -1956,9 +1956,10 @@ TOFT_ENUM(toft_aggregate, uint32_t) {
 };
 
 /* One of the four above of what a key path leads to from each object: a property by its name, or
-   one at the end of to-one links ("boss.age"; null where a link is). Of results of values the path
-   is "self". Errors: those above, and TOFT_ERROR_INVALID_QUERY (a path over links that is none, or
-   leads to several values). Cost: one pass over the column; over links one read for each object. */
+   one at the end of to-one links ("boss.age"; null where a link is), or behind the key of a
+   dictionary ("marks['art']"); an alias. Of results of values the path is "self". Errors: those
+   above, and TOFT_ERROR_INVALID_QUERY (a path over links that is none, or leads to several values).
+   Cost: one pass over the column; over links one read for each object. */
 TOFT_API toft_status toft_results_aggregate(
     toft_results *results, toft_aggregate aggregate, toft_string key_path, toft_value *out_value);
 

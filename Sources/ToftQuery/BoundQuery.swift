@@ -16,6 +16,8 @@ package struct BoundQuery: Sendable {
     struct Source: Sendable {
         var syntax: QuerySyntax
         var arguments: [QueryArgument]
+        /// The paths with aliases, by where they begin, with what the aliases stood for.
+        var expansions: [Int: [PathSyntax.Element.Kind]] = [:]
     }
 
     /// The class whose objects are asked for.
@@ -64,7 +66,9 @@ package struct BoundQuery: Sendable {
         }
         self.init(
             classID: target.id, stages: stages, dependencies: binder.dependencies,
-            sources: [Source(syntax: syntax, arguments: arguments)])
+            sources: [
+                Source(syntax: syntax, arguments: arguments, expansions: binder.expansions)
+            ])
     }
 
     /// All objects of a class.
@@ -98,9 +102,10 @@ package struct BoundQuery: Sendable {
 
     /// This query, then `next` of its results. Both ask for the same class.
     package func appending(_ next: BoundQuery) -> BoundQuery {
-        BoundQuery(
+        let known = Set(dependencies)
+        return BoundQuery(
             classID: classID, stages: stages + next.stages,
-            dependencies: dependencies + next.dependencies.filter { !dependencies.contains($0) },
+            dependencies: dependencies + next.dependencies.filter { !known.contains($0) },
             sources: sources + next.sources)
     }
 

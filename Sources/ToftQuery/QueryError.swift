@@ -63,14 +63,24 @@ package struct QuerySource: Sendable {
 
     /// Characters shown on each side of the caret.
     private static let context = 60
+    /// Bytes that are looked at on each side of the caret.
+    private static let reach = 4_000
+
+    private static func continuesCharacter(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
 
     /// The line that holds `offset` and a line with a caret under it, indented. A long line is cut
     /// on both sides.
     func excerpt(at offset: Int) -> [String] {
         var start = offset
-        while start > 0, !Self.breaksLine(bytes[start - 1]) { start -= 1 }
+        while start > 0, offset - start < Self.reach, !Self.breaksLine(bytes[start - 1]) {
+            start -= 1
+        }
+        while start < offset, Self.continuesCharacter(bytes[start]) { start += 1 }
         var end = offset
-        while end < bytes.count, !Self.breaksLine(bytes[end]) { end += 1 }
+        while end < bytes.count, end - offset < Self.reach, !Self.breaksLine(bytes[end]) {
+            end += 1
+        }
+        while end < bytes.count, end > offset, Self.continuesCharacter(bytes[end]) { end -= 1 }
         let before = Array(String(decoding: bytes[start..<offset], as: UTF8.self))
         let after = Array(String(decoding: bytes[offset..<end], as: UTF8.self))
         let shownBefore =

@@ -31,6 +31,7 @@ import ToftTestKit
             "null-nan-paths-290": nan, "null-nan-paths-411": nan,
             "mixed-071": nan,
             "mixed-nested-073": "a missing key is null, in an empty dictionary too",
+            "errors-124": "SELF stands before a property too",
             "args-118": "the double 0.1 is a little more than the decimal",
         ]
     }()

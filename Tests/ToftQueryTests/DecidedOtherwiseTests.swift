@@ -74,6 +74,14 @@ import ToftStorage
         }
     }
 
+    @Test func `A date without a time is told how it is written`() throws {
+        #expect(throws: (any Error).self) { try ids("born == 1980-01-01") }
+        do { _ = try ids("born == 1980-01-01") } catch {
+            #expect(
+                "\((error as? EngineError)?.message ?? "")".contains("Write 1980-01-01@00:00:00."))
+        }
+    }
+
     private func code(_ query: String) -> ErrorCode? {
         do {
             _ = try ids(query)

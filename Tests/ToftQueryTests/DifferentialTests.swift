@@ -416,7 +416,7 @@ struct Question {
     }
 
     private static func leaf(_ random: inout Numbers) -> Condition {
-        switch random.below(16) {
+        switch random.below(17) {
         case 0: return constantCondition(random.chance(50))
         case 1, 2, 3: return comparison(&random)
         case 4: return pair(&random)
@@ -429,6 +429,7 @@ struct Question {
         case 12: return aggregate(&random)
         case 13: return dictionary(&random)
         case 14: return subquery(&random)
+        case 15: return chain(&random)
         default: return backlinks(&random)
         }
     }
@@ -486,6 +487,43 @@ struct Question {
                 }
             }
             return result.holds(comparator, .number(constant))
+        }
+    }
+
+    /// A long computation, joined from the left or nested to the right.
+    private static func chain(_ random: inout Numbers) -> Condition {
+        let isNested = random.chance(30)
+        let count = 2 + random.below(isNested ? 45 : 98)
+        var result = path(to: random.pick(["i", "d"]), &random)
+        for _ in 0..<count {
+            let isSum = random.chance(50)
+            let operand = chainOperand(&random)
+            let (left, right) = isNested ? (operand, result) : (result, operand)
+            result = PathTo(
+                text: "\(left.text) \(isSum ? "+" : "-") "
+                    + (isNested ? "(\(right.text))" : right.text)
+            ) { person, data in
+                guard case .number(let first) = left.value(person, data),
+                    case .number(let second) = right.value(person, data)
+                else { return .null }
+                return .number(isSum ? first + second : first - second)
+            }
+        }
+        let (comparator, constant) = (random.pick(comparators), random.below(12) - 4)
+        return Condition(text: "\(result.text) \(comparator) \(constant)") {
+            result.value($0, $1).holds(comparator, .number(Double(constant)))
+        }
+    }
+
+    private static func chainOperand(_ random: inout Numbers) -> PathTo {
+        switch random.below(4) {
+        case 0: return path(to: random.pick(["i", "d"]), &random)
+        case 1:
+            let value = Double(random.below(40)) / 4
+            return PathTo(text: "\(value)") { _, _ in .number(value) }
+        default:
+            let value = random.below(10)
+            return PathTo(text: "\(value)") { _, _ in .number(Double(value)) }
         }
     }
 

@@ -58,7 +58,9 @@ private struct Mutations {
         "(", ")", "'", "\\", "{", "}", "$", "@", "ANY ", "NOT ", " == ", "null", "\u{0}", "é",
         "[c]", ".", "-", "9", "SUBQUERY(", "T1:", "0x",
         " MATCHES '", "(a|b)*", "[a-c]", "{2,}", "OFFSET(", "LIMIT(1)", "SELF", "YES", "['a']",
-        "[*]", "[$0]", ".@keys", ".@values", "intDict", "intSet",
+        "[*]", "[$0]", ".@keys", ".@values", "intDict", "intSet", "SELF.", "{1, 2}",
+        String(repeating: " - 1", count: 50), String(repeating: " * age", count: 60),
+        String(repeating: ".owners.dogs", count: 20), String(repeating: ".friends.boss", count: 20),
     ]
 
     init(seed: UInt64) {

@@ -236,6 +236,9 @@ import ToftTestKit
         #expect(ids("marks.@allKeys == 'math'") == [1, 3])
         #expect(ids("ANY marks.@allValues > 2") == [3])
         #expect(ids("SELF.name == 'Bob'") == [2] && ids("ANY SELF.dogs.age > 8") == [1, 4])
+        // Without SELF the name would be of the inner object.
+        #expect(ids("SUBQUERY(dogs, $d, $d.age < SELF.age).@count == 2") == [1])
+        #expect(ids("SUBQUERY(dogs, $d, $d.age < age).@count == 0") == [1, 2, 3, 4])
         #expect(ids("name == 'SELF.name' OR name == '@allKeys'") == [])
     }
 }

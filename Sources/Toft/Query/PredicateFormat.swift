@@ -72,15 +72,7 @@ private struct FormatReader {
                 text.append(scalar)
                 position += 1
             case _ where Self.continuesName(scalar):
-                let before = text.last
-                let name = word()
-                if name.elementsEqual("SELF".unicodeScalars), position < scalars.count,
-                    scalars[position] == ".", before != ".", before != "$"
-                {
-                    position += 1
-                } else {
-                    text += name
-                }
+                text += word()
             default:
                 text.append(scalar)
                 position += 1

@@ -48,8 +48,9 @@ extension Results {
     }
 
     /// Makes one value of what a path leads to from each object: a property by its name, or one at
-    /// the end of to-one links ("boss.age"), null where a link is. Of the values themselves the
-    /// path is "self". Throws as `groups(by:values:)` does where the path has links.
+    /// the end of to-one links ("boss.age"), null where a link is, or behind a dictionary's key
+    /// ("marks['art']"). Of the values themselves the path is "self". Throws as
+    /// `groups(by:values:)` does where the path is more than a name.
     package func aggregate(_ aggregate: Aggregate, of path: String) throws(EngineError) -> Value {
         try session.check()
         guard let classID = definition.classID else {
@@ -59,7 +60,8 @@ extension Results {
             }
             return try self.aggregate(aggregate, of: nil)
         }
-        if path.utf8.contains(UInt8(ascii: ".")) || session.aliases.contains(path, of: classID) {
+        let isPath = path.utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }
+        if isPath || session.aliases.contains(path, of: classID) {
             let whole = try groups(by: [], values: [(aggregate, path)])
             return whole.first?.values.first ?? (aggregate == .sum ? .int(0) : .null)
         }
@@ -100,11 +102,14 @@ extension Results {
     package func explain() throws(EngineError) -> String {
         try session.check()
         let view = session.view
-        return try model { () throws(ModelError) in
+        let text = try model { () throws(ModelError) -> String? in
             guard let classID = definition.classID else { return "read the values of a list" }
+            if let root = definition.root, try !view.exists(root) { return nil }
             let query = definition.query ?? BoundQuery(all: classID)
             return try query.explain(in: view, of: try definition.queryBase(in: view))
         }
+        guard let text else { throw Self.invalidated }
+        return text
     }
 }
 

@@ -16,8 +16,8 @@ extension Results {
         let owner = try objectClass()
         let grouping = try querying { () throws(QueryError) in
             try Grouping(
-                by: paths.map(PathSyntax.init(dotted:)),
-                of: values.map { ($0.aggregate.operation, PathSyntax(dotted: $0.path)) },
+                by: paths.map { PathSyntax(keyPath: $0) },
+                of: values.map { ($0.aggregate.operation, PathSyntax(keyPath: $0.path)) },
                 className: owner.name, schema: session.schema.stored,
                 aliases: session.aliases)
         }

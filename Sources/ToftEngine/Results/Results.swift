@@ -223,8 +223,10 @@ extension Results {
         }
         return try ordered([
             .sort(
-                keys.map {
-                    OrderingSyntax.SortKey(PathSyntax(dotted: $0.path), isAscending: $0.isAscending)
+                keys.enumerated().map { index, key in
+                    OrderingSyntax.SortKey(
+                        PathSyntax(keyPath: key.path, offset: -1 - index),
+                        isAscending: key.isAscending)
                 })
         ])
     }
@@ -237,7 +239,10 @@ extension Results {
             guard paths == ["self"] else { throw Self.noPathOfValues }
             return Results(definition.appending(.distinct), in: session)
         }
-        return try ordered([.distinct(paths.map(PathSyntax.init(dotted:)))])
+        return try ordered([
+            .distinct(
+                paths.enumerated().map { PathSyntax(keyPath: $1, offset: -1 - $0) })
+        ])
     }
 
     /// The first `limit`.
@@ -292,15 +297,5 @@ package struct CarriedResults: Sendable {
     /// The results, in a session.
     package func results(in session: Session) -> Results {
         Results(definition, in: session)
-    }
-}
-
-extension PathSyntax {
-    /// A path of property names. What is none shows when it is bound.
-    init(dotted path: String) {
-        self.init(
-            path.split(separator: ".", omittingEmptySubsequences: false).map {
-                Element(.name(String($0)))
-            })
     }
 }

@@ -7,6 +7,7 @@ extension Binder {
         case .geoWithin: throw notSupportedYet("Geographic search is", at: comparison.offset)
         default: break
         }
+        try count(at: comparison.offset)
         let left = try operand(comparison.left)
         let right = try operand(comparison.right)
         let context = Comparing(
@@ -81,7 +82,9 @@ extension Binder {
 
     // MARK: Against one constant
 
-    private func test(_ expression: BoundExpression, _ given: GivenConstant, _ context: Comparing)
+    private mutating func test(
+        _ expression: BoundExpression, _ given: GivenConstant, _ context: Comparing
+    )
         throws(QueryError) -> BoundPredicate
     {
         .test(
@@ -105,7 +108,7 @@ extension Binder {
                 offset: comparison.offset))
     }
 
-    private func reversedTest(
+    private mutating func reversedTest(
         _ given: GivenConstant, _ expression: BoundExpression, _ context: Comparing
     ) throws(QueryError) -> BoundPredicate {
         if let reversed = context.reversed {
@@ -118,7 +121,7 @@ extension Binder {
             expression.quantifier ?? .any)
     }
 
-    private func constantTest(
+    private mutating func constantTest(
         _ expression: BoundExpression, _ given: GivenConstant, _ context: Comparing
     ) throws(QueryError) -> ColumnPredicate {
         var given = given
@@ -153,7 +156,7 @@ extension Binder {
 
     // MARK: Against a list of constants
 
-    private func listTest(
+    private mutating func listTest(
         _ expression: BoundExpression, _ listQuantifier: Quantifier?, _ constants: [GivenConstant],
         _ context: Comparing
     ) throws(QueryError) -> BoundPredicate {
@@ -174,7 +177,7 @@ extension Binder {
         return .test(expression, test, expression.quantifier ?? .any)
     }
 
-    private func reversedListTest(
+    private mutating func reversedListTest(
         _ listQuantifier: Quantifier?, _ constants: [GivenConstant], _ expression: BoundExpression,
         _ context: Comparing
     ) throws(QueryError) -> BoundPredicate {
@@ -182,7 +185,10 @@ extension Binder {
             return try listTest(expression, nil, constants, context.with(reversed))
         }
         var parts: [BoundPredicate] = []
-        for constant in constants { parts.append(try reversedTest(constant, expression, context)) }
+        for constant in constants {
+            try count(at: constant.offset)
+            parts.append(try reversedTest(constant, expression, context))
+        }
         switch listQuantifier ?? .any {
         case .any: return .or(parts)
         case .all: return .and(parts)
@@ -192,7 +198,7 @@ extension Binder {
 
     /// A collection without ANY, ALL or NONE on either side is compared with a list as a whole; IN
     /// asks for any element.
-    private func wholeList(
+    private mutating func wholeList(
         _ expression: BoundExpression, _ listQuantifier: Quantifier?, _ constants: [GivenConstant],
         _ context: Comparing
     ) throws(QueryError) -> BoundPredicate? {
@@ -210,7 +216,8 @@ extension Binder {
 
     // MARK: Between
 
-    private func between(_ left: Operand, _ right: Operand, _ context: Comparing) throws(QueryError)
+    private mutating func between(_ left: Operand, _ right: Operand, _ context: Comparing)
+        throws(QueryError)
         -> BoundPredicate
     {
         guard case .expression(let expression) = left,
@@ -324,8 +331,19 @@ extension Binder {
         return suggestion(for: String(decoding: key, as: UTF8.self), among: names)
     }
 
+    /// How a date is written, where one without a time stands: it is a subtraction.
+    private func dateHint(_ type: ValueType, at offset: Int) -> String? {
+        guard type == .date, offset >= 0, offset < source.bytes.count else { return nil }
+        let written = source.bytes[offset...].prefix { Lexer.isDigit($0) || $0 == 0x2D }
+        let parts = written.split(separator: 0x2D, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), written.count <= 12 else {
+            return nil
+        }
+        return "Write \(String(decoding: written, as: UTF8.self))@00:00:00."
+    }
+
     /// The constant as it is compared with `expression`; throws when the two do not go together.
-    private func converted(
+    private mutating func converted(
         _ given: GivenConstant, for expression: BoundExpression, _ context: Comparing
     ) throws(QueryError) -> Constant {
         guard let type = expression.type else { return given.constant }
@@ -354,7 +372,8 @@ extension Binder {
                 .typeMismatch,
                 "\(expression.description) is \(typeName(type)), but \(what) is "
                     + "\(typeName(constantType)).",
-                hint: nameLikeKey(of: expression), at: given.offset)
+                hint: nameLikeKey(of: expression) ?? dateHint(type, at: given.offset),
+                at: given.offset)
         }
         if type == .typeName, TypeNames.tags(of: given.constant) == nil {
             throw notATypeName(given)
@@ -376,10 +395,11 @@ extension Binder {
     }
 
     /// Whether the text is a regular expression; points at what is wrong in it.
-    private func requireExpression(_ given: GivenConstant) throws(QueryError) {
+    private mutating func requireExpression(_ given: GivenConstant) throws(QueryError) {
         guard let bytes = given.constant.text else { return }
+        let steps: Int
         do throws(RegularExpression.Failure) {
-            _ = try RegularExpression(bytes)
+            steps = try RegularExpression(bytes).program.count
         } catch {
             let start = given.offset + 1
             let isAsWritten =
@@ -390,6 +410,7 @@ extension Binder {
                 "The regular expression is wrong at byte \(error.offset): \(error.reason)",
                 at: isAsWritten ? start + error.offset : given.offset)
         }
+        try count(steps / QuerySize.expressionStepsOfPart, at: given.offset)
     }
 
     private func notATypeName(_ given: GivenConstant) -> QueryError {

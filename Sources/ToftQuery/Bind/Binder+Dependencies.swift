@@ -53,7 +53,7 @@ extension Binder {
 
     mutating func note(_ steps: [PathStep], _ property: PropertyRef, isOfOthers: Bool = false) {
         let dependency = QueryDependency(steps: steps, property: property, isOfOthers: isOfOthers)
-        if !dependencies.contains(dependency) { dependencies.append(dependency) }
+        if knownDependencies.insert(dependency).inserted { dependencies.append(dependency) }
     }
 }
 

@@ -23,6 +23,7 @@ extension Binder {
     private static let sortKeyLimit = 64
 
     mutating func bind(_ ordering: OrderingSyntax) throws(QueryError) -> BoundOrdering {
+        try count(at: -1)
         switch ordering {
         case .sort(let keys):
             guard keys.count <= Self.sortKeyLimit else {

@@ -4,10 +4,13 @@ extension Binder {
     /// Steps of a path: beyond that a query's cost would have no bound.
     private static let pathLimit = 64
 
-    /// A path, from a variable or from the object that the predicate is asked of.
+    /// A path: from a variable, from SELF, which is the object that the whole query is asked of, or
+    /// from the object that the predicate is asked of.
     mutating func bind(_ syntax: PathSyntax) throws(QueryError) -> BoundPath {
         let elements = try expandedElements(syntax)
         try checkLength(elements.count, at: syntax.offset)
+        try count(elements.count, at: syntax.offset)
+        wholePath = (elements, isExpanded: false)
         var walk = PathWalk(
             description: Self.description(syntax, elements), offset: syntax.offset,
             classID: scopes[scopes.count - 1].classID)
@@ -15,22 +18,24 @@ extension Binder {
         if case .name(let name) = elements[0].kind,
             let depth = scopes.lastIndex(where: { $0.variable == name })
         {
-            walk.scope = scopes.count - 1 - depth
-            walk.classID = scopes[depth].classID
+            walk.begin(at: depth, of: scopes)
             rest = rest.dropFirst()
-        }
-        if elements.count == 1, walk.scope == 0, case .name("SELF") = elements[0].kind,
+        } else if case .name("SELF") = elements[0].kind,
             try storedClass(walk.classID, at: syntax.offset).property(named: "SELF") == nil
         {
+            walk.begin(at: 0, of: scopes)
             rest = rest.dropFirst()
         }
         let origin = scopes[scopes.count - 1 - walk.scope]
         while let element = rest.first {
             rest = rest.dropFirst()
+            let before = walk.substitutions
             try walkElement(element, &rest, &walk)
+            if walk.substitutions > before { try count(rest.count, at: syntax.offset) }
             // An alias may have put more steps there.
             try checkLength(walk.steps.count + rest.count, at: syntax.offset)
         }
+        if wholePath.isExpanded { expansions[syntax.offset] = wholePath.elements.map(\.kind) }
         let leaf = walk.leaf ?? .object(walk.classID)
         let path = BoundPath(
             scope: walk.scope, classID: origin.classID, steps: walk.steps, leaf: leaf,
@@ -56,6 +61,7 @@ extension Binder {
 
     /// A subquery: the predicate is bound to the objects that the path leads to.
     mutating func bind(_ syntax: SubquerySyntax) throws(QueryError) -> BoundPath {
+        try count(at: syntax.offset)
         let collection = try bind(syntax.collection)
         guard case .object(let target) = collection.leaf,
             collection.steps.contains(where: \.isCollection)
@@ -104,6 +110,12 @@ extension Binder {
         var hasCollection = false
         /// Aliases that have been replaced.
         var substitutions = 0
+
+        /// Makes the path begin at the object of a scope: 0 is that of the whole query.
+        fileprivate mutating func begin(at depth: Int, of scopes: [Scope]) {
+            scope = scopes.count - 1 - depth
+            classID = scopes[depth].classID
+        }
     }
 
     private mutating func walkElement(
@@ -489,7 +501,7 @@ extension Binder {
 
     /// After `dogs.@max`: the property that is aggregated, of the objects or of those that they
     /// link to.
-    private func objectAggregate(
+    private mutating func objectAggregate(
         _ operation: AggregateOperation, _ collection: BoundCollection, target: ClassID,
         _ rest: inout ArraySlice<PathSyntax.Element>, at offset: Int
     ) throws(QueryError) -> PathLeaf {
@@ -525,7 +537,7 @@ extension Binder {
             throw failure(
                 .typeMismatch,
                 "\(operation.rawValue) cannot be made of '\(owner.name).\(name)', which is "
-                    + "\(property.typeName(target: nil)).",
+                    + "\(property.typeName(target: className(property.targetClassID))).",
                 at: nameOffset)
         }
         return .aggregate(
@@ -535,8 +547,12 @@ extension Binder {
             Self.type(of: operation, over: type))
     }
 
+    private func className(_ id: ClassID?) -> String? {
+        id.flatMap { schema.storedClass(id: $0)?.name }
+    }
+
     /// Replaces the first element as long as it is an alias.
-    private func expandAliases(
+    private mutating func expandAliases(
         of classID: ClassID, _ rest: inout ArraySlice<PathSyntax.Element>,
         _ substitutions: inout Int
     ) throws(QueryError) {
@@ -548,6 +564,7 @@ extension Binder {
                 try expandAlias(name, of: classID, &tail, &substitutions, at: element.offset)
             else { return }
             try checkLength(tail.count, at: element.offset)
+            try count(tail.count, at: element.offset)
             rest = tail
         }
     }
@@ -638,9 +655,10 @@ extension Binder {
     }
 
     func unknownProperty(_ name: String, of owner: StoredClass, at offset: Int) -> QueryError {
-        failure(
+        let names = owner.visibleProperties.map(\.name) + aliases.names(of: owner.id)
+        return failure(
             .invalidQuery, "Class '\(owner.name)' has no property '\(name)'.",
-            hint: suggestion(for: name, among: owner.visibleProperties.map(\.name)), at: offset)
+            hint: suggestion(for: name, among: names), at: offset)
     }
 
     /// "Did you mean", for a name that differs in case or in a letter or two.
@@ -652,7 +670,7 @@ extension Binder {
 
     /// How many letters have to be put in, taken out, changed or exchanged with the next, letter
     /// case aside; long names count as far.
-    private static func distance(_ left: String, _ right: String) -> Int {
+    static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.lowercased().utf8)
         let right = Array(right.lowercased().utf8)
         guard left.count <= 64, right.count <= 64 else { return .max }

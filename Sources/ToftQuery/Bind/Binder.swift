@@ -7,13 +7,22 @@ struct Binder {
     let schema: StoredSchema
     let arguments: [QueryArgument]
     let source: QuerySource
-    private let aliases: KeyPathAliases
+    let aliases: KeyPathAliases
     /// Whether 0 and 1 stand for false and true beside booleans.
     let takesNumbersAsBools: Bool
     /// From the outermost object to that of the innermost subquery.
     var scopes: [Scope]
-    /// What the query reads, in the order of its mention.
+    private var size = QuerySize()
+    /// The path that is being bound with what its aliases stand for.
+    var wholePath: (elements: [PathSyntax.Element], isExpanded: Bool) = ([], false)
+    /// The paths with aliases, by where they begin, with what the aliases stood for.
+    var expansions: [Int: [PathSyntax.Element.Kind]] = [:]
+    /// The arguments with lists that were used.
+    private var usedLists: Set<Int> = []
+    /// What the query reads, in the order of its mention, each once.
     var dependencies: [QueryDependency] = []
+    /// The same, to find them in.
+    var knownDependencies: Set<QueryDependency> = []
 
     /// An object that paths may begin at.
     struct Scope {
@@ -59,7 +68,7 @@ struct Binder {
 
     /// Puts what an alias stands for before the rest of a path. Returns whether the name is
     /// one.
-    func expandAlias(
+    mutating func expandAlias(
         _ name: String, of classID: ClassID, _ rest: inout ArraySlice<PathSyntax.Element>,
         _ substitutions: inout Int, at offset: Int
     ) throws(QueryError) -> Bool {
@@ -74,16 +83,27 @@ struct Binder {
                     + "\(KeyPathAliases.substitutionLimit) others.",
                 at: offset)
         }
+        let before = wholePath.elements.dropLast(rest.count + 1)
+        wholePath = (Array(before) + elements + Array(rest), true)
         rest = elements + rest
         return true
+    }
+
+    /// Counts parts of the query.
+    mutating func count(_ parts: Int = 1, at offset: Int) throws(QueryError) {
+        try size.add(parts, at: offset, in: source)
     }
 
     // MARK: Predicates
 
     mutating func bind(_ predicate: PredicateSyntax) throws(QueryError) -> BoundPredicate {
         switch predicate {
-        case .constant(let value): return .constant(value)
-        case .not(let inner): return Self.negation(of: try bind(inner))
+        case .constant(let value):
+            try count(at: -1)
+            return .constant(value)
+        case .not(let inner):
+            try count(at: -1)
+            return Self.negation(of: try bind(inner))
         case .and(let parts): return .and(try bindAll(parts))
         case .or(let parts): return Self.disjunction(of: try bindAll(parts))
         case .comparison(let comparison): return try bind(comparison)
@@ -154,7 +174,8 @@ struct Binder {
                     "\(quantifier.rawValue) needs a list, but $\(index) is one value.", at: offset)
             }
             return try list(quantifier, values, index, at: offset)
-        case .list(let quantifier, let elements, _):
+        case .list(let quantifier, let elements, let offset):
+            try size.addElements(elements.count, at: offset, in: source)
             var constants: [GivenConstant] = []
             for element in elements {
                 constants.append(try given(element.literal, at: element.offset))
@@ -181,9 +202,12 @@ struct Binder {
             == nil
     }
 
-    private func list(
+    private mutating func list(
         _ quantifier: Quantifier?, _ values: [Value], _ index: Int, at offset: Int
     ) throws(QueryError) -> Operand {
+        if !usedLists.insert(index).inserted {
+            try size.addElements(values.count, at: offset, in: source)
+        }
         var constants: [GivenConstant] = []
         for value in values { constants.append(try given(value, index, at: offset)) }
         return .list(quantifier, constants)
@@ -337,6 +361,7 @@ struct Binder {
         _ operation: ArithmeticOperator, _ left: ExpressionSyntax, _ right: ExpressionSyntax,
         at offset: Int
     ) throws(QueryError) -> BoundExpression {
+        try count(2, at: offset)
         var boundLeft = try bind(left)
         var boundRight = try bind(right)
         if boundLeft.type?.isNumeric == true { boundRight.readNumber() }
@@ -368,14 +393,16 @@ struct Binder {
         if boundLeft.type == .decimal || boundLeft.type == .mixed,
             let decimal = boundRight.decimalConstant
         {
-            return .arithmetic(operation, boundLeft, .constant(.decimal(decimal)))
+            return .arithmetic(
+                BoundArithmetic(operation, boundLeft, .constant(.decimal(decimal))))
         }
         if boundRight.type == .decimal || boundRight.type == .mixed,
             let decimal = boundLeft.decimalConstant
         {
-            return .arithmetic(operation, .constant(.decimal(decimal)), boundRight)
+            return .arithmetic(
+                BoundArithmetic(operation, .constant(.decimal(decimal)), boundRight))
         }
-        return .arithmetic(operation, boundLeft, boundRight)
+        return .arithmetic(BoundArithmetic(operation, boundLeft, boundRight))
     }
 }
 

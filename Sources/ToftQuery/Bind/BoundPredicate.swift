@@ -21,17 +21,14 @@ indirect enum BoundPredicate: Sendable {
 indirect enum BoundExpression: Sendable {
     case constant(Constant)
     case path(BoundPath)
-    case arithmetic(ArithmeticOperator, BoundExpression, BoundExpression)
+    case arithmetic(BoundArithmetic)
 
     /// Nil for null.
     var type: ValueType? {
         switch self {
         case .constant(let constant): constant.type
         case .path(let path): path.type
-        case .arithmetic(_, let left, let right):
-            [left.type, right.type].contains { $0 == .decimal || $0 == .mixed }
-                ? .decimal
-                : [left.type, right.type].contains { $0 != .int && $0 != nil } ? .double : .int
+        case .arithmetic(let arithmetic): arithmetic.type
         }
     }
 
@@ -45,7 +42,7 @@ indirect enum BoundExpression: Sendable {
         switch self {
         case .constant: nil
         case .path(let path): path.isMultiple ? path : nil
-        case .arithmetic(_, let left, let right): left.multiplePath ?? right.multiplePath
+        case .arithmetic(let arithmetic): arithmetic.multiplePath
         }
     }
 
@@ -54,7 +51,7 @@ indirect enum BoundExpression: Sendable {
         switch self {
         case .constant: nil
         case .path(let path): path.quantifier
-        case .arithmetic(_, let left, let right): left.quantifier ?? right.quantifier
+        case .arithmetic(let arithmetic): arithmetic.quantifier
         }
     }
 
@@ -63,8 +60,39 @@ indirect enum BoundExpression: Sendable {
         switch self {
         case .constant(let constant): constant.description
         case .path(let path): path.description
-        case .arithmetic(let operation, let left, let right):
-            "(\(left.description) \(operation.rawValue) \(right.description))"
+        case .arithmetic(let arithmetic):
+            "(\(arithmetic.left.description) \(arithmetic.operation.rawValue) "
+                + "\(arithmetic.right.description))"
         }
+    }
+}
+
+/// Two values and what is computed of them.
+///
+/// What is asked of a whole tree again and again is found out where two trees are joined: asked of
+/// both sides at every level it would double with each.
+struct BoundArithmetic: Sendable {
+    let operation: ArithmeticOperator
+    let left: BoundExpression
+    let right: BoundExpression
+    let type: ValueType
+    /// The path in it that stands for several values.
+    let multiplePath: BoundPath?
+    /// The quantifier written before one of its paths.
+    let quantifier: Quantifier?
+    /// Roughly, in nanoseconds for a row.
+    let cost: Double
+
+    init(_ operation: ArithmeticOperator, _ left: BoundExpression, _ right: BoundExpression) {
+        self.operation = operation
+        self.left = left
+        self.right = right
+        let types = [left.type, right.type]
+        type =
+            types.contains { $0 == .decimal || $0 == .mixed }
+            ? .decimal : types.contains { $0 != .int && $0 != nil } ? .double : .int
+        multiplePath = left.multiplePath ?? right.multiplePath
+        quantifier = left.quantifier ?? right.quantifier
+        cost = left.cost + right.cost + 3
     }
 }

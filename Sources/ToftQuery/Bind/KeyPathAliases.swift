@@ -22,17 +22,13 @@ package struct KeyPathAliases: Sendable {
         paths[classID]?[name] != nil
     }
 
+    /// The names that stand for paths in a class.
+    func names(of classID: ClassID) -> [String] { paths[classID].map { $0.keys.sorted() } ?? [] }
+
     /// What stands in the place of a name that is none of a property.
     func elements(for name: String, of classID: ClassID, at offset: Int) -> [PathSyntax.Element]? {
-        paths[classID]?[name]?.split(separator: ".", omittingEmptySubsequences: false).map {
-            PathSyntax.Element(.named($0), offset: offset)
+        paths[classID]?[name].map { path in
+            PathSyntax.Element.Kind.parts(of: path).map { PathSyntax.Element($0, offset: offset) }
         }
-    }
-}
-
-extension PathSyntax.Element.Kind {
-    /// A part of a path of names and operations.
-    static func named(_ part: Substring) -> Self {
-        PathOperation(rawValue: String(part)).map { .operation($0) } ?? .name(String(part))
     }
 }

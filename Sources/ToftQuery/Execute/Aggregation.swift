@@ -198,12 +198,13 @@ struct Aggregation {
         }
     }
 
-    /// The sum is that of the numbers; least and greatest are of all values.
+    /// The sum is that of the numbers; least and greatest are of all values but lists and
+    /// dictionaries.
     private mutating func addMixed(_ vector: Vector, _ selection: Selection) {
         var rows = selection.rows
         while let row = rows.next() {
             let value = MixedRow(vector.texts[row])
-            if value.isNaN { continue }
+            if value.isNaN || value.scalar == nil { continue }
             switch operation {
             case .sum, .average:
                 guard let number = value.number else { continue }

@@ -56,7 +56,6 @@ final class AggregateNode: ValueNode {
     private let expander: PathExpander
     private let value: ValueNode
     private let operation: AggregateOperation
-    private var accumulators: [Accumulator]
 
     /// `value` is computed for what `expander` leads to.
     init(
@@ -66,12 +65,11 @@ final class AggregateNode: ValueNode {
         self.operation = operation
         self.expander = expander
         self.value = value
-        accumulators = Array(repeating: Accumulator(operation), count: Selection.capacity)
         super.init(Vector.Layout(type))
     }
 
     override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
-        for row in 0..<batch.count { accumulators[row] = Accumulator(operation) }
+        var accumulators = [Accumulator](repeating: Accumulator(operation), count: batch.count)
         try expander.forEachBatch(from: batch, base: batch, wanted: wanted) {
             expanded throws(ModelError) in
             let values = try value.evaluate(expanded, wanted: expanded.rows)
@@ -107,7 +105,10 @@ final class ExtremeNode: ValueNode {
             let values = try value.evaluate(expanded, wanted: expanded.rows)
             var rows = expanded.rows.subtracting(values.nulls).rows
             while let row = rows.next() {
-                if values.layout == .mixed, MixedRow(values.texts[row]).isNaN { continue }
+                if values.layout == .mixed {
+                    let value = MixedRow(values.texts[row])
+                    if value.isNaN || value.scalar == nil { continue }
+                }
                 let owner = Int(expanded.owners[row])
                 if !vector.nulls[owner] {
                     let order = PairTest.order(values, row, vector, owner) ?? 0
@@ -230,12 +231,29 @@ final class SubqueryNode: ValueNode {
     override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {
         vector.useOwnStorage()
         for row in 0..<batch.count { vector.ownInts[row] = 0 }
-        try expander.forEachBatch(from: start.batch(for: batch), base: batch, wanted: wanted) {
-            expanded throws(ModelError) in
-            var rows = (try predicate.evaluate(expanded, wanted: expanded.rows) & expanded.rows)
-                .rows
-            while let row = rows.next() { vector.ownInts[Int(expanded.owners[row])] += 1 }
+        let start = start.batch(for: batch)
+        // Shorter paths have few ways to an object, and are faster enumerated.
+        guard expander.levels.count > 2 else {
+            try expander.forEachBatch(from: start, base: batch, wanted: wanted) {
+                expanded throws(ModelError) in
+                var rows = try passing(expanded).rows
+                while let row = rows.next() { vector.ownInts[Int(expanded.owners[row])] += 1 }
+            }
+            return vector
+        }
+        try expander.forEachCounted(from: start, base: batch, wanted: wanted) {
+            expanded, ways throws(ModelError) in
+            var rows = try passing(expanded).rows
+            while let row = rows.next() {
+                let owner = Int(expanded.owners[row])
+                vector.ownInts[owner] = vector.ownInts[owner].addingClamped(
+                    ways[ways.startIndex + row])
+            }
         }
         return vector
+    }
+
+    private func passing(_ batch: RowBatch) throws(ModelError) -> Selection {
+        try predicate.evaluate(batch, wanted: batch.rows) & batch.rows
     }
 }

@@ -70,9 +70,10 @@ struct Compiler {
         guard let path = expression.multiplePath else { return FixedNode(false) }
         var rowTests: [RowPredicate] = []
         for test in tests { rowTests.append(try rowTest(test)) }
+        let expander = try expander(path, isInOrder: true)
+        expander.nested?.limit = tests.count + 1
         return WholeListNode(
-            try start(path), try expander(path, isDistinct: false), try elementValue(expression),
-            rowTests)
+            try start(path), expander, try elementValue(expression), rowTests)
     }
 
     private func pair(
@@ -109,9 +110,10 @@ struct Compiler {
         switch expression {
         case .constant(let constant): return Self.constant(constant)
         case .path(let path): return try value(path)
-        case .arithmetic(let operation, let left, let right):
+        case .arithmetic(let arithmetic):
             return ArithmeticNode(
-                operation, Self.number(try value(left)), Self.number(try value(right)))
+                arithmetic.operation, Self.number(try value(arithmetic.left)),
+                Self.number(try value(arithmetic.right)))
         }
     }
 
@@ -123,10 +125,10 @@ struct Compiler {
             let rest = path.splitSteps.rest
             let leaf = try leafNode(path.leaf, scope: 0, classID: path.classID)
             return rest.isEmpty ? leaf : try LinkedNode(rest, leaf, source)
-        case .arithmetic(let operation, let left, let right) where expression.multiplePath != nil:
+        case .arithmetic(let arithmetic) where arithmetic.multiplePath != nil:
             return ArithmeticNode(
-                operation, Self.number(try elementValue(left)),
-                Self.number(try elementValue(right)))
+                arithmetic.operation, Self.number(try elementValue(arithmetic.left)),
+                Self.number(try elementValue(arithmetic.right)))
         default:
             return BroadcastNode(try value(expression))
         }
@@ -216,13 +218,15 @@ struct Compiler {
         OuterRows(path.scope, try source.reader(path.classID))
     }
 
-    /// - Parameter isDistinct: whether each object counts once for an owner, however often the
-    ///   path leads to it.
-    private func expander(_ path: BoundPath, isDistinct: Bool = true) throws(ModelError)
+    /// - Parameter isInOrder: whether everything is led to in order and as often as the path does
+    ///   so, rather than each object once for an owner. Short paths go all ways in any case.
+    private func expander(_ path: BoundPath, isInOrder: Bool = false) throws(ModelError)
         -> PathExpander
     {
         let expander = try PathExpander(path.splitSteps.collections, path.leaf, source)
-        expander.isDistinct = isDistinct && path.steps.count > 2
+        expander.isDistinct = !isInOrder && path.steps.count > 2
+        expander.isInOrder = isInOrder && path.steps.count > 2
+        expander.nested?.isDistinct = !isInOrder
         return expander
     }
 

@@ -237,7 +237,7 @@ final class Execution {
                     start += 1
                 }
                 _ = try batch.located()
-                if predicate != nil { tally.rows &+= batch.count }
+                if predicate != nil || plan.readsKeys { tally.rows &+= batch.count }
                 let present = batch.rows.subtracting(batch.absent)
                 let passing = try predicate?.evaluate(batch, wanted: present) ?? present
                 if try !body(batch, passing & present) { return }

@@ -395,6 +395,22 @@ final class MixedWalk {
     /// objects. They live as long as the query runs.
     private var made: [UnsafeMutableRawBufferPointer] = []
     private var found: [(row: Int, cell: Cell)] = []
+    /// Whether an object is walked on from once for each row, however many links lead to it.
+    var isDistinct = false
+    /// How many values of a row are looked for at most; of all others, objects that have led to
+    /// nothing are not walked on from again.
+    var limit: Int?
+    /// Where the present row has been, or where nothing was found.
+    private var known: Set<Place> = []
+    private var knownRow = -1
+    /// The first of the present row in `found`.
+    private var firstOfRow = 0
+
+    /// An object and the steps that are still to go from there.
+    private struct Place: Hashable {
+        var object: ObjectRef
+        var steps: Int
+    }
 
     init(_ base: NestedBase, _ steps: [NestedStep], _ source: DataSource) {
         self.base = base
@@ -411,6 +427,7 @@ final class MixedWalk {
         row: Int, cell: Cell
     )] {
         found.removeAll(keepingCapacity: true)
+        knownRow = -1
         guard let reader = batch.reader else { return [] }
         switch base {
         case .value:
@@ -457,14 +474,30 @@ final class MixedWalk {
         let rest = steps.dropFirst()
         switch try MixedValue(cell) {
         case .scalar(.link(let target)):
-            guard case .key(let name) = step,
-                let linked = try value(String(decoding: name, as: UTF8.self), of: target)
-            else { return }
-            try follow(linked, rest, row)
+            guard case .key(let name) = step else { return }
+            try follow(String(decoding: name, as: UTF8.self), of: target, rest, row)
         case .scalar: return
         case .collection(let collection):
             try follow(collection, step, rest, row)
         }
+    }
+
+    /// Follows a property of an object that a value links to, unless that is known to give nothing
+    /// new.
+    private func follow(
+        _ name: String, of target: ObjectRef, _ rest: ArraySlice<NestedStep>, _ row: Int
+    ) throws(ModelError) {
+        if knownRow != row {
+            known.removeAll(keepingCapacity: true)
+            (knownRow, firstOfRow) = (row, found.count)
+        }
+        if let limit, found.count - firstOfRow >= limit { return }
+        let place = Place(object: target, steps: rest.count)
+        if isDistinct, !known.insert(place).inserted { return }
+        if limit != nil, known.contains(place) { return }
+        let before = found.count
+        if let linked = try value(name, of: target) { try follow(linked, rest, row) }
+        if limit != nil, found.count == before { known.insert(place) }
     }
 
     private func follow(

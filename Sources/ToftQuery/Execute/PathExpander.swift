@@ -6,16 +6,29 @@ internal import ToftStorage
 /// One level for each step, each with a batch of its own: a level that is full is walked on from
 /// before it is filled again, so the elements of a row come in order and memory stays that of a few
 /// batches.
+///
+/// The number of ways to an object may grow exponentially with the steps. Where they do not matter,
+/// `isDistinct` takes one of them; where they are counted, `forEachCounted` multiplies their
+/// numbers; where all are taken in their order, `isInOrder` leaves out those that lead to nothing,
+/// so that `settled` can end the walk in time.
 final class PathExpander {
     private let source: DataSource
-    private let levels: [Level]
+    let levels: [Level]
     private let elements: ElementLevel?
-    /// Whether an object is led to once for each row of the start, however many ways there are:
-    /// their number may grow exponentially with the steps.
+    /// Whether an object is led to once for each row of the start, however many ways there are.
     var isDistinct = false
+    /// Whether objects are followed one by one, and none again that has led to nothing.
+    var isInOrder = false
+    /// Rows of the base that are not walked on from where `isInOrder`.
+    var settled = Selection.empty
+    /// Batches that were given out.
+    private var delivered = 0
+
+    /// What goes on within mixed values.
+    var nested: MixedWalk? { elements?.nested }
 
     /// One step and the objects that it leads to.
-    private final class Level {
+    final class Level {
         let step: PathStep
         let batch: RowBatch
         let column: ColumnRead
@@ -23,6 +36,8 @@ final class PathExpander {
         /// The objects that `owner`, a row of the start, has led to; kept where each counts once.
         var known: Set<Int64> = []
         var owner = -1
+        /// The objects that nothing lies behind; kept where all are taken in their order.
+        var barren: Set<Int64> = []
 
         init(_ step: PathStep, _ source: DataSource) throws(ModelError) {
             self.step = step
@@ -86,6 +101,8 @@ final class PathExpander {
         _ body: (RowBatch) throws(ModelError) -> Void
     ) throws(ModelError) {
         if isDistinct { for level in levels { level.owner = -1 } }
+        if isInOrder { for level in levels { level.barren.removeAll(keepingCapacity: true) } }
+        settled = .empty
         try walk(0, start, wanted, ownsItself: true, base, body)
     }
 
@@ -97,6 +114,7 @@ final class PathExpander {
             if let elements {
                 return try walkElements(elements, batch, wanted, ownsItself: ownsItself, base, body)
             }
+            delivered &+= 1
             return try body(batch)
         }
         let level = levels[depth]
@@ -111,19 +129,21 @@ final class PathExpander {
         func append(_ row: Int, _ key: Int64) throws(ModelError) {
             let owner = ownsItself ? row : Int(batch.owners[row])
             if isDistinct, !level.isNew(key, owner) { return }
+            if isInOrder, settled[owner] || level.barren.contains(key) { return }
             level.batch.append(key, owner: owner)
-            if level.batch.isFull { try flush() }
+            if isInOrder {
+                let before = delivered
+                try flush()
+                if delivered == before { level.barren.insert(key) }
+            } else if level.batch.isFull {
+                try flush()
+            }
         }
-        switch level.step {
-        case .link, .entry: try followLinks(level, batch, wanted, ownsItself: ownsItself)
-        case .list: try followList(level, batch, wanted, append)
-        case .element(_, let position, _): try followElement(level, position, batch, wanted, append)
-        case .backlinks(let origin): try followBacklinks(origin, batch, wanted, append)
-        }
+        try follow(level, batch, wanted, append)
         try flush()
     }
 
-    private func checkInterruption() throws(ModelError) {
+    func checkInterruption() throws(ModelError) {
         do throws(StorageError) { try CurrentCall.checkInterruption() } catch {
             throw .storage(error)
         }
@@ -131,17 +151,29 @@ final class PathExpander {
 
     // MARK: Steps
 
+    /// Calls `append` with each wanted row of `batch` and what the step of `level` leads to from
+    /// there, row by row.
+    func follow(
+        _ level: Level, _ batch: RowBatch, _ wanted: Selection,
+        _ append: (Int, Int64) throws(ModelError) -> Void
+    ) throws(ModelError) {
+        switch level.step {
+        case .link, .entry: try followLinks(level, batch, wanted, append)
+        case .list: try followList(level, batch, wanted, append)
+        case .element(_, let position, _): try followElement(level, position, batch, wanted, append)
+        case .backlinks(let origin): try followBacklinks(origin, batch, wanted, append)
+        }
+    }
+
     private func followLinks(
-        _ level: Level, _ batch: RowBatch, _ wanted: Selection, ownsItself: Bool
-    )
-        throws(ModelError)
-    {
+        _ level: Level, _ batch: RowBatch, _ wanted: Selection,
+        _ append: (Int, Int64) throws(ModelError) -> Void
+    ) throws(ModelError) {
         guard let reader = batch.reader else { return }
         try reader.read(level.column, batch, wanted: wanted, into: level.links)
         var rows = wanted.rows
         while let row = rows.next() {
-            let owner = ownsItself ? row : Int(batch.owners[row])
-            if !level.links.nulls[row] { level.batch.append(level.links.ints[row], owner: owner) }
+            if !level.links.nulls[row] { try append(row, level.links.ints[row]) }
         }
     }
 
@@ -203,6 +235,7 @@ final class PathExpander {
         func flush() throws(ModelError) {
             guard count > 0 else { return }
             try checkInterruption()
+            delivered &+= 1
             level.batch.setElementCount(count)
             try body(level.batch)
             vector.useOwnStorage()

@@ -212,6 +212,7 @@ final class WholeListNode: PredicateNode {
                     || !tests[index].evaluate(values, count: expanded.count, wanted: only)[row]
                 {
                     failed.insert(owner)
+                    expander.settled.insert(owner)
                 }
             }
         }

@@ -41,10 +41,10 @@ extension [BoundPredicate] {
 
 extension BoundExpression {
     /// Of one value for a row.
-    fileprivate var cost: Double {
+    var cost: Double {
         switch self {
         case .constant: 1
-        case .arithmetic(_, let left, let right): left.cost + right.cost + 3
+        case .arithmetic(let arithmetic): arithmetic.cost
         case .path(let path):
             if case .subquery = path.leaf {
                 path.leaf.cost
@@ -58,8 +58,8 @@ extension BoundExpression {
     fileprivate var elementCost: Double {
         switch self {
         case .path(let path) where path.isMultiple: path.leaf.cost
-        case .arithmetic(_, let left, let right) where multiplePath != nil:
-            left.elementCost + right.elementCost + 3
+        case .arithmetic(let arithmetic) where arithmetic.multiplePath != nil:
+            arithmetic.left.elementCost + arithmetic.right.elementCost + 3
         default: cost + 2
         }
     }

@@ -57,6 +57,17 @@ struct QueryPlan {
         }
     }
 
+    /// Whether something of the objects that an index or a list gives is read though no filter is
+    /// left: to sort them or to tell them apart.
+    var readsKeys: Bool {
+        steps.contains {
+            switch $0.ordering {
+            case .sort, .distinct: true
+            case .limit, .offset, nil: false
+            }
+        }
+    }
+
     /// How many objects of a class with so many rows an index may give.
     static func mostCandidates(of rowCount: Int) -> Int { max(64, rowCount / 8) }
 

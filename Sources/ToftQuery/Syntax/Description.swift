@@ -2,11 +2,12 @@ package import ToftModel
 internal import ToftStorage
 
 /// Writes syntax back as the text of a query: the values of arguments where they are used, the
-/// least parentheses, one spelling for each operator. The text parses and binds to the same query
-/// in the same schema.
+/// paths that aliases stood for, the least parentheses, one spelling for each operator. The text
+/// parses and binds to the same query in the same schema.
 struct Description {
     private(set) var text = ""
     private var arguments: [QueryArgument] = []
+    private var expansions: [Int: [PathSyntax.Element.Kind]] = [:]
 
     /// Queries each of which is asked of the results of the one before. A condition goes into the
     /// first one as long as no step but sorts stands between.
@@ -19,20 +20,20 @@ struct Description {
             } else if isSortedOnly {
                 conditions.append(source)
             } else {
-                later.arguments = source.arguments
+                later.take(source)
                 later.text += " FILTER("
                 later.write(source.syntax.predicate)
                 later.text += ")"
             }
             for ordering in source.syntax.orderings {
-                later.arguments = source.arguments
+                later.take(source)
                 later.write(ordering)
                 if case .sort = ordering { continue }
                 isSortedOnly = false
             }
         }
         for (index, source) in conditions.enumerated() {
-            arguments = source.arguments
+            take(source)
             if index > 0 { text += " AND " }
             write(source.syntax.predicate, within: conditions.count > 1 ? .conjunction : .all)
         }
@@ -40,6 +41,12 @@ struct Description {
     }
 
     private init() {}
+
+    /// Takes what the paths and arguments of a query stand for.
+    private mutating func take(_ source: BoundQuery.Source) {
+        arguments = source.arguments
+        expansions = source.expansions
+    }
 
     // MARK: Predicates
 
@@ -240,7 +247,9 @@ struct Description {
     private mutating func write(_ path: PathSyntax) {
         if let quantifier = path.quantifier { text += quantifier.rawValue + " " }
         var isFirst = true
-        for element in path.elements.flatMap({ $0.expanded(with: arguments) }) {
+        let written =
+            expansions[path.offset] ?? path.elements.flatMap { $0.expanded(with: arguments) }
+        for element in written {
             switch element {
             case .index(let index):
                 text += "["
@@ -344,6 +353,6 @@ extension PathSyntax.Element {
         guard index < arguments.count, case .value(.string(let text)) = arguments[index],
             !text.isEmpty
         else { return [] }
-        return text.split(separator: ".", omittingEmptySubsequences: false).map { .named($0) }
+        return Self.Kind.parts(of: text)
     }
 }

@@ -130,14 +130,22 @@ extension Lexer {
     // MARK: uuid(...) and oid(...)
 
     /// `uuid(8-4-4-4-12)` or `oid(24 digits)`, exactly so; anything else leaves the position alone.
-    mutating func identifierLiteral() -> Token.Kind? {
+    mutating func identifierLiteral() throws(QueryError) -> Token.Kind? {
         let start = position
-        if skip("uuid("), let bytes = hexadecimalGroups([8, 4, 4, 4, 12]), skip(")") {
-            return .uuid(bytes)
+        if skip("uuid(") {
+            if let bytes = hexadecimalGroups([8, 4, 4, 4, 12]), skip(")") { return .uuid(bytes) }
+            throw failure(
+                "A uuid has 32 hexadecimal digits in five groups, without quotes.",
+                hint:
+                    "Write uuid(01234567-89ab-cdef-0123-456789abcdef), or give it as an argument.",
+                at: start)
         }
-        move(to: start)
-        if skip("oid("), let bytes = hexadecimalGroups([24]), skip(")") { return .objectId(bytes) }
-        move(to: start)
+        if skip("oid(") {
+            if let bytes = hexadecimalGroups([24]), skip(")") { return .objectId(bytes) }
+            throw failure(
+                "An object id has 24 hexadecimal digits, without quotes.",
+                hint: "Write oid(0123456789abcdef01234567), or give it as an argument.", at: start)
+        }
         return nil
     }
 

@@ -44,7 +44,7 @@ struct Lexer {
         case UInt8(ascii: "["):
             return options() ?? symbol(.openBracket, length: 1)
         case UInt8(ascii: "$"):
-            return argument() ?? .identifier
+            return try argument() ?? .identifier
         case UInt8(ascii: "T"):
             if let timestamp = try timestamp() { return .date(timestamp) }
             return name()
@@ -52,7 +52,7 @@ struct Lexer {
             if let data = try base64() { return .base64(data) }
             return name()
         case UInt8(ascii: "u"), UInt8(ascii: "o"):
-            return identifierLiteral() ?? name()
+            return try identifierLiteral() ?? name()
         case UInt8(ascii: "d"):
             return numberOfType() ?? name()
         case UInt8(ascii: "L"):
@@ -199,17 +199,23 @@ struct Lexer {
 
     // MARK: Words with a sign before them
 
+    private static let argumentLimit = 1_000_000
+
     /// `$0` or `$K0`; a `$` before anything else begins a name.
-    private mutating func argument() -> Token.Kind? {
+    private mutating func argument() throws(QueryError) -> Token.Kind? {
         let isKeyPath = peek(1) == UInt8(ascii: "K")
         var index = position + (isKeyPath ? 2 : 1)
         var number = 0
         let first = index
         while index < source.bytes.count, Self.isDigit(source.bytes[index]) {
-            number = min(number * 10 + Int(source.bytes[index] & 0x0F), 1_000_000)
+            number = min(number * 10 + Int(source.bytes[index] & 0x0F), Self.argumentLimit)
             index += 1
         }
         guard index > first else { return name() }
+        guard number < Self.argumentLimit else {
+            throw failure(
+                "The numbers of arguments are less than \(Self.argumentLimit).", at: position)
+        }
         position = index
         return isKeyPath ? .keyPathArgument(number) : .argument(number)
     }

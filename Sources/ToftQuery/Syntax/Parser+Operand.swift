@@ -36,9 +36,11 @@ extension Parser {
         guard let keyword else { return .expression(.path(try path(nil))) }
         switch keyword {
         case .truePredicate:
+            try count(at: offset)
             try advance()
             return .predicate(.constant(true))
         case .falsePredicate:
+            try count(at: offset)
             try advance()
             return .predicate(.constant(false))
         case .anyOf: return .expression(try quantified(.any, at: offset))
@@ -88,6 +90,7 @@ extension Parser {
         if try accept(.closeBrace) { return .list(quantifier, elements, offset: offset) }
         repeat {
             let elementOffset = token.range.lowerBound
+            try countElement(at: elementOffset)
             elements.append(ExpressionSyntax.ListElement(try literal(), offset: elementOffset))
         } while try accept(.comma)
         try expect(.closeBrace, "or ',' in the list")
@@ -225,6 +228,7 @@ extension Parser {
 
     private mutating func pathElement() throws(QueryError) -> PathSyntax.Element {
         let offset = token.range.lowerBound
+        try count(at: offset)
         let kind: PathSyntax.Element.Kind
         switch token.kind {
         case .identifier:
@@ -244,9 +248,10 @@ extension Parser {
     }
 
     /// `[0]`, `[FIRST]`, `['key']`...
-    private mutating func indexElement() throws(QueryError) -> PathSyntax.Element {
+    mutating func indexElement() throws(QueryError) -> PathSyntax.Element {
         try advance()
         let offset = token.range.lowerBound
+        try count(at: offset)
         let index: PathIndex
         switch token.kind {
         case .integer(.small(let value)): index = .position(Int(value))
@@ -270,6 +275,7 @@ extension Parser {
 
     /// At SUBQUERY: `SUBQUERY(path, $variable, predicate).@count`
     private mutating func subquery(at offset: Int) throws(QueryError) -> SubquerySyntax {
+        try count(at: offset)
         try advance()
         try expect(.openParenthesis, "after SUBQUERY")
         let collection = try path(nil)
@@ -306,6 +312,7 @@ extension Parser {
     mutating func orderings() throws(QueryError) -> [OrderingSyntax] {
         var orderings: [OrderingSyntax] = []
         while true {
+            if case .end = token.kind {} else { try count(at: token.range.lowerBound) }
             switch keyword {
             case .sort:
                 try advance()

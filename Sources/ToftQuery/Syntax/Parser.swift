@@ -9,6 +9,7 @@ struct Parser {
     var token: Token
     /// How deep the descent is.
     private var depth = 0
+    private var size = QuerySize()
 
     /// Parentheses, NOT, SUBQUERY and chains of arithmetic together may nest this deep.
     static let depthLimit = 100
@@ -23,6 +24,15 @@ struct Parser {
         let predicate = try parser.wholePredicate()
         let orderings = try parser.orderings()
         return QuerySyntax(predicate, orderings: orderings, source: source)
+    }
+
+    /// Parses what stands between brackets, one pair after the other, and nothing else.
+    static func indices(_ text: String) throws(QueryError) -> [PathSyntax.Element.Kind] {
+        var parser = try Parser(QuerySource(text), hyphenatedNames: [])
+        var indices: [PathSyntax.Element.Kind] = []
+        while parser.isAt(.openBracket) { indices.append(try parser.indexElement().kind) }
+        guard case .end = parser.token.kind else { throw parser.unexpected("'['") }
+        return indices
     }
 
     private init(_ source: QuerySource, hyphenatedNames: Set<String>) throws(QueryError) {
@@ -94,6 +104,16 @@ struct Parser {
         return try body(&self)
     }
 
+    /// Counts parts of the query; `offset` is where they stand.
+    mutating func count(_ parts: Int = 1, at offset: Int) throws(QueryError) {
+        try size.add(parts, at: offset, in: source)
+    }
+
+    /// Counts an element of a list.
+    mutating func countElement(at offset: Int) throws(QueryError) {
+        try size.addElements(1, at: offset, in: source)
+    }
+
     // MARK: Predicates
 
     /// What a part of a query turned out to be.
@@ -112,7 +132,8 @@ struct Parser {
 
     /// A predicate; a lone value is an error.
     mutating func predicate() throws(QueryError) -> PredicateSyntax {
-        try requirePredicate(try alternatives())
+        let part = try alternatives()
+        return try requirePredicate(part)
     }
 
     private func requirePredicate(_ part: Part) throws(QueryError) -> PredicateSyntax {
@@ -122,7 +143,35 @@ struct Parser {
         }
         throw unexpected(
             "a comparison such as ==, < or CONTAINS",
-            hint: "A value alone is not a condition: write active == true, not active.")
+            hint: operatorHint
+                ?? "A value alone is not a condition: write active == true, not active."
+        )
+    }
+
+    /// What other languages say where there is an operator of this one, and operators with a letter
+    /// too much.
+    private var operatorHint: String? {
+        guard case .identifier = token.kind else { return nil }
+        let word = String(decoding: tokenBytes.prefix(32), as: UTF8.self).uppercased()
+        switch word {
+        case "IS", "EQUALS", "EQ": return "Write ==."
+        case "NOT": return "NOT stands before the whole condition: NOT age IN {1, 2}."
+        case "STARTSWITH", "STARTS", "PREFIX": return "Did you mean BEGINSWITH?"
+        case "ENDS", "SUFFIX": return "Did you mean ENDSWITH?"
+        case "HAS", "INCLUDES": return "Did you mean CONTAINS?"
+        case "REGEXP", "RLIKE", "ILIKE": return "Did you mean MATCHES or LIKE[c]?"
+        default:
+            let words: [Comparator] = [
+                .beginsWith, .endsWith, .contains, .like, .matches, .between, .in,
+            ]
+            let near = words.map(\.rawValue).min {
+                Binder.distance($0, word) < Binder.distance($1, word)
+            }
+            guard let near, Binder.distance(near, word) <= max(1, near.utf8.count / 3) else {
+                return nil
+            }
+            return "Did you mean \(near)?"
+        }
     }
 
     mutating func alternatives() throws(QueryError) -> Part {
@@ -131,7 +180,8 @@ struct Parser {
         var parts = [try requirePredicate(first)]
         while isAtOr {
             try advance()
-            parts.append(try requirePredicate(try conjunction()))
+            let part = try conjunction()
+            parts.append(try requirePredicate(part))
         }
         return .predicate(.or(parts))
     }
@@ -142,7 +192,8 @@ struct Parser {
         var parts = [try requirePredicate(first)]
         while isAtAnd {
             try advance()
-            parts.append(try requirePredicate(try negation()))
+            let part = try negation()
+            parts.append(try requirePredicate(part))
         }
         return .predicate(.and(parts))
     }
@@ -152,9 +203,11 @@ struct Parser {
 
     private mutating func negation() throws(QueryError) -> Part {
         guard isAt(.not) || keyword == .not else { return try comparison() }
+        try count(at: token.range.lowerBound)
         try advance()
         return try nested { (parser) throws(QueryError) in
-            .predicate(.not(try parser.requirePredicate(try parser.negation())))
+            let part = try parser.negation()
+            return .predicate(.not(try parser.requirePredicate(part)))
         }
     }
 
@@ -162,6 +215,7 @@ struct Parser {
         let left = try sum()
         guard case .expression(let leftExpression) = left, let comparator else { return left }
         let offset = token.range.lowerBound
+        try count(at: offset)
         try advance()
         let options = try stringOptions(after: comparator)
         if comparator == .between {
@@ -273,11 +327,13 @@ struct Parser {
         var result = try requireOperand(first)
         while case .symbol(let symbol) = token.kind, let arithmetic = operators[symbol] {
             let offset = token.range.lowerBound
+            try count(2, at: offset)
             try advance()
             let left = result
             result = try nested { (parser) throws(QueryError) in
-                .arithmetic(
-                    arithmetic, left, try parser.requireOperand(try next(&parser)), offset: offset)
+                let part = try next(&parser)
+                return .arithmetic(
+                    arithmetic, left, try parser.requireOperand(part), offset: offset)
             }
             depth += 1
         }

@@ -350,13 +350,76 @@ def test_a_query_is_text_again(dogs: toft.Results[Dog]) -> None:
 def test_an_alias_stands_for_a_path(realm: toft.Realm, dogs: toft.Results[Dog]) -> None:
     realm.alias(Dog, "years", "age")
     assert len(dogs.where("years > 3")) == len(dogs.where("age > 3"))
-    assert dogs.where("years > 3").query == "years > 3"
+    assert dogs.where("years > 3").query == "age > 3"
     assert [dog.age for dog in dogs.sort("years")] == [dog.age for dog in dogs.sort("age")]
     with pytest.raises(toft.InvalidArgumentError, match="UTF-8"):
         realm.alias(Dog, "\ud800", "age")
     realm.alias(Dog, "years", None)
     with pytest.raises(toft.InvalidQueryError):
         dogs.where("years > 3")
+
+
+def test_an_alias_stands_for_a_path_in_groups_aggregates_and_texts(
+    realm: toft.Realm, dogs: toft.Results[Dog]
+) -> None:
+    realm.alias(Dog, "years", "age")
+    realm.alias(Dog, "master", "owner")
+    realm.alias(Person, "called", "name")
+    assert dogs.max("years") == 7 and dogs.average("years") == dogs.average("age")
+    assert dogs.group_by("master.called").count() == {None: 3, "Ada": 2}
+    assert dogs.group_by("owner.name").max("years") == {None: 7, "Ada": 3}
+    found = dogs.where("master.called == 'Ada'").sort("-years").distinct("years")
+    text = found.query
+    assert text == "owner.name == 'Ada' SORT(age DESC) DISTINCT(age)"
+    realm.alias(Dog, "master", None)
+    realm.alias(Dog, "years", "name")
+    assert found.query == text and names(dogs.where(text)) == names(found)
+    with pytest.raises(toft.InvalidQueryError, match="Did you mean 'years'"):
+        dogs.where("yeasr == 1")
+    with pytest.raises(toft.NoSuchPropertyError):
+        dogs.max("nothing")
+    with pytest.raises(toft.NoSuchPropertyError):
+        dogs.group_by("nothing")
+
+
+def test_keys_of_dictionaries_and_mixed_values_in_groups_and_aggregates(
+    realm: toft.Realm,
+) -> None:
+    with realm.write():
+        for id, value in enumerate([3, "x", [1, 2], None, {"a": 1}]):
+            realm.create(Note, id=id, anything=value, named={"a b": id % 2, "it's": id})
+    notes = realm.objects(Note)
+    assert notes.group_by("named['a b']").count() == {0: 3, 1: 2}
+    assert notes.max("named['it\\'s']") == 4 and notes.sum("named['a b']") == 2
+    assert notes.group_by("named['a b']").max("named['a b']") == {0: 0, 1: 1}
+    assert [note.id for note in notes.sort("-named['it\\'s']")] == [4, 3, 2, 1, 0]
+    realm.alias(Note, "point", "named['a b']")
+    assert [note.id for note in notes.where("point == 1")] == [1, 3]
+    assert notes.where("point == 1").query == "named['a b'] == 1"
+    # Lists and dictionaries are neither least nor greatest, and no keys.
+    assert notes.max("anything") == "x" and notes.min("anything") == 3
+    with pytest.raises(toft.TypeMismatchError, match="anything: lists"):
+        notes.group_by("anything").count()
+    assert notes.where("id < 2").group_by("anything").count() == {3: 1, "x": 1}
+
+
+def test_explain_counts_what_is_sorted_and_knows_of_an_owner_that_is_gone(
+    realm: toft.Realm, dogs: toft.Results[Dog]
+) -> None:
+    with realm.write():
+        for id in range(5):
+            realm.create(Note, id=id, anything=-id)
+        person = realm.create(Person, name="Eve")
+        realm.create(Dog, name="Pug", owner=person)
+    two = realm.objects(Note).where("id IN {1, 3}")
+    assert "read 0 objects" in two.explain()
+    assert "read 2 objects" in two.sort("anything").explain()
+    found = person.dogs.where("age >= 0")
+    assert "1 result" in found.explain()
+    with realm.write():
+        realm.delete(person)
+    with pytest.raises(toft.CollectionInvalidatedError):
+        found.explain()
 
 
 def test_a_question_about_an_object_in_no_database_does_not_add_it(

@@ -619,7 +619,18 @@ def property_name(cls: type[Object], name: str | Expression[Any]) -> str:
 
 def bound_key_path(binding: Binding, path: str | Expression[Any]) -> str:
     """A key path with the names that the file has."""
-    return path if isinstance(path, str) else ".".join(bound_path(binding, path)[0])
+    return path if isinstance(path, str) else joined(bound_path(binding, path)[0])
+
+
+def joined(names: list[str]) -> str:
+    """A key path of the names that `bound_path` gives."""
+    path = ""
+    for name in names:
+        if isinstance(name, _Key):
+            path += "['" + name.replace("\\", "\\\\").replace("'", "\\'") + "']"
+        else:
+            path += "." + name if path else name
+    return path
 
 
 class _Key(str):

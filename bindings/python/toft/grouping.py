@@ -28,7 +28,7 @@ class Groups:
         self._results = results
         self._keys = [results._path(key) for key in keys]
         for path, last in self._keys:
-            if not last.is_plain:
+            if last and not last.is_plain:
                 raise TypeMismatchError(f"{path} has more than one value for each object.")
 
     def count(self) -> dict[Any, int]:
@@ -61,7 +61,7 @@ class Groups:
         asked = None
         if name is not None:
             path, of = self._results._path(name)
-            if not of.is_plain:
+            if of and not of.is_plain:
                 raise UnsupportedAggregateError(f"{path} has no such aggregate.")
             text, kept = borrowed(path)
             asked = ctypes.byref(toft_group_value(text, aggregate, 0))
@@ -70,7 +70,7 @@ class Groups:
 
         def take(_: Any, group: int) -> None:
             try:
-                count = width + (1 if of is None else 2)
+                count = width + (1 if asked is None else 2)
                 memory = (ctypes.c_char * (count * values.VALUE_SIZE)).from_address(group)
                 rows.append(
                     [values.decode(memory, at * values.VALUE_SIZE, realm) for at in range(count)]
@@ -81,15 +81,22 @@ class Groups:
         realm._freshen()
         library().toft_results_groups(
             self._results._handle.address,
-            *(ctypes.byref(paths), width, asked, 0 if of is None else 1),
+            *(ctypes.byref(paths), width, asked, 0 if asked is None else 1),
             *(toft_group_callback(take), None),
         )
         if failures:
             raise failures[0]
         columns = [
-            each.converted([row[at] for row in rows]) for at, (_, each) in enumerate(self._keys)
+            each.converted([row[at] for row in rows]) if each else [row[at] for row in rows]
+            for at, (_, each) in enumerate(self._keys)
         ]
         found = [row[-1] for row in rows]
         if of is not None and aggregate in (toft_aggregate.MINIMUM, toft_aggregate.MAXIMUM):
             found = of.converted(found)
-        return dict(zip(columns[0] if width == 1 else zip(*columns), found))
+        try:
+            return dict(zip(columns[0] if width == 1 else zip(*columns), found))
+        except TypeError:
+            named = ", ".join(path for path, _ in self._keys)
+            raise TypeMismatchError(
+                f"{named}: lists and dictionaries among the values cannot be keys of groups."
+            ) from None

@@ -20,12 +20,13 @@ from .errors import (
     IndexOutOfRangeError,
     InvalidArgumentError,
     InvalidQueryError,
+    NoSuchPropertyError,
     NullNotAllowedError,
     TypeMismatchError,
     UnsupportedAggregateError,
     WrongRealmError,
 )
-from .expressions import Condition, Expression, Order, QueryText, bound_path, property_name
+from .expressions import Condition, Expression, Order, QueryText, bound_path, joined, property_name
 from .grouping import Groups
 from .objects import Object, live_object
 from .observe import Callback, Observation, Options
@@ -511,7 +512,7 @@ class Results(Collection[T], Generic[T]):
             raise TypeError(f"a key path or an expression is due, not {key!r:.80}")
         expression = key.expression if isinstance(key, Order) else key
         names, _ = bound_path(self._objects_only(), expression)
-        return ".".join(names), isinstance(key, Order) and key.is_descending
+        return joined(names), isinstance(key, Order) and key.is_descending
 
     def _property(self, name: str | Expression[Any]) -> BoundProperty:
         binding = self._objects_only()
@@ -522,23 +523,38 @@ class Results(Collection[T], Generic[T]):
             raise InvalidArgumentError(f"{name!r} is a path: only properties of the objects here.")
         return last
 
-    def _path(self, key: str | Expression[Any]) -> tuple[str, BoundProperty]:
-        """The key path with the names that the file has, and the property at its end."""
+    def _path(self, key: str | Expression[Any]) -> tuple[str, BoundProperty | None]:
+        """The key path with the names that the file has, and the property at its end: None where
+        that is known to the library alone, behind an alias or a key of a dictionary.
+        """
         binding = self._objects_only()
-        if isinstance(key, str):
-            first, *more = key.split(".")
-            key = Expression(binding.cls, (first, *more))
-        names, last = bound_path(binding, key)
+        if not isinstance(key, str):
+            names, last = bound_path(binding, key)
+            return joined(names), last
+        first, *more = key.split(".")
+        try:
+            names, last = bound_path(binding, Expression(binding.cls, (first, *more)))
+        except NoSuchPropertyError:
+            try:
+                self.distinct(key)
+            except InvalidQueryError:
+                pass
+            else:
+                return key, None
+            raise
         return ".".join(names), last
 
     def _converted(self, name: str | Expression[Any] | None, value: Any) -> Any:
-        return self._element(value) if name is None else self._path(name)[1].converted([value])[0]
+        if name is None:
+            return self._element(value)
+        last = self._path(name)[1]
+        return last.converted([value])[0] if last else value
 
     def _aggregate(self, aggregate: int, name: str | Expression[Any] | None) -> Any:
         path = "self"
         if name is not None:
             path, last = self._path(name)
-            if not last.is_plain:
+            if last and not last.is_plain:
                 raise UnsupportedAggregateError(
                     f"{path} has no such aggregate: it holds more than one value."
                 )

@@ -1,0 +1,42 @@
+/// How much of a query there is so far, and how much may be.
+///
+/// What runs a query keeps some thousand bytes for each part of it, the values of 256 rows, so a
+/// text of a few megabytes would take gigabytes. Counted where a text is parsed and once more where
+/// it is bound, since an alias or a key path argument may be more than the word that it stands for.
+struct QuerySize {
+    /// The names of paths and the indices behind them, comparisons, subqueries, constant
+    /// conditions, NOT, orderings; computations count twice, for what they compute with.
+    static let partLimit = 12_000
+    /// The elements of all list literals together, and of arguments that are used again.
+    static let elementLimit = 131_072
+    /// The steps of a regular expression that take as much as a part.
+    static let expressionStepsOfPart = 200
+
+    private var parts = 0
+    private var elements = 0
+
+    /// Counts parts of the query that stand at `offset`.
+    mutating func add(_ count: Int = 1, at offset: Int, in source: QuerySource) throws(QueryError) {
+        parts += count
+        guard parts <= Self.partLimit else {
+            throw QueryError(
+                .invalidQuery,
+                "The query is too long: names, comparisons and computations are more than "
+                    + "\(Self.partLimit).",
+                hint: "Use IN for long chains of alternatives.", at: offset, in: source)
+        }
+    }
+
+    /// Counts elements of lists.
+    mutating func addElements(_ count: Int, at offset: Int, in source: QuerySource)
+        throws(QueryError)
+    {
+        elements += count
+        guard elements <= Self.elementLimit else {
+            throw QueryError(
+                .invalidQuery,
+                "The lists of the query have more than \(Self.elementLimit) elements together.",
+                hint: "Hand a long list in as an argument, once.", at: offset, in: source)
+        }
+    }
+}
