@@ -42,7 +42,7 @@ package final class Results {
     /// change of anything.
     package func changeStamp(ofAnything: Bool) throws(EngineError) -> UInt64 {
         try session.check()
-        return ofAnything ? session.counters.now : session.counters.last(of: definition.watched)
+        return ofAnything ? session.counters.now : session.lastChange(of: definition.watched)
     }
 
     /// What the results are now.
@@ -51,7 +51,7 @@ package final class Results {
         if let frozen { return try order(in: frozen) }
         let now = session.counters.now
         if let order, checked == now { return order }
-        let last = session.counters.last(of: definition.watched)
+        let last = session.lastChange(of: definition.watched)
         if let order, lastChange == last {
             checked = now
             return order
@@ -91,7 +91,7 @@ package final class Results {
             definition.query?.hasOrderings == true, frozen == nil
         else { return nil }
         try session.check()
-        let last = session.counters.last(of: definition.watched)
+        let last = session.lastChange(of: definition.watched)
         if order != nil && lastChange == last { return nil }
         if page?.lastChange != last || page?.size ?? 0 < size {
             let found = try session.interruption.watching { () throws(EngineError) in
@@ -108,7 +108,7 @@ package final class Results {
     func countWithoutOrder() throws(EngineError) -> Int? {
         try session.check()
         if session.isFrozen { return nil }
-        let last = session.counters.last(of: definition.watched)
+        let last = session.lastChange(of: definition.watched)
         if order != nil && lastChange == last { return nil }
         if let counted, counted.lastChange == last { return counted.count }
         let found: Int?
