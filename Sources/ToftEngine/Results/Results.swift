@@ -257,6 +257,15 @@ extension Results {
         return try ordered([.distinct(paths.map(PathSyntax.init(dotted:)))])
     }
 
+    /// All but the first `offset`.
+    package func offset(by offset: Int) throws(EngineError) -> Results {
+        guard definition.classID != nil else {
+            try session.check()
+            return Results(definition.appending(.offset(max(0, offset))), in: session)
+        }
+        return try ordered([.offset(max(0, offset))])
+    }
+
     /// The first `limit`.
     package func limited(to limit: Int) throws(EngineError) -> Results {
         guard definition.classID != nil else {

@@ -40,6 +40,7 @@ enum ValueStep: Sendable {
     case sort(isAscending: Bool)
     case distinct
     case limit(Int)
+    case offset(Int)
 }
 
 extension ResultsDefinition {
