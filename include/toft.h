@@ -1800,6 +1800,10 @@ TOFT_API toft_status toft_results_distinct(
 TOFT_API toft_status toft_results_limit(
     toft_results *results, uint64_t limit, toft_results **out_results);
 
+/* All but the first `offset` of the results. `out_results`: release them. */
+TOFT_API toft_status toft_results_offset(
+    toft_results *results, uint64_t offset, toft_results **out_results);
+
 /* The results as they are now: their elements no longer come or go, though the objects stay live
    and may be deleted. For loops that change what they go through. `out_results`: release them.
    Cost: the count. */
@@ -1820,6 +1824,10 @@ TOFT_API toft_status toft_results_is_valid(toft_results *results, bool *out_is_v
 
 /* How many there are. Cost: O(1) for a class or list, else the query on first use in a version. */
 TOFT_API toft_status toft_results_count(toft_results *results, uint64_t *out_count);
+
+/* Whether there is none. A query that has not been worked out in this version looks for the first
+   alone, and so do functions that read it at index 0. */
+TOFT_API toft_status toft_results_is_empty(toft_results *results, bool *out_is_empty);
 
 /* One element, 0 <= index < count: a link, or a value for results of values; null for an element
    of a snapshot that has been deleted. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: O(log n) for

@@ -97,6 +97,18 @@ public func toft_results_limit(
 }
 
 @c @implementation
+public func toft_results_offset(
+    _ results: OpaquePointer?, _ offset: UInt64,
+    _ out_results: UnsafeMutablePointer<OpaquePointer?>?
+) -> toft_status {
+    entry(results) { () throws(EngineError) in
+        let results = try ResolvedHandle(results: results)
+        let out = try Argument.out(out_results, "out_results")
+        out.pointee = try results.handle(try results.results.offset(by: Argument.index(offset)))
+    }
+}
+
+@c @implementation
 public func toft_results_snapshot(
     _ results: OpaquePointer?, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
@@ -139,6 +151,17 @@ public func toft_results_count(
         let results = try ResolvedHandle(results: results).results
         let out = try Argument.out(out_count, "out_count")
         out.pointee = UInt64(try results.count)
+    }
+}
+
+@c @implementation
+public func toft_results_is_empty(
+    _ results: OpaquePointer?, _ out_is_empty: UnsafeMutablePointer<Bool>?
+) -> toft_status {
+    entry(results) { () throws(EngineError) in
+        let results = try ResolvedHandle(results: results).results
+        let out = try Argument.out(out_is_empty, "out_is_empty")
+        out.pointee = try results.isEmpty
     }
 }
 

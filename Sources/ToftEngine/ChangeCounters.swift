@@ -2,49 +2,112 @@ internal import ToftModel
 
 /// When what was last changed, as a session sees it: so that results know whether what they found
 /// still holds.
+///
+/// 1. A stamp is a number of the session's own, and grows. Results are what they were where `last`
+///    of what they hang on is what it was.
+/// 2. What a transaction changes is noted as it happens. When it is cancelled, all stamps are those
+///    of its beginning again, and no later one equals one that it gave.
+/// 3. A move to another version notes what that differs in: see `VersionChanges`.
 struct ChangeCounters {
     /// The last change of anything.
     private(set) var now: UInt64 = 1
-    private var everything: UInt64 = 1
-    private var classes: [ClassID: UInt64] = [:]
-    private var properties: [PropertyRef: UInt64] = [:]
+    private var stamps = Stamps()
+    /// The stamps as they were when the transaction began.
+    private var stampsBefore: Stamps?
 
-    /// The session moved, or something happened whose reach is not known.
+    private struct Stamps {
+        var everything: UInt64 = 1
+        /// Whether anybody has asked for one since.
+        var areInUse = false
+        /// Classes of which objects came or went.
+        var classes: [ClassID: UInt64] = [:]
+        /// Classes of which objects went.
+        var deletions: [ClassID: UInt64] = [:]
+        var properties: [PropertyRef: UInt64] = [:]
+    }
+
+    // MARK: Changes
+
+    /// Something happened whose reach is not known.
     mutating func noteEverything() {
         now += 1
-        everything = now
-        classes.removeAll(keepingCapacity: true)
-        properties.removeAll(keepingCapacity: true)
+        stamps = Stamps(everything: now)
     }
 
     /// An object came.
     mutating func noteCreation(of classID: ClassID) {
         now += 1
-        classes[classID] = now
+        stamps.classes[classID] = now
     }
 
     mutating func noteSet(_ property: PropertyRef) {
         now += 1
-        properties[property] = now
+        stamps.properties[property] = now
     }
 
+    /// The session moved to another version.
+    mutating func note(_ changes: VersionChanges) {
+        now += 1
+        for id in changes.classes { stamps.classes[id] = now }
+        for id in changes.deletions { stamps.deletions[id] = now }
+        for property in changes.properties { stamps.properties[property] = now }
+    }
+
+    // MARK: Transactions
+
+    mutating func beginTransaction() {
+        stampsBefore = stamps
+    }
+
+    /// What the session shows is what it was when the transaction began.
+    mutating func cancelTransaction() {
+        guard let before = stampsBefore else { return noteEverything() }
+        stampsBefore = nil
+        now += 1
+        stamps = before
+    }
+
+    /// Everything that the transaction changed is there. Returns whether all of it was noted; else
+    /// the stamps are those of its beginning, and what its version changed is to be noted.
+    mutating func commitTransaction() -> Bool {
+        guard let before = stampsBefore, before.everything == stamps.everything else {
+            cancelTransaction()
+            return false
+        }
+        stampsBefore = nil
+        return true
+    }
+
+    // MARK: Asking
+
+    /// Whether anybody has asked for a stamp since everything was last noted.
+    var areInUse: Bool { stamps.areInUse }
+
     /// The last change of any of these.
-    func last(of watched: Dependencies) -> UInt64 {
-        var last = everything
-        for id in watched.classes { last = max(last, classes[id] ?? 0) }
-        for property in watched.properties { last = max(last, properties[property] ?? 0) }
+    mutating func last(of watched: Dependencies) -> UInt64 {
+        stamps.areInUse = true
+        var last = stamps.everything
+        for id in watched.classes { last = max(last, stamps.classes[id] ?? 0) }
+        for id in watched.owners { last = max(last, stamps.deletions[id] ?? 0) }
+        for property in watched.properties { last = max(last, stamps.properties[property] ?? 0) }
         return last
     }
 }
 
 /// What results hang on, each thing once. There are few: they are searched one by one.
 struct Dependencies: Sendable {
-    /// Whose objects may come.
+    /// Whose objects may come and go.
     private(set) var classes: [ClassID] = []
+    /// Of which the object may go that the results were made from.
+    private(set) var owners: [ClassID] = []
     private(set) var properties: [PropertyRef] = []
 
     mutating func add(_ classID: ClassID) {
         if !classes.contains(classID) { classes.append(classID) }
+    }
+
+    mutating func add(owner classID: ClassID) {
+        if !owners.contains(classID) { owners.append(classID) }
     }
 
     mutating func add(_ property: PropertyRef) {

@@ -203,7 +203,7 @@ extension Session {
                 observation.move(to: basis)
             }
         }
-        move(to: view)
+        move(to: view, isNoted: noteCommit())
         pokeIfBehind()
         return items
     }

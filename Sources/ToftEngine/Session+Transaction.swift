@@ -61,7 +61,7 @@ extension Session {
             }
             let prepared = view === base && !tellsOwnCommits ? nil : moveForward(to: view)
             enterTransaction(entered)
-            noteEverything()
+            noteBeginning()
             return prepared
         } catch {
             writing.rollback()
@@ -93,7 +93,6 @@ extension Session {
     {
         try check()
         let ending = try endingTransaction("commit")
-        noteEverything()
         let committed: (version: Version, snapshot: Snapshot?)
         do throws(ModelError) {
             committed = try ending.commit(durability)
@@ -107,7 +106,7 @@ extension Session {
         else {
             // Nothing was changed; or the version that was made can't be pinned now, and the
             // session finds it when it next moves.
-            channel?.rearm()
+            forgetTransaction()
             return committed.version
         }
         for token in tokens { token.skip(from: base, to: view) }
@@ -189,8 +188,9 @@ extension Session {
         return ending
     }
 
+    /// The session shows what it did before the transaction that it has left.
     private func forgetTransaction() {
-        noteEverything()
+        noteCancellation()
         channel?.rearm()
     }
 

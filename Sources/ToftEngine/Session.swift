@@ -121,12 +121,25 @@ package final class Session {
     // MARK: Moving
 
     /// Stands at a version from now on.
-    func move(to view: ModelView) {
-        base = view
-        forgetReads()
-        epoch.pointee.number += 1
-        counters.noteEverything()
+    /// - Parameter isNoted: whether `counters` knows what the version changed.
+    func move(to view: ModelView, isNoted: Bool = false) {
+        if view !== base {
+            if !isNoted { noteDifference(to: view) }
+            base = view
+            forgetReads()
+            epoch.pointee.number += 1
+        }
         channel?.sessionMoved(to: view)
+    }
+
+    /// Notes what a version has changed since the one that the session stands at.
+    private func noteDifference(to view: ModelView) {
+        guard view.version != base.version else { return }
+        // Where there are no results, nobody will ask.
+        guard counters.areInUse, let changes = VersionChanges(from: base, to: view) else {
+            return counters.noteEverything()
+        }
+        counters.note(changes)
     }
 
     private func forgetReads() {
@@ -134,7 +147,7 @@ package final class Session {
         readsBefore = []
     }
 
-    /// Notes a change whose reach is not known, or that a transaction began or ended.
+    /// Notes a change whose reach is not known.
     func noteEverything() {
         epoch.pointee.number += 1
         counters.noteEverything()
@@ -155,7 +168,28 @@ package final class Session {
         counters.noteSet(PropertyRef(property))
     }
 
+    /// The last change of anything that results hang on. Threads that share a frozen session may
+    /// ask: nothing ever changes there.
+    func lastChange(of watched: Dependencies) -> UInt64 {
+        isFrozen ? 1 : counters.last(of: watched)
+    }
+
     // MARK: The write transaction
+
+    /// The transaction that the session is in has begun with what the session shows.
+    func noteBeginning() {
+        epoch.pointee.number += 1
+        counters.beginTransaction()
+    }
+
+    /// The transaction has ended, and the session shows what it did before.
+    func noteCancellation() {
+        epoch.pointee.number += 1
+        counters.cancelTransaction()
+    }
+
+    /// The transaction has been committed. Returns whether all that it changed was noted.
+    func noteCommit() -> Bool { counters.commitTransaction() }
 
     func enterTransaction(_ entered: ModelTransaction) {
         transaction = entered

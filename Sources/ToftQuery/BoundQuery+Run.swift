@@ -9,10 +9,15 @@ extension BoundQuery {
         return try execution(in: view, of: base, for: .results).keys()
     }
 
-    /// The first `count` keys of the results, found in one pass that sorts few of them; nil where
-    /// all are found as fast, or nearly: unless the query ends with a SORT whose first key is a
-    /// property of the objects themselves, and filters by cheap tests.
+    /// The first `count` keys of the results, or more, found without the others: of a filter in a
+    /// pass that ends with the last of them, of sorted results in one pass that sorts few. Nil where
+    /// all are found as fast, or nearly: where a SORT is not the end of the query, its first key is
+    /// no property of the objects themselves, or a costly test comes before it.
     package func keys(first count: Int, in view: ModelView) throws(ModelError) -> [Int64]? {
+        guard hasOrderings else {
+            if let keys = try keysInIndex(of: view, .all) { return keys }
+            return try limited(to: count).keys(in: view)
+        }
         guard case .ordering(.sort(let keys))? = stages.last, keys.first?.steps.isEmpty == true
         else { return nil }
         for stage in stages {

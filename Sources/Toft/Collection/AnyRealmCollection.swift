@@ -28,6 +28,9 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     /// How many elements there are.
     public var count: Int { box.count }
 
+    /// Whether there is none.
+    public var isEmpty: Bool { box.isEmpty }
+
     /// The element at an index; out of range is misuse, with code `.indexOutOfRange`.
     public subscript(position: Int) -> Element { box.element(at: position) }
 
@@ -60,6 +63,7 @@ private class CollectionBox<Element: RealmCollectionValue> {
     var realm: Realm? { nil }
     var isInvalidated: Bool { false }
     var count: Int { 0 }
+    var isEmpty: Bool { true }
     var observedHandle: CollectionHandle? { nil }
     var isOfAdoptable: Bool { false }
     func core() throws -> _CollectionCore? { nil }
@@ -77,6 +81,7 @@ private final class TypedBox<Base: RealmCollection>: CollectionBox<Base.Element>
     override var realm: Realm? { base.realm }
     override var isInvalidated: Bool { base.isInvalidated }
     override var count: Int { base.count }
+    override var isEmpty: Bool { base.isEmpty }
     override var observedHandle: CollectionHandle? {
         (base as? any ObservedList)?.observedHandle
     }

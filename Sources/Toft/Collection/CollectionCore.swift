@@ -31,6 +31,12 @@ public final class _CollectionCore {
         return try results.count
     }
 
+    func isEmpty() throws -> Bool {
+        if isStale { return true }
+        try session.verify()
+        return try results.isEmpty
+    }
+
     func element<Element: RealmCollectionValue>(_ type: Element.Type, at index: Int) throws
         -> Element
     {

@@ -27,6 +27,11 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// How many elements there are.
     public var count: Int { core.flatMap { core in Misuse.reporting { try core.count() } } ?? 0 }
 
+    /// Whether there is none. A query that has not been worked out looks for the first alone.
+    public var isEmpty: Bool {
+        core.flatMap { core in Misuse.reporting { try core.isEmpty() } } ?? true
+    }
+
     /// The element at an index; out of range is misuse, with code `.indexOutOfRange`.
     @inlinable public subscript(position: Int) -> Element {
         if let object = core?.object(at: position) {

@@ -9,15 +9,25 @@ extension Results {
         -> Int
     {
         let copiers = try copiers(of: buffers, try objectClass())
-        let total = try count
-        guard first >= 0, first <= total else { throw EngineError(outOfRange: first, count: total) }
-        let range = first..<first + min(max(capacity, 0), total - first)
+        let range = try range(from: first, capacity: max(capacity, 0))
         var done = 0
         try forEachRows(of: range) { cluster, rows throws(StorageError) in
             for copier in copiers { try copier.copy(rows, of: cluster, to: done) }
             done += rows.count
         }
         return done
+    }
+
+    /// Where there are elements to read. They are worked out, unless they are among the first.
+    private func range(from first: Int, capacity: Int) throws(EngineError) -> Range<Int> {
+        let (end, isBeyond) = first.addingReportingOverflow(capacity)
+        if first >= 0, capacity > 0, !isBeyond {
+            if try keysWithoutOrder(end) != nil { return first..<end }
+            _ = try current()
+        }
+        let total = try count
+        guard first >= 0, first <= total else { throw EngineError(outOfRange: first, count: total) }
+        return first..<first + min(capacity, total - first)
     }
 
     private func copiers(of buffers: [ColumnBuffer], _ owner: ClassHandle) throws(EngineError)

@@ -22,6 +22,14 @@ extension Results {
         }
     }
 
+    /// Whether there is no element. A query that has not been worked out looks for the first alone.
+    package var isEmpty: Bool {
+        get throws(EngineError) {
+            if !isCounted, try keysWithoutOrder(1) != nil { return false }
+            return try count == 0
+        }
+    }
+
     /// Whether what the results were made from still exists. O(log objects).
     package var isValid: Bool {
         get throws(EngineError) {

@@ -12,7 +12,7 @@ package final class Results {
     let definition: ResultsDefinition
     /// The class of the objects; nil for results of values.
     package let classID: ClassID?
-    private var order: ResultRows?
+    private(set) var order: ResultRows?
     /// When `order` was found.
     private var lastChange: UInt64 = 0
     /// When `order` was last known to be valid.
@@ -21,8 +21,10 @@ package final class Results {
     @exclusivity(unchecked) var window: RankWindow?
     /// The count and when it was taken, of a query that has only been counted.
     private var counted: (count: Int, lastChange: UInt64)?
-    /// The first keys of sorted results that have not been worked out, and when they were found.
-    private var page: (keys: [Int64], size: Int, lastChange: UInt64)?
+    /// The first keys of results that have not been worked out, and when they were found.
+    private var page: (keys: [Int64], lastChange: UInt64)?
+    /// How often anything was looked for: more often than need be is what tests look out for.
+    private(set) var evaluations = 0
     /// Of a frozen session's results alone.
     private let frozen: FrozenRows?
 
@@ -42,7 +44,7 @@ package final class Results {
     /// change of anything.
     package func changeStamp(ofAnything: Bool) throws(EngineError) -> UInt64 {
         try session.check()
-        return ofAnything ? session.counters.now : session.counters.last(of: definition.watched)
+        return ofAnything ? session.counters.now : session.lastChange(of: definition.watched)
     }
 
     /// What the results are now.
@@ -51,7 +53,7 @@ package final class Results {
         if let frozen { return try order(in: frozen) }
         let now = session.counters.now
         if let order, checked == now { return order }
-        let last = session.counters.last(of: definition.watched)
+        let last = session.lastChange(of: definition.watched)
         if let order, lastChange == last {
             checked = now
             return order
@@ -64,7 +66,8 @@ package final class Results {
     }
 
     private func workedOut() throws(EngineError) -> ResultRows {
-        try session.interruption.watching { () throws(EngineError) in
+        evaluations += 1
+        return try session.interruption.watching { () throws(EngineError) in
             try definition.order(in: session.view)
         }
     }
@@ -79,28 +82,41 @@ package final class Results {
         }
     }
 
-    /// Keys of sorted results that are found before the others are sorted: first a page, and many
-    /// pages when more are read.
-    private static let pageSizes = [128, 2_048]
+    /// How many keys are looked for before all are. Of sorted results first a page, and many pages
+    /// when more are read; of others the first alone, then a page: what follows it is found by
+    /// another pass over the class, so there are few of them before the one that finds all.
+    private var pageSizes: [Int] {
+        definition.query?.hasOrderings == true ? [128, 2_048] : [1, 128]
+    }
 
-    /// At least the first `count` keys of sorted results that have not been worked out: the
-    /// beginning of a long list is there before all of it. Nil where the results have to be worked
-    /// out.
+    /// At least the first `count` keys of results that have not been worked out: the beginning of a
+    /// long list is there before all of it. Nil where the results have to be worked out, or have
+    /// been, which they are too where there are no more.
     func keysWithoutOrder(_ count: Int) throws(EngineError) -> [Int64]? {
-        guard count > 0, let size = Self.pageSizes.first(where: { $0 >= count }),
-            definition.query?.hasOrderings == true, frozen == nil
+        guard count > 0, definition.query != nil, frozen == nil,
+            let size = pageSizes.first(where: { $0 >= count })
         else { return nil }
         try session.check()
-        let last = session.counters.last(of: definition.watched)
+        let last = session.lastChange(of: definition.watched)
         if order != nil && lastChange == last { return nil }
-        if page?.lastChange != last || page?.size ?? 0 < size {
-            let found = try session.interruption.watching { () throws(EngineError) in
-                try definition.firstKeys(size, in: session.view)
-            }
-            page = found.map { ($0, size, last) }
+        if let page, page.lastChange == last, count <= page.keys.count { return page.keys }
+        let found = try session.interruption.watching { () throws(EngineError) in
+            try definition.firstKeys(size, in: session.view)
         }
-        guard let page, count <= page.keys.count else { return nil }
-        return page.keys
+        guard let found else { return nil }
+        evaluations += 1
+        guard found.count >= size else {
+            order = .keys(found, isAscending: definition.isAscending)
+            lastChange = last
+            return nil
+        }
+        page = (found, last)
+        return found
+    }
+
+    /// Whether a query has been counted since it changed last.
+    var isCounted: Bool {
+        counted.map { $0.lastChange == session.lastChange(of: definition.watched) } ?? false
     }
 
     /// The count of a query or of backlinks that have not been worked out; nil where an order is
@@ -108,13 +124,14 @@ package final class Results {
     func countWithoutOrder() throws(EngineError) -> Int? {
         try session.check()
         if session.isFrozen { return nil }
-        let last = session.counters.last(of: definition.watched)
+        let last = session.lastChange(of: definition.watched)
         if order != nil && lastChange == last { return nil }
         if let counted, counted.lastChange == last { return counted.count }
         let found: Int?
         if definition.query == nil {
             found = try definition.backlinkCount(in: session.view)
         } else {
+            evaluations += 1
             found = try session.interruption.watching { () throws(EngineError) in
                 try definition.count(in: session.view)
             }
@@ -243,6 +260,15 @@ extension Results {
             .distinct(
                 paths.enumerated().map { PathSyntax(keyPath: $1, offset: -1 - $0) })
         ])
+    }
+
+    /// All but the first `offset`.
+    package func offset(by offset: Int) throws(EngineError) -> Results {
+        guard definition.classID != nil else {
+            try session.check()
+            return Results(definition.appending(.offset(max(0, offset))), in: session)
+        }
+        return try ordered([.offset(max(0, offset))])
     }
 
     /// The first `limit`.

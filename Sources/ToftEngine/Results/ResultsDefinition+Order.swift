@@ -32,13 +32,14 @@ extension ResultsDefinition {
     }
 
     private func order(of query: BoundQuery, in view: ModelView) throws(ModelError) -> ResultRows {
-        let isAscending = !query.hasOrderings && base.isAscending
-        return .keys(
-            try query.keys(in: view, of: try queryBase(in: view)), isAscending: isAscending)
+        .keys(try query.keys(in: view, of: try queryBase(in: view)), isAscending: isAscending)
     }
 
-    /// The first objects of a class as a query sorts it, where they are found much faster than all;
-    /// else nil.
+    /// Whether the objects that a query gives come in the order of their keys.
+    var isAscending: Bool { query?.hasOrderings != true && base.isAscending }
+
+    /// The first objects of a class that a query gives, `count` or more unless these are all, where
+    /// they are found much faster than all; else nil.
     func firstKeys(_ count: Int, in view: ModelView) throws(EngineError) -> [Int64]? {
         guard case .all(let id) = base, let query else { return nil }
         return try model { () throws(ModelError) -> [Int64]? in

@@ -40,6 +40,8 @@ extension ValueStep {
             positions.removeAll { !seen.insert(values[$0].numberAsDecimal).inserted }
         case .limit(let limit):
             positions = Array(positions.prefix(limit))
+        case .offset(let offset):
+            positions = Array(positions.dropFirst(offset))
         }
     }
 

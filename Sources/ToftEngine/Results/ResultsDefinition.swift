@@ -31,7 +31,7 @@ final class ResultsDefinition: Sendable {
         self.classID = classID
         self.query = query
         self.valueSteps = valueSteps
-        watched = Dependencies(base, query)
+        watched = Dependencies(base, query, of: classID)
     }
 }
 
@@ -40,6 +40,7 @@ enum ValueStep: Sendable {
     case sort(isAscending: Bool)
     case distinct
     case limit(Int)
+    case offset(Int)
 }
 
 extension ResultsDefinition {
@@ -81,15 +82,20 @@ extension ResultsDefinition {
 }
 
 extension Dependencies {
-    init(_ base: ResultsDefinition.Base, _ query: BoundQuery?) {
+    init(_ base: ResultsDefinition.Base, _ query: BoundQuery?, of classID: ClassID?) {
         switch base {
         case .all(let id): add(id)
         case .collection(let ref):
+            add(owner: ref.owner.classID)
             add(PropertyRef(classID: ref.owner.classID, property: ref.property))
-        case .backlinks(_, let link):
+        case .backlinks(let target, let link):
+            add(owner: target.classID)
             add(link.classID)
             add(link)
-        case .objects, .values: break
+        case .objects:
+            // Those of a snapshot stay; a query asks which of them there still are.
+            if query != nil, let classID { add(classID) }
+        case .values: break
         }
         for dependency in query?.dependencies ?? [] {
             for step in dependency.steps { add(step.property) }

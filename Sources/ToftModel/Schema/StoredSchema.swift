@@ -146,6 +146,9 @@ package enum DictionaryColumns {
 
     /// The column of a dictionary's keys.
     package static func keys(_ property: PropertyID) -> UInt32 { property | keysBit }
+
+    /// The property that has a column, be it of a dictionary's keys.
+    package static func property(of column: UInt32) -> PropertyID { column & ~keysBit }
 }
 
 extension StoredSchema {

@@ -32,6 +32,9 @@ package final class TableReader: Sendable {
     /// The key of the next new row: above every key that a row ever had.
     package var nextKey: Int64 { root.nextKey }
 
+    /// Whether both are the same tree, of two committed versions: what is changed has another root.
+    package func hasSameRows(as other: TableReader) -> Bool { root == other.root }
+
     /// The column with an id.
     @inline(__always)
     package func column(_ id: UInt32) throws(StorageError) -> Column {

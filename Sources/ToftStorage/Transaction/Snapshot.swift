@@ -121,12 +121,17 @@ package final class Snapshot: Sendable {
     // MARK: Records
 
     /// The records of the commits after `earlier`, oldest first; nil where some are gone, so that
-    /// the two snapshots must be compared.
-    package func records(after earlier: Version) throws(StorageError) -> [CommitRecord]? {
+    /// the two snapshots must be compared, or where they are longer than `limit` together.
+    package func records(after earlier: Version, atMost limit: Int = .max) throws(StorageError)
+        -> [CommitRecord]?
+    {
         guard earlier < version else { return [] }
         var records: [CommitRecord] = []
         var reached = earlier
+        var left = limit
         func add(_ value: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+            guard value.count <= left else { return false }
+            left -= value.count
             let record = try CommitRecord(validating: value)
             guard record.previousVersion == reached, !record.isTruncated else { return false }
             records.append(record)

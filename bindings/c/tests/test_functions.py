@@ -2214,6 +2214,13 @@ class FunctionTests(unittest.TestCase):
         self.assertEqual(self.names(by_age), ["Edsger", "Ada", "Grace"])
         two = get("toft_results_limit", by_age, 2)
         self.assertEqual(self.names(two), ["Edsger", "Ada"])
+        later = get("toft_results_offset", by_age, 1)
+        self.assertEqual(self.names(later), ["Ada", "Grace"])
+        none = get("toft_results_offset", by_age, 2**64 - 1)
+        self.assertEqual(
+            [get("toft_results_is_empty", each) for each in (by_age, later, none)],
+            [False, False, True],
+        )
         by_boss = get("toft_results_distinct", results, ctypes.byref(text("nickname")), 1)
         self.assertEqual(self.names(by_boss), ["Ada"])
         frozen = get("toft_results_snapshot", results)
@@ -2233,7 +2240,7 @@ class FunctionTests(unittest.TestCase):
         self.assertIsNone(get("toft_results_get", frozen, 0))
         check("toft_realm_cancel", self.world.realm)
         check("toft_object_release", first)
-        for made in (older, among, by_age, two, by_boss, frozen):
+        for made in (older, among, by_age, two, later, none, by_boss, frozen):
             check("toft_results_release", made)
 
     def plan(self, results):

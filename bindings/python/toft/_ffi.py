@@ -1488,6 +1488,10 @@ class Library:
             library, "toft_results_limit", c_int,
             [c_void_p, c_uint64, c_void_p], check
         )
+        self.toft_results_offset = _prototype(
+            library, "toft_results_offset", c_int,
+            [c_void_p, c_uint64, c_void_p], check
+        )
         self.toft_results_snapshot = _prototype(
             library, "toft_results_snapshot", c_int,
             [c_void_p, c_void_p], check
@@ -1502,6 +1506,10 @@ class Library:
         )
         self.toft_results_count = _prototype(
             library, "toft_results_count", c_int,
+            [c_void_p, c_void_p], check
+        )
+        self.toft_results_is_empty = _prototype(
+            library, "toft_results_is_empty", c_int,
             [c_void_p, c_void_p], check
         )
         self.toft_results_get = _prototype(
@@ -1768,10 +1776,12 @@ FUNCTIONS = (
     "toft_results_sort",
     "toft_results_distinct",
     "toft_results_limit",
+    "toft_results_offset",
     "toft_results_snapshot",
     "toft_results_resolve",
     "toft_results_is_valid",
     "toft_results_count",
+    "toft_results_is_empty",
     "toft_results_get",
     "toft_results_get_values",
     "toft_results_object",

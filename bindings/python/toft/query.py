@@ -130,7 +130,7 @@ class Results(Collection[T], Generic[T]):
         """All but the first `count`: `sort("name").offset(20).limit(10)` is a third page of ten."""
         if count < 0:
             raise InvalidArgumentError(f"An offset is not negative: {values.shown(count)}")
-        return self.where(f"TRUEPREDICATE OFFSET({min(values.whole(count), 2**63 - 1)})")
+        return self._made("toft_results_offset", values.whole(count))
 
     def head(self, count: int = 5) -> Results[T]:
         """The first few, for a look at them."""
@@ -161,7 +161,18 @@ class Results(Collection[T], Generic[T]):
         return len(self)
 
     def __bool__(self) -> bool:
-        return len(self) > 0
+        self._realm._freshen()
+        is_empty = ctypes.c_bool()
+        library().toft_results_is_empty(self._handle.address, ctypes.byref(is_empty))
+        return not is_empty.value
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether what they were made from, a list or an object that is linked to, exists."""
+        self._realm._freshen()
+        is_valid = ctypes.c_bool()
+        library().toft_results_is_valid(self._handle.address, ctypes.byref(is_valid))
+        return is_valid.value
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -180,7 +191,7 @@ class Results(Collection[T], Generic[T]):
 
     def first(self) -> T | None:
         """The first, or None."""
-        return self._at(0) if len(self) else None
+        return self._at(0) if self else None
 
     def last(self) -> T | None:
         """The last, or None."""

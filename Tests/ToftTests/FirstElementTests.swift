@@ -1,0 +1,31 @@
+import Testing
+
+@testable import Toft
+@testable import ToftEngine
+
+/// What the first element costs of results that have not been worked out.
+@Suite struct FirstElementTests {
+    @Test func `The first element is found without the others`() throws {
+        try TestRealm.with { realm in
+            try realm.write {
+                for id in 0..<500 { realm.add(Person(id, "n\(id % 10)", age: id)) }
+            }
+            let found = realm.objects(Person.self).filter("name CONTAINS 'n3'")
+            let engine = try #require(try found._core()).results
+            #expect(!found.isEmpty)
+            #expect(found.first?.id == 3)
+            #expect(engine.order == nil)
+            #expect(engine.evaluations == 1)
+            let hidden = AnyRealmCollection(realm.objects(Person.self).filter("age > 100"))
+            #expect(!hidden.isEmpty)
+            #expect(hidden.first?.id == 101)
+            #expect(try #require(try hidden._core()).results.order == nil)
+
+            let none = realm.objects(Person.self).filter("name == 'x'")
+            #expect(none.isEmpty)
+            #expect(none.first == nil)
+            #expect(found.last?.id == 493)
+            #expect(found.map(\.id) == Array(stride(from: 3, to: 500, by: 10)))
+        }
+    }
+}
