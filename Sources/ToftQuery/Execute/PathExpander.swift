@@ -23,6 +23,9 @@ final class PathExpander {
     var settled = Selection.empty
     /// Batches that were given out.
     private var delivered = 0
+    /// Takes the batches of the walk that goes on; nil while none does. Kept here, since the
+    /// compiler would make a copy of the whole walk for each closure that it is given.
+    private var receiver: ((RowBatch) throws(ModelError) -> Void)?
 
     /// What goes on within mixed values.
     var nested: MixedWalk? { elements?.nested }
@@ -103,19 +106,28 @@ final class PathExpander {
         if isDistinct { for level in levels { level.owner = -1 } }
         if isInOrder { for level in levels { level.barren.removeAll(keepingCapacity: true) } }
         settled = .empty
-        try walk(0, start, wanted, ownsItself: true, base, body)
+        let outer = receiver
+        defer { receiver = outer }
+        try withoutActuallyEscaping(body) { body throws(ModelError) in
+            receiver = body
+            try walk(0, start, wanted, ownsItself: true, base)
+            receiver = nil
+        }
+    }
+
+    private func deliver(_ batch: RowBatch) throws(ModelError) {
+        delivered &+= 1
+        try receiver?(batch)
     }
 
     private func walk(
-        _ depth: Int, _ batch: RowBatch, _ wanted: Selection, ownsItself: Bool, _ base: RowBatch,
-        _ body: (RowBatch) throws(ModelError) -> Void
+        _ depth: Int, _ batch: RowBatch, _ wanted: Selection, ownsItself: Bool, _ base: RowBatch
     ) throws(ModelError) {
         guard depth < levels.count else {
             if let elements {
-                return try walkElements(elements, batch, wanted, ownsItself: ownsItself, base, body)
+                return try walkElements(elements, batch, wanted, ownsItself: ownsItself, base)
             }
-            delivered &+= 1
-            return try body(batch)
+            return try deliver(batch)
         }
         let level = levels[depth]
         level.batch.clear()
@@ -123,7 +135,7 @@ final class PathExpander {
         func flush() throws(ModelError) {
             guard level.batch.count > 0 else { return }
             try checkInterruption()
-            try walk(depth + 1, level.batch, level.batch.rows, ownsItself: false, base, body)
+            try walk(depth + 1, level.batch, level.batch.rows, ownsItself: false, base)
             level.batch.clear()
         }
         func append(_ row: Int, _ key: Int64) throws(ModelError) {
@@ -225,8 +237,7 @@ final class PathExpander {
 
     private func walkElements(
         _ level: ElementLevel, _ batch: RowBatch, _ wanted: Selection, ownsItself: Bool,
-        _ base: RowBatch,
-        _ body: (RowBatch) throws(ModelError) -> Void
+        _ base: RowBatch
     ) throws(ModelError) {
         guard let vector = level.batch.elements else { return }
         level.batch.base = base
@@ -235,9 +246,8 @@ final class PathExpander {
         func flush() throws(ModelError) {
             guard count > 0 else { return }
             try checkInterruption()
-            delivered &+= 1
             level.batch.setElementCount(count)
-            try body(level.batch)
+            try deliver(level.batch)
             vector.useOwnStorage()
             count = 0
         }
