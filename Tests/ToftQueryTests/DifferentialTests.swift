@@ -493,7 +493,7 @@ struct Question {
     /// A long computation, joined from the left or nested to the right.
     private static func chain(_ random: inout Numbers) -> Condition {
         let isNested = random.chance(30)
-        let count = 2 + random.below(isNested ? 45 : 98)
+        let count = 2 + random.below(isNested ? 35 : 75)
         var result = path(to: random.pick(["i", "d"]), &random)
         for _ in 0..<count {
             let isSum = random.chance(50)

@@ -7,7 +7,8 @@ extension Binder {
         case .geoWithin: throw notSupportedYet("Geographic search is", at: comparison.offset)
         default: break
         }
-        try count(at: comparison.offset)
+        let isPair = comparison.left.isComputed && comparison.right.isComputed
+        try count(isPair ? 1 + QuerySize.pairParts : 1, at: comparison.offset)
         let left = try operand(comparison.left)
         let right = try operand(comparison.right)
         let context = Comparing(

@@ -9,7 +9,7 @@ extension Binder {
     mutating func bind(_ syntax: PathSyntax) throws(QueryError) -> BoundPath {
         let elements = try expandedElements(syntax)
         try checkLength(elements.count, at: syntax.offset)
-        try count(elements.count, at: syntax.offset)
+        try count(1 + QuerySize.stepParts * (elements.count - 1), at: syntax.offset)
         wholePath = (elements, isExpanded: false)
         var walk = PathWalk(
             description: Self.description(syntax, elements), offset: syntax.offset,
@@ -31,7 +31,9 @@ extension Binder {
             rest = rest.dropFirst()
             let before = walk.substitutions
             try walkElement(element, &rest, &walk)
-            if walk.substitutions > before { try count(rest.count, at: syntax.offset) }
+            if walk.substitutions > before {
+                try count(QuerySize.stepParts * rest.count, at: syntax.offset)
+            }
             // An alias may have put more steps there.
             try checkLength(walk.steps.count + rest.count, at: syntax.offset)
         }
@@ -564,7 +566,7 @@ extension Binder {
                 try expandAlias(name, of: classID, &tail, &substitutions, at: element.offset)
             else { return }
             try checkLength(tail.count, at: element.offset)
-            try count(tail.count, at: element.offset)
+            try count(QuerySize.stepParts * tail.count, at: element.offset)
             rest = tail
         }
     }

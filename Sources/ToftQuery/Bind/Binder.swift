@@ -13,6 +13,7 @@ struct Binder {
     /// From the outermost object to that of the innermost subquery.
     var scopes: [Scope]
     private var size = QuerySize()
+    private var lastOffset = -1
     /// The path that is being bound with what its aliases stand for.
     var wholePath: (elements: [PathSyntax.Element], isExpanded: Bool) = ([], false)
     /// The paths with aliases, by where they begin, with what the aliases stood for.
@@ -89,9 +90,10 @@ struct Binder {
         return true
     }
 
-    /// Counts parts of the query.
+    /// Counts parts of the query. What has no place of its own has that of the part before.
     mutating func count(_ parts: Int = 1, at offset: Int) throws(QueryError) {
-        try size.add(parts, at: offset, in: source)
+        if offset >= 0 { lastOffset = offset }
+        try size.add(parts, at: lastOffset, in: source)
     }
 
     // MARK: Predicates
@@ -361,7 +363,7 @@ struct Binder {
         _ operation: ArithmeticOperator, _ left: ExpressionSyntax, _ right: ExpressionSyntax,
         at offset: Int
     ) throws(QueryError) -> BoundExpression {
-        try count(2, at: offset)
+        try count(QuerySize.computationParts, at: offset)
         var boundLeft = try bind(left)
         var boundRight = try bind(right)
         if boundLeft.type?.isNumeric == true { boundRight.readNumber() }

@@ -214,7 +214,7 @@ extension Parser {
     /// A path, which begins here with a name, `@links` or `$K0`.
     mutating func path(_ quantifier: Quantifier?) throws(QueryError) -> PathSyntax {
         let offset = token.range.lowerBound
-        var elements = [try pathElement()]
+        var elements = [try pathElement(isFirst: true)]
         while true {
             if try accept(.dot) {
                 elements.append(try pathElement())
@@ -226,9 +226,11 @@ extension Parser {
         }
     }
 
-    private mutating func pathElement() throws(QueryError) -> PathSyntax.Element {
+    private mutating func pathElement(isFirst: Bool = false) throws(QueryError)
+        -> PathSyntax.Element
+    {
         let offset = token.range.lowerBound
-        try count(at: offset)
+        try count(isFirst ? 1 : QuerySize.stepParts, at: offset)
         let kind: PathSyntax.Element.Kind
         switch token.kind {
         case .identifier:
@@ -251,7 +253,7 @@ extension Parser {
     mutating func indexElement() throws(QueryError) -> PathSyntax.Element {
         try advance()
         let offset = token.range.lowerBound
-        try count(at: offset)
+        try count(QuerySize.stepParts, at: offset)
         let index: PathIndex
         switch token.kind {
         case .integer(.small(let value)): index = .position(Int(value))

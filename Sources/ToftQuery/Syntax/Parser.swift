@@ -226,6 +226,9 @@ struct Parser {
                 "a value on the right of \(comparator.rawValue)",
                 hint: "Conditions are joined with AND and OR, not compared.")
         }
+        if leftExpression.isComputed, right.isComputed {
+            try count(QuerySize.pairParts, at: offset)
+        }
         return .predicate(
             .comparison(
                 ComparisonSyntax(
@@ -327,7 +330,7 @@ struct Parser {
         var result = try requireOperand(first)
         while case .symbol(let symbol) = token.kind, let arithmetic = operators[symbol] {
             let offset = token.range.lowerBound
-            try count(2, at: offset)
+            try count(QuerySize.computationParts, at: offset)
             try advance()
             let left = result
             result = try nested { (parser) throws(QueryError) in
@@ -351,6 +354,14 @@ struct Parser {
 }
 
 extension ExpressionSyntax {
+    /// Whether it is neither a constant nor a list.
+    var isComputed: Bool {
+        switch self {
+        case .path, .arithmetic, .subquery: true
+        case .literal, .list, .quantifiedArgument: false
+        }
+    }
+
     fileprivate var mayBeList: Bool {
         switch self {
         case .list, .literal(.argument, _): true

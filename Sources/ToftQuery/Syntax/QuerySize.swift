@@ -4,9 +4,14 @@
 /// text of a few megabytes would take gigabytes. Counted where a text is parsed and once more where
 /// it is bound, since an alias or a key path argument may be more than the word that it stands for.
 struct QuerySize {
-    /// The names of paths and the indices behind them, comparisons, subqueries, constant
-    /// conditions, NOT, orderings; computations count twice, for what they compute with.
-    static let partLimit = 12_000
+    /// First names of paths, comparisons, subqueries, constant conditions, NOT and orderings are
+    /// one each; what takes more memory counts more.
+    static let partLimit = 24_000
+    /// A further name or an index of a path.
+    static let stepParts = 2
+    /// What a comparison takes more where neither side is a constant.
+    static let pairParts = 3
+    static let computationParts = 4
     /// The elements of all list literals together, and of arguments that are used again.
     static let elementLimit = 131_072
     /// The steps of a regular expression that take as much as a part.
