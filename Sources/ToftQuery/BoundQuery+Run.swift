@@ -10,9 +10,9 @@ extension BoundQuery {
     }
 
     /// The first `count` keys of the results, or more, found without the others: of a filter in a
-    /// pass that ends with the last of them, of sorted results in one pass that sorts few. Nil where
-    /// all are found as fast, or nearly: where a SORT is not the end of the query, its first key is
-    /// no property of the objects themselves, or a costly test comes before it.
+    /// pass that ends with the last of them, of sorted results in one pass that sorts few. Nil
+    /// where all are found as fast, or nearly: where a SORT is not the end of the query, its first
+    /// key is no property of the objects themselves, or a costly test comes before it.
     package func keys(first count: Int, in view: ModelView) throws(ModelError) -> [Int64]? {
         guard hasOrderings else {
             if let keys = try keysInIndex(of: view, .all) { return keys }

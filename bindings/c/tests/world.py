@@ -176,6 +176,7 @@ class World:
             "to": 1,
             "count": 1,
             "limit": 1,
+            "offset": 1,
             "capacity": 1,
             "depth": 0,
             "arguments": None,
