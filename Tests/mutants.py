@@ -116,7 +116,6 @@ TRIALS: dict[str, list[str]] = {
         "referenceBoundsNotChecked",
         "heightNotChecked",
         "keyOrderNotChecked",
-        "wrongExtentTakesPlace",
     ],
 }
 
@@ -672,17 +671,6 @@ EDITS = [
                 Checksum.of(bytes, count: pages * Page.size) == ref.checksum
                     || Mutant.isOn(.checksumNotCompared)
             else {
-""",
-    ),
-    Edit(
-        "Sources/ToftStorage/Pager/MappedFile.swift",
-        """\
-            if cipher != nil, known.contains(where: { $0 != 0 }) {
-""",
-        """\
-            if cipher != nil, known.contains(where: { $0 != 0 }),
-                !Mutant.isOn(.wrongExtentTakesPlace)
-            {
 """,
     ),
     Edit(
