@@ -50,11 +50,11 @@ import ToftStorage
             try writing.dropTree(SchemaTree.copy)
         } else {
             try SchemaEncoding.headerKey.withUnsafeBytes { key in
-                try StoredSchema().encodedHeader().withUnsafeBytes {
+                try StoredSchema(nextClassID: 3).encodedHeader().withUnsafeBytes {
                     try writing.treePut(SchemaTree.copy, key, $0, derived: true)
                 }
             }
-            _ = try SchemaEncoding.classKey(1).withUnsafeBytes {
+            _ = try SchemaEncoding.classKey(2).withUnsafeBytes {
                 try writing.treeDelete(SchemaTree.copy, $0, derived: true)
             }
         }

@@ -60,7 +60,8 @@ enum MetaPage {
             byteCount: Page.size, alignment: Page.size)
         defer { page.deallocate() }
         var newest: Meta?
-        for slot: PageNumber in [0, 1] where try system(file.size()) >= UInt64(2 * Page.size) {
+        let size = try system(file.size())
+        for slot: PageNumber in [0, 1] where size >= (slot + 1).byteOffset {
             try system(file.read(into: page, at: slot.byteOffset))
             // Damage is told when the file is recovered.
             let meta = try? Meta(
