@@ -16,8 +16,8 @@ final class RowBatch {
     private(set) var absent = Selection.empty
     /// The cluster whose rows the rows of the batch are, all of them and in its order.
     ///
-    /// Good until the next filling. A pointer, since copying a view for each predicate costs as much
-    /// as finding a column in it.
+    /// Good until the next filling. A pointer, since copying a view for each predicate costs as
+    /// much as finding a column in it.
     private(set) var cluster: UnsafePointer<ClusterView>?
     private let ownCluster: UnsafeMutablePointer<ClusterView>
     /// The values, in a batch of elements.

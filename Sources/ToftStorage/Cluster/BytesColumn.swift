@@ -112,8 +112,8 @@ public struct BytesColumn {
         return try bytes(cell)
     }
 
-    /// The code of a text of a coded column; nil where it is not there. That of none, and of an empty
-    /// one, is 0. O(texts), 16 together.
+    /// The code of a text of a coded column; nil where it is not there. That of none, and of an
+    /// empty one, is 0. O(texts), 16 together.
     package func code(of sought: SoughtText) throws(StorageError) -> Int? {
         if sought.bytes.isEmpty { return 0 }
         return try TextTags(tags, codeCount: codeCount).code(of: sought) {
