@@ -650,3 +650,36 @@ def test_the_building_of_an_index_tells_how_far_it_is_and_ends_when_told(tmp_pat
         assert told[-1] == (5000, 5000)
         assert len(realm.objects(Indexed).where("number == 4711")) == 1
         assert realm.check()
+
+
+def test_names_have_57_and_63_bytes_at_most() -> None:
+    for class_name, name, problems in (
+        ("é" * 28 + "x", "é" * 31 + "x", 0),
+        ("é" * 29, "é" * 32, 2),
+    ):
+        wide: type[toft.Object] = type(
+            class_name, (toft.Object,), {"__annotations__": {name: int}, "__module__": __name__}
+        )
+        if problems == 0:
+            with toft.open_in_memory([wide]) as realm:
+                assert list(realm.classes) == [class_name]
+        else:
+            with pytest.raises(toft.InvalidSchemaError) as raised:
+                toft.open_in_memory([wide])
+            assert len(raised.value.detail.splitlines()) == problems
+            assert "the limit is 57" in raised.value.detail
+            assert "the limit is 63" in raised.value.detail
+
+
+def test_a_class_has_1000_properties_at_most() -> None:
+    for count in (1000, 1001):
+        names = {f"p{number}": int for number in range(count)}
+        wide: type[toft.Object] = type(
+            "Wide", (toft.Object,), {"__annotations__": names, "__module__": __name__}
+        )
+        if count == 1000:
+            with toft.open_in_memory([wide]) as realm:
+                assert len(toft.fields(realm.classes["Wide"])) == count
+        else:
+            with pytest.raises(toft.InvalidSchemaError, match="1001 properties; the limit is 1000"):
+                toft.open_in_memory([wide])
