@@ -11,8 +11,7 @@ import ToftStorage
 final class ConformanceData {
     private static let json: JSON = {
         let data =
-            (try? Data(contentsOf: Fixtures.folder.appendingPathComponent("dataset.json")))
-            ?? Data()
+            (try? Data(contentsOf: Fixtures.dataset)) ?? Data()
         return JSON(data)
     }()
 

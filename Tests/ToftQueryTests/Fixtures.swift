@@ -3,15 +3,23 @@ import ToftTestKit
 
 /// Queries with the answers of the real Realm, and the data they were asked of.
 enum Fixtures {
-    /// Whether they are those of this repository: `Tests/conformance FOLDER` names others.
-    static let isOwn = ProcessInfo.processInfo.environment["TOFT_CONFORMANCE"] == nil
+    /// Whether they are those of this repository: `Tests/conformance` names others.
+    static let isOwn = named("DATASET") == nil
 
-    static let folder =
-        ProcessInfo.processInfo.environment["TOFT_CONFORMANCE"].map(URL.init(fileURLWithPath:))
-        ?? URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("Fixtures")
+    /// The objects, as JSON.
+    static let dataset = named("DATASET") ?? own("dataset.json")
 
-    /// One line of `queries.tsv`.
+    private static func named(_ what: String) -> URL? {
+        ProcessInfo.processInfo.environment["TOFT_CONFORMANCE_" + what]
+            .map(URL.init(fileURLWithPath:))
+    }
+
+    private static func own(_ name: String) -> URL {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("Fixtures/" + name)
+    }
+
+    /// A query with its answer.
     struct Row: Sendable {
         var id: String
         var group: String
@@ -34,7 +42,7 @@ enum Fixtures {
         var errorKind: String? { result["error"].string }
     }
 
-    static let rows: [Row] = lines(of: "queries.tsv").map { fields in
+    static let rows: [Row] = lines(of: named("QUERIES") ?? own("queries.tsv")).map { fields in
         Row(
             id: fields[0], group: fields[1], className: fields[2],
             query: JSON(fields[3]).string ?? "",
@@ -45,12 +53,11 @@ enum Fixtures {
     /// Rows whose answer is odd, though well defined: id -> what is odd. Ours is decided otherwise
     /// and tested by hand.
     static let quirks: [String: String] = Dictionary(
-        lines(of: "quirks.tsv").map { ($0[0], $0[1]) }, uniquingKeysWith: { $0 + ", " + $1 })
+        lines(of: isOwn ? own("quirks.tsv") : named("QUIRKS")).map { ($0[0], $0[1]) }, uniquingKeysWith: { $0 + ", " + $1 })
 
     /// The lines after the header, cut at tabs.
-    private static func lines(of name: String) -> [[String]] {
-        let text =
-            (try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)) ?? ""
+    private static func lines(of file: URL?) -> [[String]] {
+        let text = file.flatMap { try? String(contentsOf: $0, encoding: .utf8) } ?? ""
         return text.split(separator: "\n").dropFirst().map {
             $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
         }

@@ -347,7 +347,10 @@ struct SchemaBuilder {
     private func delete(_ key: [UInt8]) throws(ModelError) {
         try stored { () throws(StorageError) in
             try key.withBytes { key throws(StorageError) in
-                _ = try writing.treeDelete(SchemaTree.id, key, derived: true)
+                for tree in [SchemaTree.id, SchemaTree.copy] {
+                    try writing.ensureSystemTree(tree)
+                    _ = try writing.treeDelete(tree, key, derived: true)
+                }
             }
         }
     }
