@@ -53,7 +53,8 @@ enum Fixtures {
     /// Rows whose answer is odd, though well defined: id -> what is odd. Ours is decided otherwise
     /// and tested by hand.
     static let quirks: [String: String] = Dictionary(
-        lines(of: isOwn ? own("quirks.tsv") : named("QUIRKS")).map { ($0[0], $0[1]) }, uniquingKeysWith: { $0 + ", " + $1 })
+        lines(of: isOwn ? own("quirks.tsv") : named("QUIRKS")).map { ($0[0], $0[1]) },
+        uniquingKeysWith: { $0 + ", " + $1 })
 
     /// The lines after the header, cut at tabs.
     private static func lines(of file: URL?) -> [[String]] {
