@@ -106,12 +106,11 @@ final class PathExpander {
         if isDistinct { for level in levels { level.owner = -1 } }
         if isInOrder { for level in levels { level.barren.removeAll(keepingCapacity: true) } }
         settled = .empty
-        let outer = receiver
-        defer { receiver = outer }
         try withoutActuallyEscaping(body) { body throws(ModelError) in
+            let outer = receiver
             receiver = body
+            defer { receiver = outer }
             try walk(0, start, wanted, ownsItself: true, base)
-            receiver = nil
         }
     }
 

@@ -15,7 +15,10 @@ extension Coordinator {
         let locks = FileLocks(file: file)
         let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds)
         let probe = InterruptProbe.current
-        var patience = Backoff()
+        var backoff = Backoff()
+        // Shorter than the timeout, so that who waits in slices hears of it, too.
+        let patience = min(mostPatience, timeoutMilliseconds / 2)
+        var endOfPatience: Deadline?
         while true {
             if try system(locks.takeExclusive(LockByte.attach)) {
                 return try releasing(locks) { () throws(StorageError) in try begin(file, locks) }
@@ -35,14 +38,21 @@ extension Coordinator {
                     // Perhaps the first has just died, or several look at once: then one of us is
                     // about to be the first.
                     locks.release(LockByte.attach)
-                    if patience.isOver { throw .incompatibleProcess(reason) }
+                    let end = endOfPatience ?? Deadline(timeoutMilliseconds: patience)
+                    if end.hasPassed { throw .incompatibleProcess(reason) }
+                    endOfPatience = end
                 }
+            } else {
+                endOfPatience = nil
             }
             if deadline.hasPassed { throw .lockTimeout }
             if let probe, probe.isInterrupted { throw .interrupted }
-            patience.pause()
+            backoff.pause()
         }
     }
+
+    /// Milliseconds for which what participants share is looked at again where it can't be used.
+    private static let mostPatience = 2_000
 
     /// A coordinator for reading only, which writes nothing and never waits. `newestDurable`
     /// reads the newest valid meta from the file.
@@ -110,10 +120,6 @@ extension Coordinator {
 /// Pauses between attempts, longer and longer, not all alike.
 private struct Backoff {
     private var pauses = 0
-    private let end = Deadline(timeoutMilliseconds: 2_000)
-
-    /// Whether the time for attaching is over.
-    var isOver: Bool { end.hasPassed }
 
     mutating func pause() {
         pauses = min(pauses + 1, 10)

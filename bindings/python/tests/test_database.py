@@ -683,3 +683,38 @@ def test_a_class_has_1000_properties_at_most() -> None:
         else:
             with pytest.raises(toft.InvalidSchemaError, match="1001 properties; the limit is 1000"):
                 toft.open_in_memory([wide])
+
+
+def test_a_process_of_another_version_is_named_and_not_waited_for(path: Path) -> None:
+    """The wait went on for ever: it was cut into slices, each of which began anew."""
+    opening = (
+        "import sys, toft\n"
+        "try:\n"
+        "    with toft.open(sys.argv[1]) as realm:\n"
+        "        print(len(realm.classes()))\n"
+        "except toft.IncompatibleProcessError as error:\n"
+        "    print('refused', 'another version of Toft' in str(error))\n"
+    )
+
+    def opened() -> str:
+        return subprocess.run(
+            [sys.executable, "-c", opening, str(path)],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        ).stdout.strip()
+
+    layout = 8  # where the lock file says how its words lie
+    with toft.open(path, [Dog, Person]) as realm:
+        lock = os.open(f"{path}.lock", os.O_RDWR)
+        try:
+            own = os.pread(lock, 8, layout)
+            for other in (own[0] - 1, own[0] + 1):
+                os.pwrite(lock, other.to_bytes(8, "little"), layout)
+                assert opened() == "refused True"
+            os.pwrite(lock, own, layout)
+        finally:
+            os.close(lock)
+        assert opened() == "2"
+        assert realm.check()
