@@ -691,7 +691,7 @@ def test_a_process_of_another_version_is_named_and_not_waited_for(path: Path) ->
         "import sys, toft\n"
         "try:\n"
         "    with toft.open(sys.argv[1]) as realm:\n"
-        "        print(len(realm.classes()))\n"
+        "        print(len(realm.classes))\n"
         "except toft.IncompatibleProcessError as error:\n"
         "    print('refused', 'another version of Toft' in str(error))\n"
     )
