@@ -24,6 +24,8 @@ GROUPS = {
     "S": "Order and parts of results",
     "G": "Migrations",
     "E": "Encryption",
+    "P": "Compaction and size",
+    "X": "Several processes",
 }
 # What is later belongs to one of these.
 LATER = (
@@ -51,7 +53,7 @@ Each API has one of three states in each row:
   opening), observation, sync, integration.
 
 A restriction of Realm that Toft has too is a row like any other. Live results, observation,
-threads and files have no table yet.
+threads and errors have no table yet.
 
 This page is made from `Tests/features.tsv` by `Tests/features.py --write`;
 `Tests/test_features.py` checks that the tests exist and that page and table agree.
