@@ -26,6 +26,7 @@ GROUPS = {
     "E": "Encryption",
     "P": "Compaction and size",
     "X": "Several processes",
+    "D": "Errors and limits",
 }
 # What is later belongs to one of these.
 LATER = (
@@ -52,8 +53,8 @@ Each API has one of three states in each row:
   collections, query language, file lifetime (migrations, encryption, compaction, copies,
   opening), observation, sync, integration.
 
-A restriction of Realm that Toft has too is a row like any other. Live results, observation,
-threads and errors have no table yet.
+A restriction of Realm that Toft has too is a row like any other. Live results, observation
+and threads have no table yet.
 
 This page is made from `Tests/features.tsv` by `Tests/features.py --write`;
 `Tests/test_features.py` checks that the tests exist and that page and table agree.
