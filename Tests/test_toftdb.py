@@ -536,7 +536,7 @@ def test_the_plan_and_the_facts_are_told(tmp_path: Path) -> None:
     assert "Package" in run("schema", database).stdout
     facts = json.loads(run("info", database, "--json").stdout)
     assert (facts["format"], facts["deferredBytes"], facts["checkpointVersion"]) == (
-        7,
+        8,
         0,
         facts["version"],
     )

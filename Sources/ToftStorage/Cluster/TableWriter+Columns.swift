@@ -31,7 +31,7 @@ extension TableWriter {
     /// is freed. O(rows).
     ///
     /// - Parameter dirtyLimit: bytes of extents above which leaves are spilled.
-    func removeColumns(_ ids: [UInt32], dirtyLimit: Int = StoreLimit.dirtyBytes)
+    func removeColumns(_ ids: [UInt32], dirtyLimit: Int = .max)
         throws(StorageError)
     {
         var gone: [Column] = []
