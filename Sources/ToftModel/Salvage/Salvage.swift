@@ -200,7 +200,12 @@ package struct Salvage {
             // A value that nobody could have written is lost like one that can't be read.
             missing += Self.refused(&values, owner, transaction)
             if !missing.contains(where: { $0 == primaryKey }) {
-                isKept = try transaction.restore(key, owner, values, &uniques)
+                do throws(ModelError) {
+                    isKept = try transaction.restore(key, owner, values, &uniques)
+                } catch {
+                    // Without a primary key, as where the table lacks its column, there is none.
+                    try requireRefusal(error)
+                }
             }
         }
         let position = owner.position
