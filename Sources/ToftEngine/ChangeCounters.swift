@@ -5,13 +5,16 @@ internal import ToftModel
 ///
 /// 1. A stamp is a number of the session's own, and grows. Results are what they were where `last`
 ///    of what they hang on is what it was.
-/// 2. What a transaction changes is noted as it happens. When it is cancelled, all stamps are those
-///    of its beginning again, and no later one equals one that it gave.
+/// 2. What a transaction changes is noted as it happens, or left to its record, which is read when
+///    somebody asks. When it is cancelled, all stamps are those of its beginning again, and no later
+///    one equals one that it gave.
 /// 3. A move to another version notes what that differs in: see `VersionChanges`.
 struct ChangeCounters {
     /// The last change of anything.
     private(set) var now: UInt64 = 1
     private var stamps = Stamps()
+    /// Whether the transaction's record tells of changes that have not been noted.
+    private(set) var hasUnread = false
     /// The stamps as they were when the transaction began.
     private var stampsBefore: Stamps?
 
@@ -32,6 +35,13 @@ struct ChangeCounters {
     mutating func noteEverything() {
         now += 1
         stamps = Stamps(everything: now)
+        hasUnread = false
+    }
+
+    /// Something was changed that the transaction's record tells.
+    mutating func noteUnread() {
+        now += 1
+        hasUnread = true
     }
 
     /// An object came.
@@ -45,9 +55,10 @@ struct ChangeCounters {
         stamps.properties[property] = now
     }
 
-    /// The session moved to another version.
+    /// The session moved to another version, or the transaction's record was read.
     mutating func note(_ changes: VersionChanges) {
         now += 1
+        hasUnread = false
         for id in changes.classes { stamps.classes[id] = now }
         for id in changes.deletions { stamps.deletions[id] = now }
         for property in changes.properties { stamps.properties[property] = now }
@@ -65,12 +76,13 @@ struct ChangeCounters {
         stampsBefore = nil
         now += 1
         stamps = before
+        hasUnread = false
     }
 
     /// Everything that the transaction changed is there. Returns whether all of it was noted; else
     /// the stamps are those of its beginning, and what its version changed is to be noted.
     mutating func commitTransaction() -> Bool {
-        guard let before = stampsBefore, before.everything == stamps.everything else {
+        guard let before = stampsBefore, before.everything == stamps.everything, !hasUnread else {
             cancelTransaction()
             return false
         }

@@ -145,7 +145,7 @@ extension Session {
 
     /// The embedded object that was created in a property.
     func embedded(_ key: Int64, in property: PropertyHandle) throws(EngineError) -> ObjectHandle {
-        noteEverything()
+        noteUnread()
         return handle(key, try classHandle(property.targetClassID ?? 0))
     }
 
@@ -165,7 +165,7 @@ extension Session {
         let transaction = try writing()
         var made: [(key: Int64, isNew: Bool)] = []
         made.reserveCapacity(count)
-        defer { noteEverything() }
+        defer { noteUnread() }
         for index in 0..<count {
             do throws(EngineError) {
                 try row(index) { values throws(EngineError) in
@@ -187,9 +187,9 @@ extension Session {
         return made
     }
 
-    /// What an update changed is not told apart.
+    /// What an update changed, the record tells.
     private func note(_ isNew: Bool, _ owner: ClassHandle) {
-        if isNew { noteCreation(of: owner) } else { noteEverything() }
+        if isNew { noteCreation(of: owner) } else { noteUnread() }
     }
 
     /// Deletes all objects of some classes, all or none.
@@ -198,6 +198,6 @@ extension Session {
         for id in ids { owners.append(try classHandle(id)) }
         let transaction = try writing()
         try model { () throws(ModelError) in try transaction.eraseAll(owners) }
-        noteEverything()
+        noteUnread()
     }
 }

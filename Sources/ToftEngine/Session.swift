@@ -28,6 +28,12 @@ package final class Session {
     @exclusivity(unchecked) private(set) var transaction: ModelTransaction?
     /// When each thing changed last, for the results that are open.
     private(set) var counters = ChangeCounters()
+    /// How far `counters` know the record of the write transaction.
+    private var readOfRecord = RecordPosition.start
+    /// The number of the write transaction that the session entered last.
+    private(set) var transactionNumber: UInt64 = 0
+    /// The number of the last one that was cancelled, or of which it is not known.
+    private(set) var cancelledNumber: UInt64 = 0
     @exclusivity(unchecked) package private(set) var isOpen = true
     /// Not used in a write transaction, nor when frozen. Empty once the session has moved: it holds
     /// pages of `base`.
@@ -153,6 +159,12 @@ package final class Session {
         counters.noteEverything()
     }
 
+    /// Notes a change of the write transaction of which its record tells the reach.
+    func noteUnread() {
+        epoch.pointee.number += 1
+        counters.noteUnread()
+    }
+
     /// Something is about to be written.
     func noteWriting() {
         epoch.pointee.number += 1
@@ -164,14 +176,25 @@ package final class Session {
 
     func noteSet(_ property: PropertyHandle) {
         // What the property owned may have been deleted.
-        if property.ownsTargets { return counters.noteEverything() }
+        if property.ownsTargets { return counters.noteUnread() }
         counters.noteSet(PropertyRef(property))
     }
 
     /// The last change of anything that results hang on. Threads that share a frozen session may
     /// ask: nothing ever changes there.
     func lastChange(of watched: Dependencies) -> UInt64 {
-        isFrozen ? 1 : counters.last(of: watched)
+        if isFrozen { return 1 }
+        if counters.hasUnread { readRecord() }
+        return counters.last(of: watched)
+    }
+
+    /// Notes what the write transaction's record tells beyond what was read of it.
+    private func readRecord() {
+        // A failure to write what waits comes again when the caller reads.
+        guard counters.areInUse, let transaction,
+            let changes = try? VersionChanges(of: transaction, after: &readOfRecord)
+        else { return counters.noteEverything() }
+        counters.note(changes)
     }
 
     // MARK: The write transaction
@@ -180,11 +203,14 @@ package final class Session {
     func noteBeginning() {
         epoch.pointee.number += 1
         counters.beginTransaction()
+        // It may build on one of a group of commits that nobody sees yet.
+        if transaction?.baseVersion != base.version { counters.noteEverything() }
     }
 
     /// The transaction has ended, and the session shows what it did before.
     func noteCancellation() {
         epoch.pointee.number += 1
+        cancelledNumber = transactionNumber
         counters.cancelTransaction()
     }
 
@@ -193,6 +219,8 @@ package final class Session {
 
     func enterTransaction(_ entered: ModelTransaction) {
         transaction = entered
+        transactionNumber += 1
+        readOfRecord = .start
         database.noteWriteBegun(by: owner)
     }
 

@@ -1,18 +1,20 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// What two versions may differ in, as results ask: a class or a property that is not named here is
-/// the same in both.
+/// What two versions may differ in, or what a transaction has changed, as results ask: a class or a
+/// property that is not named here is the same.
 struct VersionChanges {
     /// Classes of which objects came or went.
     private(set) var classes: Set<ClassID> = []
     /// Classes of which objects went.
     private(set) var deletions: Set<ClassID> = []
     private(set) var properties: Set<PropertyRef> = []
+    /// The class of the last effect.
+    private var owner: ClassHandle?
 
     /// Of more bytes of records the tables are compared: that tells the classes apart, not the
     /// properties, and costs less.
-    private static let mostRecordBytes = 64 * 1024
+    static let mostRecordBytes = 64 * 1024
 
     /// Nil where all may differ: the schema does.
     init?(from old: ModelView, to new: ModelView) {
@@ -20,6 +22,16 @@ struct VersionChanges {
         if !addRecords(from: old, to: new) {
             guard (try? addTables(of: old, new)) != nil else { return nil }
         }
+    }
+
+    /// What a transaction has done after `position`, which is moved to the end of its record. Nil
+    /// where it is too large to tell.
+    init?(of transaction: ModelTransaction, after position: inout RecordPosition)
+        throws(ModelError)
+    {
+        let schema = transaction.view.schema
+        let isTold = try transaction.forEachEffect(after: &position) { add($0, in: schema) }
+        guard isTold else { return nil }
     }
 
     // MARK: Records
@@ -31,19 +43,16 @@ struct VersionChanges {
             after: old.snapshot.version, atMost: Self.mostRecordBytes)
         guard let records else { return false }
         for record in records {
-            var owner: ClassHandle?
-            let isWhole = record.forEach { effect in
-                if owner?.table != effect.tree {
-                    owner = new.schema.classes.first { $0.table == effect.tree }
-                }
-                if let owner { add(effect, owner) }
-            }
-            guard isWhole else { return false }
+            guard record.forEach({ add($0, in: new.schema) }) else { return false }
         }
         return true
     }
 
-    private mutating func add(_ effect: Effect, _ owner: ClassHandle) {
+    private mutating func add(_ effect: Effect, in schema: ModelSchema) {
+        if owner?.table != effect.tree {
+            owner = schema.classes.first { $0.table == effect.tree }
+        }
+        guard let owner else { return }
         switch effect.kind {
         case .rowInsert, .rowsInserted: classes.insert(owner.id)
         case .rowErase, .rowsErased:
@@ -51,9 +60,7 @@ struct VersionChanges {
             deletions.insert(owner.id)
         case .cellSet, .cellTouched, .listInsert, .listSet, .listErase, .listMove, .listSwap,
             .listClear:
-            properties.insert(
-                PropertyRef(
-                    classID: owner.id, property: DictionaryColumns.property(of: effect.column)))
+            properties.insert(PropertyRef(effect, of: owner))
         case .treePut, .treeDelete, .treeCreate, .treeDrop, .columnAdd, .columnRemove: break
         }
     }
@@ -68,5 +75,12 @@ struct VersionChanges {
             deletions.insert(owner.id)
             for property in owner.properties { properties.insert(PropertyRef(property)) }
         }
+    }
+}
+
+extension PropertyRef {
+    /// The property that an effect set or changed.
+    init(_ effect: Effect, of owner: ClassHandle) {
+        self.init(classID: owner.id, property: DictionaryColumns.property(of: effect.column))
     }
 }

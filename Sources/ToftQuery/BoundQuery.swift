@@ -121,6 +121,21 @@ package struct BoundQuery: Sendable {
         stages.contains { if case .ordering = $0 { true } else { false } }
     }
 
+    /// Whether an object is a result by its own properties alone, and stands among the results
+    /// where these put it, whatever other objects there are.
+    package var judgesEachAlone: Bool {
+        let areInOrder = stages.allSatisfy { stage in
+            switch stage {
+            case .filter, .ordering(.sort): true
+            case .ordering(.distinct), .ordering(.limit), .ordering(.offset): false
+            }
+        }
+        return areInOrder
+            && dependencies.allSatisfy {
+                $0.steps.isEmpty && !$0.isOfOthers && $0.property.classID == classID
+            }
+    }
+
     /// The query as text, with the values of its arguments: parsed and bound in the same schema it
     /// is the same query. Cost: its length.
     package var description: String { Description(sources).text }

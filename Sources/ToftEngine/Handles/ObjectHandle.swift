@@ -181,7 +181,7 @@ extension ObjectHandle {
         let transaction = try session.writing()
         try requireExistence()
         try model { () throws(ModelError) in try transaction.erase(ref.key, owner) }
-        session.noteEverything()
+        session.noteUnread()
     }
 
     // MARK: Observing

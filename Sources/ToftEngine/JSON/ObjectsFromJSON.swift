@@ -443,7 +443,7 @@ package struct ObjectsFromJSON {
             guard let owner = try? session.classHandle(ref.classID) else { continue }
             try? transaction.takeBack(ref.key, owner)
         }
-        session.noteEverything()
+        session.noteUnread()
     }
 }
 

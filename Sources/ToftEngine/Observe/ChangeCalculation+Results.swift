@@ -20,6 +20,22 @@ extension ChangeCalculation {
         return try change(of: definition, watching: paths, from: before, to: after)
     }
 
+    /// The results after, found by asking about touched rows only; nil where everything must be
+    /// asked again.
+    private func follow(_ definition: ResultsDefinition, _ before: ResultRows) throws(EngineError)
+        -> ResultRows?
+    {
+        guard !isCompared, let classID = definition.classID,
+            let limit = definition.mostTouched(of: before)
+        else { return nil }
+        let rows = changes.rows[classID] ?? TransactionChanges.Rows()
+        guard rows.inserted.count + rows.erased.count + rows.modified.count <= limit else {
+            return nil
+        }
+        let touched = Array(rows.inserted) + Array(rows.erased) + Array(rows.modified)
+        return try definition.rows(before, touching: touched.map { Int64($0) }.sorted(), in: new)
+    }
+
     /// Whether anything that the elements and their order hang on was touched.
     private func canDiffer(_ definition: ResultsDefinition) -> Bool {
         if isCompared { return true }

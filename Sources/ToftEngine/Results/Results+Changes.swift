@@ -7,7 +7,7 @@ extension Results {
         let transaction = try session.writing()
         if case .whole = try current() { return try session.deleteAll([owner.id]) }
         let keys = try keys()
-        defer { session.noteEverything() }
+        defer { session.noteUnread() }
         try model { () throws(ModelError) in try transaction.erase(keys, owner) }
     }
 
@@ -20,7 +20,7 @@ extension Results {
         }
         let transaction = try session.writing()
         let keys = try distinctKeys()
-        defer { session.noteEverything() }
+        defer { session.noteUnread() }
         return try model { () throws(ModelError) in
             var present: [Int64] = []
             for key in keys where try transaction.view.exists(key, owner) { present.append(key) }
@@ -36,7 +36,7 @@ extension Results {
         let property = try session.property(id, of: owner)
         let transaction = try session.writing()
         let keys = try distinctKeys()
-        defer { session.noteEverything() }
+        defer { session.noteUnread() }
         return try model { () throws(ModelError) in
             var present: [Int64] = []
             for key in keys where try transaction.view.exists(key, owner) {

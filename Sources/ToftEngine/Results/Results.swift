@@ -5,8 +5,8 @@ internal import ToftStorage
 
 /// Live results: a definition, and what it found last.
 ///
-/// Making them costs nothing. They are worked out when they are first asked, and again after
-/// something that they hang on has changed.
+/// Making them costs nothing. They are worked out when they are first asked, and after something
+/// that they hang on has changed: again, or by following what was touched.
 package final class Results {
     package let session: Session
     let definition: ResultsDefinition
@@ -15,6 +15,8 @@ package final class Results {
     private(set) var order: ResultRows?
     /// When `order` was found.
     private var lastChange: UInt64 = 0
+    /// What the session showed then.
+    private var position: SessionPosition?
     /// When `order` was last known to be valid.
     private var checked: UInt64 = 0
     /// Where the last key of a whole class was found.
@@ -51,18 +53,47 @@ package final class Results {
     func current() throws(EngineError) -> ResultRows {
         try session.check()
         if let frozen { return try order(in: frozen) }
-        let now = session.counters.now
-        if let order, checked == now { return order }
+        if let order, checked == session.counters.now { return order }
         let last = session.lastChange(of: definition.watched)
-        if let order, lastChange == last {
+        let now = session.counters.now
+        if let known = try knownOrder(last) {
             checked = now
-            return order
+            return known
         }
         let found = try workedOut()
-        order = found
-        lastChange = last
+        keep(found, last)
         checked = now
         return found
+    }
+
+    /// The results, where they have been worked out and nothing has changed since `last`, or what
+    /// has can be followed.
+    private func knownOrder(_ last: UInt64) throws(EngineError) -> ResultRows? {
+        guard let order else { return nil }
+        if lastChange == last { return order }
+        guard let followed = try followed(order) else { return nil }
+        keep(followed, last)
+        return followed
+    }
+
+    private func keep(_ found: ResultRows, _ last: UInt64) {
+        order = found
+        lastChange = last
+        position = session.position
+    }
+
+    /// What has become of results, found by asking about the objects that were touched since; nil
+    /// where all must be asked about.
+    private func followed(_ before: ResultRows) throws(EngineError) -> ResultRows? {
+        guard let position, let classID, let limit = definition.mostTouched(of: before) else {
+            return nil
+        }
+        return try session.interruption.watching { () throws(EngineError) -> ResultRows? in
+            let touched = try session.touchedKeys(
+                of: classID, reading: definition.watched, since: position, atMost: limit)
+            guard let touched else { return nil }
+            return try definition.rows(before, touching: touched, in: session.view)
+        }
     }
 
     private func workedOut() throws(EngineError) -> ResultRows {
@@ -98,7 +129,7 @@ package final class Results {
         else { return nil }
         try session.check()
         let last = session.lastChange(of: definition.watched)
-        if order != nil && lastChange == last { return nil }
+        if try knownOrder(last) != nil { return nil }
         if let page, page.lastChange == last, count <= page.keys.count { return page.keys }
         let found = try session.interruption.watching { () throws(EngineError) in
             try definition.firstKeys(size, in: session.view)
@@ -106,8 +137,7 @@ package final class Results {
         guard let found else { return nil }
         evaluations += 1
         guard found.count >= size else {
-            order = .keys(found, isAscending: definition.isAscending)
-            lastChange = last
+            keep(.keys(found, isAscending: definition.isAscending), last)
             return nil
         }
         page = (found, last)
@@ -125,7 +155,7 @@ package final class Results {
         try session.check()
         if session.isFrozen { return nil }
         let last = session.lastChange(of: definition.watched)
-        if order != nil && lastChange == last { return nil }
+        if try knownOrder(last) != nil { return nil }
         if let counted, counted.lastChange == last { return counted.count }
         let found: Int?
         if definition.query == nil {

@@ -52,6 +52,23 @@ package final class ModelTransaction {
         prepared.deallocate()
     }
 
+    // MARK: The record
+
+    /// The version that it builds on.
+    package var baseVersion: Version { writing.baseVersion }
+
+    /// Where the record of what was written ends; what waits to be written comes after it.
+    package var recordEnd: RecordPosition { writing.recordEnd }
+
+    /// Calls `body` with each effect after `position`, and moves that to the end: see
+    /// `WriteTransaction.forEachEffect`. Writes the objects that wait; what was lent stays.
+    package func forEachEffect(after position: inout RecordPosition, _ body: (Effect) -> Void)
+        throws(ModelError) -> Bool
+    {
+        try buffer.flushAllRows()
+        return writing.forEachEffect(after: &position, body)
+    }
+
     // MARK: The end
 
     /// Whether anything was changed so far.

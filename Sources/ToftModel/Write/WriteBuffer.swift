@@ -352,6 +352,15 @@ package final class WriteBuffer: @unchecked Sendable {
         try flushAllEntries()
     }
 
+    /// Writes the values and deletes of all classes, for a reader.
+    func flushAllRows() throws(ModelError) {
+        guard holdsUserChanges else { return }
+        try forReader { () throws(ModelError) in
+            try flushDeletes()
+            for position in classes.indices { try writeValues(position) }
+        }
+    }
+
     private func forReader(_ body: () throws(ModelError) -> Void) throws(ModelError) {
         try borrowed().0.changeForReader(body)
     }

@@ -5,6 +5,7 @@ struct RecordBuilder {
     private(set) var isEmpty = true
     /// How many effects were noted: what a replay has to do.
     private(set) var effectCount: UInt64 = 0
+    private var undoCount: UInt64 = 0
 
     init() {
         bytes.reserveCapacity(1_000)
@@ -28,7 +29,21 @@ struct RecordBuilder {
         guard bulk == nil else { return }
         bytes.removeLast(bytes.count - mark.count)
         isEmpty = mark.isEmpty
+        undoCount &+= 1
     }
+
+    /// Calls `body` with each effect after `position`, and moves that to the end. With all effects
+    /// where some were undone since. False where they are no longer kept one by one.
+    func forEachEffect(after position: inout RecordPosition, _ body: (Effect) -> Void) -> Bool {
+        guard bulk == nil else { return false }
+        let start = position.undoCount == undoCount ? position.byteCount : 0
+        EffectReader.forEach(in: bytes, from: start, body)
+        position = end
+        return true
+    }
+
+    /// The end of what was noted so far.
+    var end: RecordPosition { RecordPosition(byteCount: bytes.count, undoCount: undoCount) }
 
     @inline(__always)
     private mutating func begin(
@@ -40,7 +55,7 @@ struct RecordBuilder {
         bytes.appendVarint(tree.rawValue)
     }
 
-    private mutating func end() {
+    private mutating func finishEffect() {
         isEmpty = false
         effectCount &+= 1
         if bytes.count > RecordLayout.effectBytes { turnToBulk() }
@@ -61,14 +76,14 @@ struct RecordBuilder {
         begin(.treePut, tree, derived: derived)
         bytes.appendBytes(key)
         bytes.appendBytes(value)
-        end()
+        finishEffect()
     }
 
     mutating func treeDelete(_ tree: TreeID, _ key: UnsafeRawBufferPointer, derived: Bool) {
         guard bulk == nil else { return }
         begin(.treeDelete, tree, derived: derived)
         bytes.appendBytes(key)
-        end()
+        finishEffect()
     }
 
     mutating func row(_ kind: Effect.Kind, _ tree: TreeID, _ key: Int64, derived: Bool) {
@@ -78,7 +93,7 @@ struct RecordBuilder {
         }
         begin(kind, tree, derived: derived)
         bytes.appendSigned(key)
-        end()
+        finishEffect()
     }
 
     /// A row that is inserted with values: the same effects as one by one.
@@ -111,7 +126,7 @@ struct RecordBuilder {
             annotation.appendSigned(amount)
             annotation.withUnsafeBytes { bytes.appendBytes($0) }
         }
-        end()
+        finishEffect()
     }
 
     /// A change of a list; `cell` is there for insert and set, `other` for move (to), swap and
@@ -130,14 +145,14 @@ struct RecordBuilder {
         bytes.appendVarint(UInt64(truncatingIfNeeded: index))
         if let other { bytes.appendVarint(UInt64(truncatingIfNeeded: other)) }
         if let cell { bytes.appendCell(cell) }
-        end()
+        finishEffect()
     }
 
     mutating func tree(_ kind: Effect.Kind, _ tree: TreeID, column: UInt32? = nil) {
         guard bulk == nil else { return }
         begin(kind, tree, derived: true)
         if let column { bytes.appendVarint(UInt64(column)) }
-        end()
+        finishEffect()
     }
 
     /// The finished record.
@@ -165,6 +180,16 @@ struct RecordBuilder {
         }
         return record + effects
     }
+}
+
+/// A place in the record of a transaction that goes on.
+package struct RecordPosition: Sendable {
+    fileprivate var byteCount: Int
+    /// How often effects had been taken back.
+    fileprivate var undoCount: UInt64
+
+    /// The beginning.
+    package static let start = RecordPosition(byteCount: 0, undoCount: 0)
 }
 
 /// What a bulk transaction touched: runs of rows and single cells, without values.

@@ -478,6 +478,18 @@ package final class WriteTransaction {
     /// Whether anything was changed so far.
     package var hasChanges: Bool { isStructureChanged || !record.pointee.isEmpty }
 
+    /// Where its record ends now.
+    package var recordEnd: RecordPosition { record.pointee.end }
+
+    /// Calls `body` with each effect after `position`, and moves that to the end. With all effects
+    /// where some were taken back since. False where the transaction is too large to keep them one
+    /// by one.
+    package func forEachEffect(after position: inout RecordPosition, _ body: (Effect) -> Void)
+        -> Bool
+    {
+        record.pointee.forEachEffect(after: &position, body)
+    }
+
     /// Forgets every change. Does nothing after the end.
     package func rollback() {
         guard state == .active else { return }
