@@ -27,7 +27,9 @@ import ToftTestKit
         try database.people().filter(query).keys()
     }
 
-    @Test(arguments: ["age < 50", "age < 50 SORT(name DESC, age ASC)", "TRUEPREDICATE SORT(age ASC)"])
+    @Test(arguments: [
+        "age < 50", "age < 50 SORT(name DESC, age ASC)", "TRUEPREDICATE SORT(age ASC)",
+    ])
     func `What others commit is followed`(query: String) throws {
         let database = try family(3_000)
         let other = try database.other()
