@@ -70,6 +70,10 @@ TRIALS: dict[str, list[str]] = {
         "boundsNotWidened",
         "observerMissesRow",
         "staleResults",
+        "erasedRowFollowed",
+        "cancelledFollowed",
+        "tagOfAnother",
+        "columnContentsKept",
         "keysKeptFromLastCall",
         "keyOfNoValueLeft",
         "setMergedTooFar",
@@ -116,6 +120,7 @@ TRIALS: dict[str, list[str]] = {
         "referenceBoundsNotChecked",
         "heightNotChecked",
         "keyOrderNotChecked",
+        "decryptedInPlace",
     ],
 }
 
@@ -188,10 +193,63 @@ EDITS = [
     Edit(
         "Sources/ToftEngine/Results/Results.swift",
         """\
-        if let order, lastChange == last {
+        if lastChange == last { return order }
 """,
         """\
-        if let order, lastChange == last || Mutant.isOn(.staleResults) {
+        if lastChange == last || Mutant.isOn(.staleResults) { return order }
+""",
+    ),
+    Edit(
+        "Sources/ToftEngine/Session+Touched.swift",
+        """\
+        case .rowInsert, .rowErase: add(effect.key, count: 1)
+""",
+        """\
+        case .rowErase where Mutant.isOn(.erasedRowFollowed): break
+        case .rowInsert, .rowErase: add(effect.key, count: 1)
+""",
+    ),
+    Edit(
+        "Sources/ToftEngine/Session+Touched.swift",
+        """\
+        guard position.schema === schema, let owner = schema.anyClass(id: classID),
+            position.writing.map({ $0.number > cancelledNumber }) ?? true
+""",
+        """\
+        guard position.schema === schema, let owner = schema.anyClass(id: classID),
+            position.writing.map({
+                $0.number > cancelledNumber || Mutant.isOn(.cancelledFollowed)
+            }) ?? true
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Cluster/ClusterEditor.swift",
+        """\
+        base.storeUInt8(Int(text.tag), at: slice.start &+ slice.geometry.tags &+ code)
+""",
+        """\
+        let tag = Int(text.tag) ^ (Mutant.isOn(.tagOfAnother) ? 1 : 0)
+        base.storeUInt8(tag, at: slice.start &+ slice.geometry.tags &+ code)
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Cluster/TableWriter+Columns.swift",
+        """\
+                for column in gone where column.hasHeap { try freeContents(cluster, column) }
+""",
+        """\
+                for column in gone where column.hasHeap && !Mutant.isOn(.columnContentsKept) {
+                    try freeContents(cluster, column)
+                }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Pager/MappedFile.swift",
+        """\
+            if cipher != nil, known.contains(where: { $0 != 0 }) {
+""",
+        """\
+            if cipher != nil, known.contains(where: { $0 != 0 }), !Mutant.isOn(.decryptedInPlace) {
 """,
     ),
     Edit(

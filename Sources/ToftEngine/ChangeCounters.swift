@@ -6,8 +6,8 @@ internal import ToftModel
 /// 1. A stamp is a number of the session's own, and grows. Results are what they were where `last`
 ///    of what they hang on is what it was.
 /// 2. What a transaction changes is noted as it happens, or left to its record, which is read when
-///    somebody asks. When it is cancelled, all stamps are those of its beginning again, and no later
-///    one equals one that it gave.
+///    somebody asks. When it is cancelled, all stamps are those of its beginning again, and no
+///    later one equals one that it gave.
 /// 3. A move to another version notes what that differs in: see `VersionChanges`.
 struct ChangeCounters {
     /// The last change of anything.
