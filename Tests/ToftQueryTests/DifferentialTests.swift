@@ -721,10 +721,27 @@ struct Question {
         }
     }
 
+    /// The words of an object, or of those that it has, as a whole: in any order, each once.
+    private static func wholeSet(_ random: inout Numbers) -> Condition {
+        let (isEqual, isOfRows) = (random.chance(60), random.chance(30))
+        let list = (0..<random.below(4)).map { _ in Plain.text(&random) }
+        let literals = list.map { "'\($0)'" }.joined(separator: ", ")
+        return Condition(
+            text: "\(isOfRows ? "rows." : "")words \(isEqual ? "==" : "!=") {\(literals)}"
+        ) { person, data in
+            let owners = isOfRows ? person.rows.map { data.people[$0] } : [person]
+            let words = owners.reduce(into: Set<[UInt8]>()) { words, owner in
+                words.formUnion(owner.words.map { Array($0.utf8) })
+            }
+            return (words == Set(list.map { Array($0.utf8) })) == isEqual
+        }
+    }
+
     private static func elements(_ random: inout Numbers) -> Condition {
         let comparator = random.pick(comparators)
         let constant = Plainly.number(Double(random.below(8) - 3))
-        switch random.below(4) {
+        switch random.below(5) {
+        case 4: return wholeSet(&random)
         case 0:
             let list = (0..<random.below(3)).map { _ in Plainly.number(Double(random.below(8) - 3))
             }

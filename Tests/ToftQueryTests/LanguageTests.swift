@@ -314,7 +314,42 @@ import ToftStorage
         expect("mixed == uuid(0000)", "32 hexadecimal digits", "Write uuid(")
         expect("mixed == oid('00')", "24 hexadecimal digits", "Write oid(")
         expect("id == $99999999999999999999", "less than 1000000")
+        expect("name ==[C] 'x'", "are [c], [d] and [cd].", "\n           ^")
         expect("friends.@sum.friends.id == 1", "list of link to 'Person'")
+    }
+
+    @Test func `An object may be written as its number, beside a link or with its class`() throws {
+        let keys = try session.results(of: person).keys()
+        for (index, key) in keys.enumerated() {
+            let id = Int64(index + 1)
+            for query in [
+                "SELF == O\(key)", "O\(key) == SELF", "SELF IN {O\(key)}",
+                "SELF == L\(person):\(key)",
+                "SELF IN {O\(key), O99999}",
+            ] {
+                #expect(try ids(query) == [id], "\(query)")
+            }
+            #expect(try ids("SELF != O\(key)").count == 3)
+            #expect(try ids("friends == O\(key)").count == 4)
+        }
+        #expect(try ids("SELF == O99999") == [])
+        let text = try session.results(of: person).filter("SELF == O1 OR friends IN {O2}").query()
+        #expect(text == "SELF == O1 OR friends IN {O2}")
+        #expect(try session.results(of: person).filter(text).query() == text)
+        #expect(message("id == O1").contains("of the class that a link leads to, but id is int"))
+        #expect(message("mixed == O1").contains("such as $0, obj('Class', key), or L"))
+        #expect(message("O1 == O2").contains("Two constants"))
+        #expect(message("id + O1 == 2").contains("no property 'O1'"))
+        #expect(message("SELF == O99999999999999999999").contains("no property"))
+        #expect(message("SELF == O1x").contains("no property"))
+        #expect(message("SELF == L9:1").contains("no class with the number 9"))
+    }
+
+    @Test func `Cocoa's words for true and false may stand in lists`() throws {
+        #expect(try ids("mixed IN {YES, NO}") == [])
+        #expect(try ids("NOT mixed IN {YES}") == [1, 2, 3, 4])
+        #expect(message("id IN {YES}").contains("id is int, but true is bool"))
+        #expect(message("id == True").contains("Truth values are true and false."))
     }
 
     /// Within a subquery SELF was an error, or the inner object.

@@ -304,6 +304,7 @@ extension Literal {
         case .uuid(let bytes): "uuid\(bytes)"
         case .objectId(let bytes): "oid\(bytes)"
         case .value(let value): value.description
+        case .objectKey(let key): "O\(key)"
         case .argument(let index): "$\(index)"
         case .object(let className, let key): "obj(\(className), \(key))"
         }

@@ -156,6 +156,46 @@ import ToftTestKit
         try expectSound()
     }
 
+    /// A set has no order: before, only a list in ascending order was equal to one.
+    @Test(arguments: [
+        ("tags == {'b', 'a'}", [1]), ("tags == {'a', 'b', 'a', 'b'}", [1]), ("tags == {'a'}", []),
+        ("tags == {'a', 'b', 'c'}", []), ("tags != {'b', 'a'}", [2, 3, 4]),
+        ("tags ==[c] {'B', 'A'}", [1]), ("tags ==[cd] {'', 'E'}", [4]), ("{'b', 'a'} == tags", [1]),
+        ("tags == {'é', ''}", [4]), ("tags == {'', 'é', null}", []), ("tags == {null}", []),
+        ("tags != {}", [1, 2, 4]), ("NOT tags == {'b'}", [1, 3, 4]),
+        ("sizes == {5, 3}", [4]), ("sizes == {3, 5, 3.0, '5'}", [4]), ("sizes == {1, null}", [1]),
+        ("sizes == {null}", []), ("sizes == {5, 3, 3.5}", []),
+        ("items == {obj('Item', 11), obj('Item', 10)}", [1]),
+        ("items == {obj('Item', 10), obj('Item', 99)}", []),
+        ("items.name == {'nail', 'hammer'}", [1]), ("items.weight == {3, 1, 1}", [1]),
+        ("items.name == {'nail', 'nail'}", [2]), ("tags.length == {1}", [1, 2]),
+        ("tags.length == {2, 0}", [4]), ("items.box.tags == {'b', 'a'}", [1]),
+        // A dictionary has the order of its keys, and its values may be equal.
+        ("scores == {7, 5}", [1]), ("scores == {5, 7}", []),
+    ]) func `A set is equal to a list of its values in any order`(query: String, answer: [Int64])
+        throws
+    {
+        #expect(try ids(query) == answer, "\(query)")
+        try expectSound()
+    }
+
+    @Test func `A set is compared with a list that is an argument, in any order`() throws {
+        #expect(try ids("tags == $0", [.list([.string("b"), .string("a")])]) == [1])
+        #expect(try ids("sizes != $0", [.list([.int(5), .int(3)])]) == [1, 2, 3])
+        #expect(try ids("sizes == $0", [.list([])]) == [2, 3])
+        // More elements than are read at once.
+        try session.beginWrite()
+        for size in 0..<600 { try insert(.int(Int64(size)), in: "sizes", of: 3) }
+        try session.commit()
+        for (sizes, answer) in [(0..<600, [Int64(3)]), (0..<599, []), (0..<601, [])] {
+            let list = sizes.reversed().map { Value.int(Int64($0)) }
+            #expect(try ids("sizes == $0", [.list(list)]) == answer)
+        }
+        let results = try session.results(of: box).filter("tags == {'b', 'a'}")
+        #expect(try results.explain().contains("tags is a set of 2"))
+        try expectSound()
+    }
+
     // MARK: Dictionaries
 
     @Test(arguments: [

@@ -172,6 +172,19 @@ enum QueryTrial {
                 try set(
                     "token", .uuid(FixedBytes(bytes: Array(repeating: UInt8(key % 5), count: 16))))
                 try set("value", key % 4 == 0 ? .int(Int64(key % 6)) : names[key % 6])
+                let friends = try object.list(try id("friends"))
+                let scores = try object.list(try id("scores"))
+                let tags = try object.collection(try id("tags"), .set)
+                for number in 0..<key % 4 {
+                    try friends.append(
+                        .link(ObjectRef(classID: owner.id, key: Int64(key / (number + 2)))))
+                    try scores.append(.int(Int64(number)))
+                    try tags.setInsert(.string(["b", "a", "Bob"][number]))
+                }
+                if key % 3 == 0 {
+                    try object.collection(try id("marks"), .dictionary)
+                        .dictionarySet("a", .int(Int64(key % 5)))
+                }
                 if key > 2 {
                     try set(
                         "boss", .link(ObjectRef(classID: owner.id, key: Int64((key - 1) / 3))))
@@ -239,7 +252,9 @@ private struct QueryGrammar {
         case 6: return "age BETWEEN {\(numbers.below(5)), \(numbers.below(9))}"
         case 7:
             return "\(pick(["ANY", "ALL", "NONE", "some"])) \(collection()) \(order) \(constant())"
-        case 8: return "\(collection()) \(order) \(pick(["{1, 2}", "{}", "ANY {1, 3}", "ALL $1"]))"
+        case 8:
+            let list = pick(["{1, 2}", "{}", "ANY {1, 3}", "ALL $1", "{'b', 'a', 'b'}", "$1"])
+            return "\(collection()) \(order) \(list)"
         case 9 where depth > 0:
             let variable = "$v\(depth)"
             return "SUBQUERY(\(pick(["friends", "reports", "boss.reports"])), \(variable), "
@@ -299,7 +314,8 @@ private struct QueryGrammar {
                 "binary(B64\"AGE=\")", "uuid(01010101-0101-0101-0101-010101010101)",
                 "oid(010101010101010101010101)", "nan", "-inf", "99999999999999999999",
                 "decimal(3.10)",
-                "double(0.25)", "obj('Person', 1)", "$5", "'numeric'", "{1, 2}", "L9:1",
+                "double(0.25)", "obj('Person', 1)", "$5", "'numeric'", "{1, 2}", "L9:1", "O1",
+                "{O1, YES}",
             ])
         }
     }

@@ -198,7 +198,8 @@ extension Binder {
     }
 
     /// A collection without ANY, ALL or NONE on either side is compared with a list as a whole; IN
-    /// asks for any element.
+    /// asks for any element. What a set leads to is equal to a list of the same values in any
+    /// order.
     private mutating func wholeList(
         _ expression: BoundExpression, _ listQuantifier: Quantifier?, _ constants: [GivenConstant],
         _ context: Comparing
@@ -211,8 +212,22 @@ extension Binder {
         let positive = isNegated ? context.with(.equal) : context
         var tests: [ColumnPredicate] = []
         for constant in constants { tests.append(try constantTest(expression, constant, positive)) }
-        let whole = BoundPredicate.wholeList(expression, tests)
+        let whole: BoundPredicate =
+            positive.comparator == .equal && goesOverSet(path)
+            ? .wholeSet(expression, tests) : .wholeList(expression, tests)
         return isNegated ? .not(whole) : whole
+    }
+
+    /// Whether a step of a path, or what it leads to in the end, is a set.
+    private func goesOverSet(_ path: BoundPath) -> Bool {
+        var properties = path.steps.map(\.property)
+        switch path.leaf {
+        case .elements(let property, _), .lengths(let property): properties.append(property)
+        default: break
+        }
+        return properties.contains {
+            schema.storedClass(id: $0.classID)?.property(id: $0.propertyID)?.collection == .set
+        }
     }
 
     // MARK: Between
@@ -359,6 +374,10 @@ extension Binder {
             }
             return given.constant
         }
+        if let key = given.constant.keyOfClassBeside {
+            guard case .link(let target) = type else { throw linkNeeded(key, expression, given) }
+            return .link(ObjectRef(classID: target, key: key))
+        }
         if type.isNumeric, case .string(let text) = given.constant,
             let number = Constant.number(spelledBy: text.bytes, allowingInfinity: type != .int)
         {
@@ -412,6 +431,18 @@ extension Binder {
                 at: isAsWritten ? start + error.offset : given.offset)
         }
         try count(steps / QuerySize.expressionStepsOfPart, at: given.offset)
+    }
+
+    private func linkNeeded(_ key: Int64, _ expression: BoundExpression, _ given: GivenConstant)
+        -> QueryError
+    {
+        failure(
+            .typeMismatch,
+            "O\(key) is an object of the class that a link leads to, but "
+                + "\(expression.description) is \(expression.type?.name ?? "null").",
+            hint: "Write an argument such as $0, obj('Class', key), or L and the number of the "
+                + "class: L3:\(key).",
+            at: given.offset)
     }
 
     private func notATypeName(_ given: GivenConstant) -> QueryError {

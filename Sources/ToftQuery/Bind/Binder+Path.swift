@@ -658,9 +658,12 @@ extension Binder {
 
     func unknownProperty(_ name: String, of owner: StoredClass, at offset: Int) -> QueryError {
         let names = owner.visibleProperties.map(\.name) + aliases.names(of: owner.id)
+        let isTruth = ["true", "false", "yes", "no"].contains(name.lowercased())
         return failure(
             .invalidQuery, "Class '\(owner.name)' has no property '\(name)'.",
-            hint: suggestion(for: name, among: names), at: offset)
+            hint: suggestion(for: name, among: names)
+                ?? (isTruth ? "Truth values are true and false." : nil),
+            at: offset)
     }
 
     /// "Did you mean", for a name that differs in case or in a letter or two.

@@ -185,23 +185,26 @@ struct Binder {
             return .list(quantifier, constants)
         case .literal(let literal, let offset):
             return .constant(try given(literal, at: offset))
-        case .path(let path) where isYesOrNo(path):
-            let isYes = path.elements.first?.kind == .name("YES")
-            return .constant(GivenConstant(constant: .bool(isYes), offset: path.offset))
         case .path, .arithmetic, .subquery:
+            if case .path(let path) = expression, let word = wordConstant(path) {
+                return .constant(try given(word, at: path.offset))
+            }
             let bound = try bind(expression)
             guard case .constant(let constant) = bound else { return .expression(bound) }
             return .constant(GivenConstant(constant: constant, offset: expression.offset))
         }
     }
 
-    /// Cocoa's words for true and false, unless a property has the name.
-    private func isYesOrNo(_ path: PathSyntax) -> Bool {
+    /// The constant that a lone word stands for, unless a property has the name.
+    private func wordConstant(_ path: PathSyntax) -> Literal? {
         guard path.elements.count == 1, case .name(let name) = path.elements[0].kind,
-            name == "YES" || name == "NO"
-        else { return false }
-        return schema.storedClass(id: scopes[scopes.count - 1].classID)?.property(named: name)
-            == nil
+            let literal = Literal(word: name)
+        else { return nil }
+        let owner = scopes[scopes.count - 1].classID
+        let isName =
+            schema.storedClass(id: owner)?.property(named: name) != nil
+            || aliases.contains(name, of: owner)
+        return isName ? nil : literal
     }
 
     private mutating func list(
@@ -267,6 +270,7 @@ struct Binder {
         case .value(let value):
             if case .link(let object) = value { _ = try storedClass(object.classID, at: offset) }
             return Constant(value)
+        case .objectKey(let key): return .object(ofClassBeside: key)
         case .argument(let index):
             guard case .value(let value) = try argument(index, at: offset) else {
                 throw failure(

@@ -10,6 +10,8 @@ indirect enum BoundPredicate: Sendable {
     case test(BoundExpression, ColumnPredicate, Quantifier)
     /// The whole of a multiple value against a list of constants, element by element, in order.
     case wholeList(BoundExpression, [ColumnPredicate])
+    /// The whole of a set against constants: each element passes a test, each test has an element.
+    case wholeSet(BoundExpression, [ColumnPredicate])
     /// Two values against each other.
     case pair(BoundExpression, Comparator, StringOptions, BoundExpression, Quantifier, Quantifier)
 

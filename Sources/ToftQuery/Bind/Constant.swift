@@ -137,6 +137,22 @@ enum Constant: Sendable {
     }
 }
 
+extension Constant {
+    /// The class of `O17`, which the link beside it names.
+    private static let classBeside = ClassID.max
+
+    /// `O17`
+    static func object(ofClassBeside key: Int64) -> Constant {
+        .link(ObjectRef(classID: classBeside, key: key))
+    }
+
+    /// The key of an object whose class the link beside it names.
+    var keyOfClassBeside: Int64? {
+        guard case .link(let object) = self, object.classID == Self.classBeside else { return nil }
+        return object.key
+    }
+}
+
 /// A whole number beyond 64 bits, placed exactly among the doubles.
 struct LargeInteger: Sendable {
     /// The double next to it.

@@ -17,6 +17,7 @@ struct Compiler {
         case .test(let expression, let test, let quantifier):
             return try self.test(expression, try rowTest(test), quantifier)
         case .wholeList(let expression, let tests): return try wholeList(expression, tests)
+        case .wholeSet(let expression, let tests): return try wholeSet(expression, tests)
         case .pair(
             let left, let comparator, let options, let right, let leftQuantifier,
             let rightQuantifier):
@@ -68,12 +69,18 @@ struct Compiler {
         throws(ModelError) -> PredicateNode
     {
         guard let path = expression.multiplePath else { return FixedNode(false) }
-        var rowTests: [RowPredicate] = []
-        for test in tests { rowTests.append(try rowTest(test)) }
         let expander = try expander(path, isInOrder: true)
         expander.nested?.limit = tests.count + 1
         return WholeListNode(
-            try start(path), expander, try elementValue(expression), rowTests)
+            try start(path), expander, try elementValue(expression), try rowTests(tests))
+    }
+
+    private func wholeSet(_ expression: BoundExpression, _ tests: [ColumnPredicate])
+        throws(ModelError) -> PredicateNode
+    {
+        guard let path = expression.multiplePath else { return FixedNode(false) }
+        return WholeSetNode(
+            try start(path), try expander(path), try elementValue(expression), try rowTests(tests))
     }
 
     private func pair(

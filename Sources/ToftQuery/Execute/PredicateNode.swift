@@ -220,3 +220,39 @@ final class WholeListNode: PredicateNode {
         return ~failed
     }
 }
+
+/// The values of a set of each row as a whole, in whatever order: each passes one test at least,
+/// and each test is passed by one of them.
+final class WholeSetNode: PredicateNode {
+    private let start: OuterRows
+    private let expander: PathExpander
+    private let value: ValueNode
+    private let tests: [RowPredicate]
+
+    init(_ start: OuterRows, _ expander: PathExpander, _ value: ValueNode, _ tests: [RowPredicate])
+    {
+        self.start = start
+        self.expander = expander
+        self.value = value
+        self.tests = tests
+    }
+
+    override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
+        var failed = Selection.empty
+        var found = [Selection](repeating: .empty, count: tests.count)
+        try expander.forEachBatch(from: start.batch(for: batch), base: batch, wanted: wanted) {
+            expanded throws(ModelError) in
+            let values = try value.evaluate(expanded, wanted: expanded.rows)
+            var passing = Selection.empty
+            for (index, test) in tests.enumerated() {
+                let passed = test.evaluate(values, count: expanded.count, wanted: expanded.rows)
+                passing = passing | passed
+                var rows = passed.rows
+                while let row = rows.next() { found[index].insert(Int(expanded.owners[row])) }
+            }
+            var others = expanded.rows.subtracting(passing).rows
+            while let row = others.next() { failed.insert(Int(expanded.owners[row])) }
+        }
+        return found.reduce(~failed) { $0 & $1 }
+    }
+}

@@ -8,7 +8,7 @@ extension BoundPredicate {
         case .not(let inner): .not(inner.cheapestFirst)
         case .and(let parts): .and(parts.cheapestFirst)
         case .or(let parts): .or(parts.cheapestFirst)
-        case .constant, .test, .wholeList, .pair: self
+        case .constant, .test, .wholeList, .wholeSet, .pair: self
         }
     }
 
@@ -20,6 +20,8 @@ extension BoundPredicate {
         case .test(let value, _, _):
             value.multiplePath == nil ? value.cost + 1 : 100 + value.elementCost
         case .wholeList(let value, _): value.multiplePath == nil ? 0 : 150
+        case .wholeSet(let value, let tests):
+            value.multiplePath == nil ? 0 : 150 + 5 * Double(tests.count)
         case .pair(let left, _, _, let right, _, _):
             switch (left.multiplePath, right.multiplePath) {
             case (nil, nil): left.cost + right.cost + 5

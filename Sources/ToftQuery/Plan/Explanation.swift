@@ -93,6 +93,7 @@ extension BoundPredicate {
             "\(Self.prefix(quantifier, value))\(value.description) "
                 + test.explanation(isObjectID: value.type == .objectId)
         case .wholeList(let value, let tests): "\(value.description) is a list of \(tests.count)"
+        case .wholeSet(let value, let tests): "\(value.description) is a set of \(tests.count)"
         case .pair(let left, let comparator, _, let right, _, _):
             "\(left.description) \(comparator) \(right.description)"
         }

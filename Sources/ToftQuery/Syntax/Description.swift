@@ -145,6 +145,7 @@ struct Description {
         case .uuid(let bytes): text += "uuid(\(FixedBytes(bytes: bytes).uuidText))"
         case .objectId(let bytes): text += "oid(\(Self.hexadecimal(bytes)))"
         case .value(let value): write(value, isPattern: isPattern)
+        case .objectKey(let key): text += "O\(key)"
         case .argument(let index):
             switch index < arguments.count ? arguments[index] : nil {
             case .value(let value)?: write(value, isPattern: isPattern)

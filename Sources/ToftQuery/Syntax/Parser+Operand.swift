@@ -16,9 +16,10 @@ extension Parser {
         case .end, .symbol, .options, .operation:
             throw unexpected(
                 "a value",
-                hint:
-                    "A value is a property, a constant such as 18 or 'text', or an argument such "
-                    + "as $0."
+                hint: isAt(.openBracket)
+                    ? "The options of a comparison are [c], [d] and [cd]."
+                    : "A value is a property, a constant such as 18 or 'text', or an argument such "
+                        + "as $0."
             )
         default: return .expression(.literal(try literal(), offset: offset))
         }
@@ -130,6 +131,11 @@ extension Parser {
         case .binary: return try binary()
         case .object: return try objectLiteral()
         default:
+            // In a list no property has such a name.
+            if let word = Literal(word: String(decoding: tokenBytes, as: UTF8.self)) {
+                literal = word
+                break
+            }
             throw unexpected(
                 "a constant",
                 hint: "Only constants and arguments may stand here; text stands between quotes.")

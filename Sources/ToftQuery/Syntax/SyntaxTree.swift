@@ -174,6 +174,8 @@ package enum Literal: Sendable {
     case objectId([UInt8])
     /// A double, a decimal or a link of just this type: `double(0.1)`, `decimal(0.1)`, `L3:17`.
     case value(Value)
+    /// `O17`: an object of the class that the link beside it leads to.
+    case objectKey(Int64)
     /// `$0`
     case argument(Int)
     /// `obj('Person', 5)`
@@ -189,6 +191,23 @@ package enum Literal: Sendable {
         case argument(Int)
         /// No type of primary keys.
         case other
+    }
+}
+
+extension Literal {
+    /// The constant that a word stands for where no property has this name: Cocoa's YES and NO, and
+    /// `O17`.
+    init?(word: String) {
+        switch word {
+        case "YES": self = .bool(true)
+        case "NO": self = .bool(false)
+        default:
+            let digits = word.utf8.dropFirst()
+            guard word.utf8.first == UInt8(ascii: "O"), digits.allSatisfy(Lexer.isDigit),
+                let key = Int64(word.dropFirst())
+            else { return nil }
+            self = .objectKey(key)
+        }
     }
 }
 
