@@ -1934,9 +1934,12 @@ TOFT_API toft_status toft_results_columns(toft_results *results, uint64_t first,
 
 /* =================================================================================== Aggregates */
 
-/* Nulls do not count. `property_key`: an int, float, double or decimal property (minimum and
-   maximum: also a date), or 0 for results of values. Errors: TOFT_ERROR_NO_SUCH_PROPERTY,
-   TOFT_ERROR_UNSUPPORTED_AGGREGATE. Cost: one pass over one column, no object is made. */
+/* Nulls and NaN do not count. `property_key`: an int, float, double, decimal or mixed property
+   (minimum and maximum: also a date), or 0 for results of values. Of mixed values, the least and
+   the greatest are those that toft_results_sort puts first and last, lists and dictionaries left
+   out: a text may be the greatest; the sum and the mean are of the numbers. Errors:
+   TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_UNSUPPORTED_AGGREGATE. Cost: one pass over one column, no
+   object is made. */
 
 /* The least value, of the property's type; null when there is none. */
 TOFT_API toft_status toft_results_minimum(
@@ -1946,13 +1949,14 @@ TOFT_API toft_status toft_results_minimum(
 TOFT_API toft_status toft_results_maximum(
     toft_results *results, toft_property_key property_key, toft_value *out_value);
 
-/* The sum: TOFT_TYPE_INT for int, TOFT_TYPE_DECIMAL for decimal, rounded to 34 digits (half to
-   even) after each addition, else TOFT_TYPE_DOUBLE; 0 when there is no value. Errors:
+/* The sum: TOFT_TYPE_INT for int, TOFT_TYPE_DECIMAL for decimal and mixed, rounded to 34 digits
+   (half to even) after each addition, else TOFT_TYPE_DOUBLE; 0 when there is no value. Errors:
    TOFT_ERROR_OVERFLOW (ints whose sum is beyond 64 bits). */
 TOFT_API toft_status toft_results_sum(
     toft_results *results, toft_property_key property_key, toft_value *out_value);
 
-/* The mean, TOFT_TYPE_DOUBLE, or TOFT_TYPE_DECIMAL of decimals; null when there is no value. */
+/* The mean, TOFT_TYPE_DOUBLE, or TOFT_TYPE_DECIMAL of decimal and mixed; null when there is no
+   value. */
 TOFT_API toft_status toft_results_average(
     toft_results *results, toft_property_key property_key, toft_value *out_value);
 

@@ -114,13 +114,14 @@ extension Results {
 }
 
 extension Aggregate {
-    /// Makes one value of values of one type, in a database or not. Null and NaN do not count.
-    /// Throws `overflow` for a sum of integers that is none of 64 bits.
+    /// Makes one value of values of one type, in a database or not. Null and NaN do not count, nor
+    /// do lists and dictionaries among mixed values. Throws `overflow` for a sum of integers that
+    /// is none of 64 bits.
     package func value(of values: [Value], type: PropertyType) throws(EngineError) -> Value {
         guard isPossible(of: type) else {
             throw Results.unsupported(self, "these are values of type \(type.name)")
         }
-        guard let result = value(of: values.filter { !$0.isNull && !$0.isNaN }, type) else {
+        guard let result = value(of: values.filter(\.counts), type) else {
             throw EngineError(.overflow, "The sum of these values is beyond 64 bits.")
         }
         return result
@@ -182,8 +183,13 @@ extension Aggregate {
 }
 
 extension Value {
-    fileprivate var isNaN: Bool {
-        if case .decimal(let value) = self { value.isNaN } else { number.isNaN }
+    /// Whether an aggregate takes it.
+    fileprivate var counts: Bool {
+        switch self {
+        case .null, .list, .dictionary: false
+        case .decimal(let value): !value.isNaN
+        default: !number.isNaN
+        }
     }
 
     /// Whether it has a part in the sum of mixed values.

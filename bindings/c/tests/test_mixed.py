@@ -692,7 +692,17 @@ class MixedTests(unittest.TestCase):
 
     # --- Results
 
-    def test_results_of_a_list_add_up_the_numbers_and_order_all(self):
+    def test_the_least_and_the_greatest_of_a_property_are_the_ends_of_their_order(self):
+        for number, each in enumerate([5, "a text", None, [9], 2.5, True]):
+            self.set(each, self.any_key, self.made(self.thing, {self.id_key: 2 + number}))
+        things = self.collection("results", "toft_realm_objects", self.realm, self.thing)
+        self.assertIs(get("toft_results_minimum", things, self.any_key), True)
+        self.assertEqual(get("toft_results_maximum", things, self.any_key), "a text")
+        self.assertEqual(get("toft_results_sum", things, self.any_key), Decimal(75, 0x303E << 48))
+        greatest = get("toft_results_aggregate", things, E.TOFT_AGGREGATE_MAXIMUM, text("any"))
+        self.assertEqual(greatest, "a text")
+
+    def test_results_of_a_list_add_up_the_numbers_and_order_all_but_collections(self):
         numbers = [2, 2.5, Decimal(2, 0x3040 << 48), "no number", None, [4], True]
         self.set(numbers, self.list_key)
         elements = self.collection("list", "toft_object_list", self.object, self.list_key)
@@ -700,8 +710,8 @@ class MixedTests(unittest.TestCase):
         self.assertEqual(get("toft_results_count", found), len(numbers))
         self.assertEqual(get("toft_results_sum", found, 0), Decimal(65, 0x303E << 48))
         greatest = S.toft_value()
-        for last in ([4], "a text that is longer than those that lie in the value"):
-            if last != [4]:
+        for last in ("no number", "a text that is longer than those that lie in the value"):
+            if last != "no number":
                 check("toft_list_erase", elements, 5, 1)
                 check("toft_list_set", elements, 3, value(last))
             check("toft_results_maximum", found, 0, ctypes.byref(greatest))

@@ -345,6 +345,26 @@ def test_a_hundred_are_within_one_another_and_no_more(note: Note) -> None:
     assert note.value == within(100)
 
 
+def test_the_least_and_the_greatest_of_mixed_values_are_the_ends_of_their_order(
+    realm: toft.Realm, note: Note
+) -> None:
+    notes = realm.objects(Note)
+    assert notes.min("value") is None and notes.average("value") is None and notes.sum("value") == 0
+    values = [5, "a text", float("nan"), 2.5, None, [9], {"k": 9}, False]
+    for number, value in enumerate(values):
+        realm.create(Note, id=100 + number, value=value)
+    note.items = values
+    for asked in (notes, notes.where("value != 0"), notes.sort("value")):
+        assert asked.min("value") is False and asked.max("value") == "a text"
+        assert asked.sum("value") == Decimal("7.5") and asked.average("value") == Decimal("3.75")
+    assert notes.where("value < 10").max("value") == 5
+    results = note.items.results
+    assert results.min() is False and results.max() == "a text"
+    assert results.sum() == Decimal("7.5") and results.average() == Decimal("3.75")
+    for query in ("items.@max == 'a text'", "items.@min == false", "items.@sum == 7.5"):
+        assert [each.id for each in notes.where(query)] == [note.id], query
+
+
 def test_results_of_a_nested_collection_are_live(realm: toft.Realm, note: Note) -> None:
     note.value = {"list": [3, "a", 1.5, 3.0, None, [1]], "map": {"k": 2, "l": "b"}}
     nested, named = note.value["list"], note.value["map"]
@@ -352,7 +372,7 @@ def test_results_of_a_nested_collection_are_live(realm: toft.Realm, note: Note) 
     assert [*results] == [3, "a", 1.5, 3.0, None, [1]] and [*named.results] == [2, "b"]
     assert [*ordered] == [None, 1.5, 3, 3.0, "a", [1]] and [*ordered.limit(2)] == [None, 1.5]
     assert [*results.distinct("self")] == [3, "a", 1.5, None, [1]]
-    assert results.sum() == Decimal("7.5") and results.max() == [1] and named.results.sum() == 2
+    assert results.sum() == Decimal("7.5") and results.max() == "a" and named.results.sum() == 2
     copy = results.snapshot()
     nested.append(-1)
     del nested[1], named["k"]

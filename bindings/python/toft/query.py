@@ -318,8 +318,9 @@ class Results(Collection[T], Generic[T]):
     def min(self, name: str | None = None) -> Any: ...
     def min(self, name: str | Expression[Any] | None = None) -> Any:
         """The least value of a property (of the values themselves, for results of values), None
-        when there is none. Nulls do not count. The property may lie at the end of to-one links, as
-        in all aggregates: `people.min("boss.age")`.
+        when there is none. Nulls and NaN do not count. The property may lie at the end of to-one
+        links, as in all aggregates: `people.min("boss.age")`. Of `Any` values it is the one that
+        sorts first, lists and dictionaries left out.
         """
         return self._converted(name, self._aggregate(toft_aggregate.MINIMUM, name))
 
@@ -328,11 +329,13 @@ class Results(Collection[T], Generic[T]):
     @overload
     def max(self, name: str | None = None) -> Any: ...
     def max(self, name: str | Expression[Any] | None = None) -> Any:
-        """The greatest value, None when there is none."""
+        """The greatest value, None when there is none. Of `Any` values it is the one that sorts
+        last, lists and dictionaries left out: a text, where there are texts and numbers.
+        """
         return self._converted(name, self._aggregate(toft_aggregate.MAXIMUM, name))
 
     def sum(self, name: str | Expression[Any] | None = None) -> Any:
-        """The sum, 0 when there is no value."""
+        """The sum, 0 when there is no value; of `Any` values that of the numbers, a `Decimal`."""
         return self._aggregate(toft_aggregate.SUM, name)
 
     def average(self, name: str | Expression[Any] | None = None) -> Any:
