@@ -171,6 +171,94 @@ struct QueryTests {
     }
 
     @Test
+    func `The first elements, and those behind them, are live results`() throws {
+        try withPeople { realm, people in
+            let named = people.sorted(by: \.name, ascending: false)
+            expect(named.limited(to: 2), "Eva Dan")
+            expect(named.offset(by: 2), "Cem Ben Ada")
+            let page = named.offset(by: 1).limited(to: 2)
+            expect(page, "Dan Cem")
+            expect(page.sorted(by: \.age, ascending: false), "Cem Dan")
+            expect(page.filter("age < 40"), "Dan")
+            expect(people.limited(to: 4).offset(by: 3), "Dan")
+            #expect(page.sum(of: \.age) == 65 && page.index(of: people[2]) == 1)
+            #expect(page.query == "TRUEPREDICATE SORT(name DESC) OFFSET(1) LIMIT(2)")
+            for (limit, names) in [(0, ""), (1, "Ada"), (4, "Ada Ben Cem Dan")] {
+                expect(people.limited(to: limit), names)
+            }
+            expect(people.limited(to: 5), "Ada Ben Cem Dan Eva")
+            expect(people.limited(to: .max), "Ada Ben Cem Dan Eva")
+            expect(people.offset(by: 4), "Eva")
+            expect(people.offset(by: 5), "")
+            expect(people.offset(by: .max), "")
+            expectError(.invalidArgument) { people.limited(to: -1).count }
+            expectError(.invalidArgument) { people.offset(by: -1).count }
+            let frozen = page.freeze()
+            try realm.write { realm.delete(people.filter("name == 'Dan'")) }
+            expect(page, "Cem Ben")
+            expect(frozen, "Dan Cem")
+            let ada = try #require(people.first)
+            #expect(ada.dogs.offset(by: 1).map(\.name) == ["Fido"])
+            #expect(ada.dogs.limited(to: 1).map(\.name) == ["Rex"])
+            #expect(ada.reports.limited(to: 1).map(\.name) == ["Ben"])
+            expectError(.unsupported) { List<Dog>().limited(to: 1).count }
+        }
+    }
+
+    @Test
+    func `Observers of the first elements hear of those that come in from behind`() throws {
+        let configuration = TestRealm.inMemory()
+        try LoopThread.run { loop in
+            let realm = try Realm(configuration: configuration)
+            try realm.write {
+                realm.add([Dog("Rex", age: 3), Dog("Fido", age: 5), Dog("Tom", age: 1)])
+            }
+            let oldest = realm.objects(Dog.self).sorted(by: \.age, ascending: false)
+            let log = ObservationTests.Log()
+            let token = try loop.inside { oldest.limited(to: 2).observe { log.add($0) } }
+            loop.wait { log.events.count == 1 }
+            try realm.write { oldest[0].age = 0 }
+            loop.wait { log.events.count == 2 }
+            #expect(
+                log.events == [
+                    .initial(2), .update(deletions: [0], insertions: [1], modifications: []),
+                ])
+            token.invalidate()
+        }
+    }
+
+    @Test
+    func `An alias stands for a path`() throws {
+        try withPeople { realm, people in
+            try realm.setAlias("chief", of: Person.self, to: "boss.name")
+            try realm.setAlias("lead", of: Person.self, to: "boss")
+            expect(people.filter("chief == 'Ada'"), "Ben Cem")
+            expect(people.filter("%K == %@", "chief", "Ben"), "Dan")
+            expect(people.filter("lead.lead.name == 'Ada'"), "Dan")
+            expect(people.filter("chief != nil").sorted(byKeyPath: "chief"), "Ben Cem Dan")
+            #expect(people.sum(ofProperty: "lead.age") == 160)
+            #expect(people.filter("chief == 'Ada'").query == "boss.name == 'Ada'")
+            expect(people.freeze().filter("chief == 'Ben'"), "Dan")
+            expectError(.readOnly) {
+                try realm.freeze().setAlias("chief", of: Person.self, to: "boss")
+            }
+            expectError(.invalidArgument) { try realm.setAlias("", of: Person.self, to: "boss") }
+            expectError(.invalidArgument) { try realm.setAlias("chief", of: Person.self, to: "") }
+            // A property of the same name comes first.
+            try realm.setAlias("age", of: Person.self, to: "boss.age")
+            expect(people.filter("age == 60"), "Ada")
+            try realm.setAlias("chief", of: Person.self, to: nil)
+            expectError(.invalidQuery) { people.filter("chief == 'Ada'").count }
+            // It is seen when it is used what a path leads to.
+            try realm.setAlias("wrong", of: Person.self, to: "boss.wings")
+            expectError(.invalidQuery) { people.filter("wrong == 1").count }
+        }
+        try TestRealm.with([QueryLanguageTests.LanguageDog.self]) { realm in
+            expectError(.noSuchClass) { try realm.setAlias("a", of: Person.self, to: "boss") }
+        }
+    }
+
+    @Test
     func `Aggregates by name and by key path; nothing has no average`() throws {
         try withPeople { realm, people in
             #expect(people.min(of: \.age) == 25 && people.max(of: \.age) == 60)

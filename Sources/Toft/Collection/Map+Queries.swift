@@ -50,6 +50,16 @@ extension Map {
         results("distinct").distinct(by: keyPaths)
     }
 
+    /// The first `count` values, in the order of their keys.
+    public func limited(to count: Int) -> Results<Value> {
+        results("limited").limited(to: count)
+    }
+
+    /// All values but the first `count`, in the order of their keys.
+    public func offset(by count: Int) -> Results<Value> {
+        results("offset").offset(by: count)
+    }
+
     /// The least value of a property; nil when there is none.
     public func min<Extreme: MinMaxType>(ofProperty property: String) -> Extreme? {
         aggregate(.minimum, of: property).flatMap { Extreme._scalar(from: $0) }

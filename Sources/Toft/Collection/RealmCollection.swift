@@ -248,6 +248,32 @@ extension RealmCollection {
         distinct(by: keyPaths.map { KeyPathNames.name(of: $0) })
     }
 
+    /// The first `count` elements, or all if there are fewer: live as other results are, so another
+    /// element comes in from behind where one goes. Realm has no such thing. What is asked of the
+    /// results later is asked of these elements alone, and of sorted ones no more than these are
+    /// sorted. A negative count is misuse, with code `.invalidArgument`.
+    public func limited(to count: Int) -> Results<Element> {
+        derived("limited") { core in
+            try core.results.limited(to: Self.natural(count, "limit"))
+        }
+    }
+
+    /// All elements but the first `count`, live as other results are:
+    /// `people.sorted(byKeyPath: "name").offset(by: 20).limited(to: 10)` is the third page of ten.
+    /// Realm has no such thing. A negative count is misuse, with code `.invalidArgument`.
+    public func offset(by count: Int) -> Results<Element> {
+        derived("offset") { core in
+            try core.results.offset(by: Self.natural(count, "offset"))
+        }
+    }
+
+    private static func natural(_ count: Int, _ what: String) throws -> Int {
+        guard count >= 0 else {
+            throw Realm.Error(.invalidArgument, "The \(what) is negative: \(count).")
+        }
+        return count
+    }
+
     private func derived(_ name: String, _ make: (_CollectionCore) throws -> ToftEngine.Results)
         -> Results<Element>
     {
@@ -282,7 +308,8 @@ extension RealmCollection {
 // MARK: Aggregates
 
 extension RealmCollection {
-    /// The least value of a property; nil when there is none. In Toft this and its kin also take a
+    /// The least value of a property; nil when there is none. Of mixed values it is the one that
+    /// sorts first, lists and dictionaries left out. In Toft this and its kin also take a
     /// path over to-one links, "boss.age": objects whose link is nil do not count.
     public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
         aggregate(.minimum, of: property).flatMap { Value._scalar(from: $0) }
@@ -327,8 +354,8 @@ extension RealmCollection {
         average(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
-    /// The least of the values of a property, in the order that sorting gives them; nil when there
-    /// is none.
+    /// The least of the values of a property, in the order that sorting gives them, lists and
+    /// dictionaries left out; nil when there is none. A text is greater than any number.
     public func min(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue?
     where Element: ObjectBase {
         mixedAggregate(.minimum, keyPath)

@@ -120,6 +120,30 @@ extension Realm {
         return .int(Int64(unsafeBitCast(key, to: Int.self)))
     }
 
+    // MARK: Queries
+
+    /// Makes a name stand for a key path in the queries, sorts and aggregates that are asked of a
+    /// class in this realm, or in what is frozen of it later: after
+    /// `try realm.setAlias("chief", of: Person.self, to: "boss.name")`,
+    /// `people.filter("chief == 'Ann'")` is possible. Nothing is stored; nil takes the alias away.
+    /// A property of the same name comes first, a path may hold up to 50 other aliases, and what it
+    /// leads to is seen when it is used. Realm has this in C alone.
+    ///
+    /// Throws `.invalidArgument` for an empty name or path, `.noSuchClass` for a class that is none
+    /// of the realm's, `.readOnly` for a frozen realm.
+    public func setAlias(_ name: String, of type: ObjectBase.Type, to keyPath: String?) throws {
+        do {
+            try session.verify()
+            guard keyPath?.isEmpty != true else {
+                throw EngineError(.invalidArgument, "An alias needs a path; nil takes it away.")
+            }
+            let owner = try session.home(of: type).binding.classID
+            try session.engine.setAlias(name, of: owner, to: keyPath)
+        } catch {
+            throw Realm.Error(wrapping: error)
+        }
+    }
+
     // MARK: Deleting
 
     /// Deletes an object: links to it become nil, lists lose it, what it links to stays, except
