@@ -5,7 +5,7 @@ Builds `Tests/Fuzz` in a copy of the package, instrumented for libFuzzer, which 
 toolchain, and runs it for SECONDS (600) on one core. It begins with the queries of the conformance
 data and with what earlier runs kept in build/fuzz/corpus. A text that ends the program, that takes
 more than ten seconds or two gigabytes is left in build/fuzz/found and ends the run with status 1:
-`build/fuzz/release/QueryFuzz FILE` runs it again.
+the same program with FILE as its argument and TOFT_CONFORMANCE_DATASET runs it again.
 """
 
 import json
@@ -57,7 +57,9 @@ def copy_package() -> None:
     write(COPY / "Package.swift", manifest.replace("\nfor target in package.targets\n", TARGET))
     for name in ["ConformanceData.swift", "Fixtures.swift"]:
         text = (ROOT / "Tests/ToftQueryTests" / name).read_text()
-        text = text.replace("import Testing\n", "").replace("@testable ", "")
+        # What only a test may see it does without.
+        for part in ["import Testing\n", "@testable ", " found.type.canBeIndexed,"]:
+            text = text.replace(part, "")
         write(COPY / "Tests/Fuzz" / name, text)
 
 
@@ -78,6 +80,8 @@ def main() -> None:
     copy_package()
     command = ["swift", "build", "-c", "release", "--package-path", str(COPY)]
     command += ["--scratch-path", str(BUILD), "-Xswiftc", "-sanitize=fuzzer"]
+    # The other linker ends with an internal error of its own.
+    command += ["-Xswiftc", "-use-ld=lld"]
     subprocess.run([*command, "--product", "QueryFuzz"], check=True)
     write_corpus(BUILD / "seeds")
     write(
@@ -90,7 +94,9 @@ def main() -> None:
     options += ["-max_len=400", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"]
     options += [f"-artifact_prefix={BUILD / 'found'}/"]
     program = BUILD / "release/QueryFuzz"
-    run = subprocess.run([program, *options, BUILD / "corpus", BUILD / "seeds"], check=False)
+    environment = {**os.environ, "TOFT_CONFORMANCE_DATASET": str(FIXTURES / "dataset.json")}
+    corpora = [BUILD / "corpus", BUILD / "seeds"]
+    run = subprocess.run([program, *options, *corpora], env=environment, check=False)
     sys.exit(1 if run.returncode else 0)
 
 

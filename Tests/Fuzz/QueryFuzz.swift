@@ -6,8 +6,7 @@ import ToftQuery
 /// code: see `Tests/fuzz.py`. The first byte chooses a class of the conformance data, the rest is
 /// the query. Each text ends in an error with a message, or is accepted; then the text that it
 /// gives of itself is accepted too, and gives itself again. What is small is also run.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
+private func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
     guard let bytes, size > 0 else { return 0 }
     let all = world.classes[Int(bytes[0]) % world.classes.count]
     let text = String(
@@ -30,6 +29,23 @@ public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
     return 0
 }
 
+/// libFuzzer's loop, which makes texts and calls the function with each.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runDriver(
+    _ count: UnsafeMutablePointer<Int32>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
+    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
+) -> Int32
+
+/// The package manager takes the target's name for that of its `main`.
+@_cdecl("QueryFuzz_main")
+public func runFuzzer(
+    _ count: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> Int32 {
+    var (count, arguments) = (count, arguments)
+    return runDriver(&count, &arguments) { testOneInput($0, $1) }
+}
+
 nonisolated(unsafe) private let world = World()
 
 private struct World {
@@ -39,7 +55,7 @@ private struct World {
 
     init() {
         do {
-            let session = try ConformanceData(indexed: true).session
+            let session = try ConformanceData(indexed: false).session
             let found = session.schema.stored.visibleClasses.sorted { $0.name < $1.name }
             classes = try found.map { try session.results(of: $0.id) }
             let person = try session.classHandle(named: "Person").id

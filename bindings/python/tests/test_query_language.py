@@ -115,6 +115,8 @@ def test_the_page_has_examples_of_everything() -> None:
     words += " ENDSWITH CONTAINS LIKE MATCHES [c] [d] [cd] + - * / @count @size @sum @avg @min @max"
     words += " @keys @values @type @links SUBQUERY SORT DISTINCT LIMIT OFFSET SELF [FIRST] [LAST]"
     words += " [SIZE] [*] null nil NaN true YES TRUEPREDICATE FALSEPREDICATE $K0 obj("
+    words += " FILTER SOME .length uuid( oid( binary( B64 0x 25.0 24.5f 2.5e1 inf false NO T9"
+    words += " @00:00 decimal( double( $0 $1 [$0] [0] ['math'] marks.math \\u boss.boss with O1"
     assert [word for word in words.split() if word not in text] == []
 
 
