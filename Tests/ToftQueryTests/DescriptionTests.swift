@@ -117,6 +117,25 @@ import ToftStorage
         #expect(try results.count > 1)
     }
 
+    /// The fuzzer found it: `a**` of an argument became `a*` only when it was read again.
+    @Test func `A pattern that is an argument is written as one that is not`() throws {
+        let data = try ConformanceData(indexed: false)
+        let people = try data.session.results(of: data.session.classHandle(named: "Person").id)
+        for (pattern, text) in [
+            ("a**?*", "a*?*"), ("**", "*"), ("a\\b?", "a\\\\b?"), ("it's", "it\\'s"), ("", ""),
+        ] {
+            let found = try people.filter(
+                "name LIKE $0", arguments: [.value(.string(pattern))])
+            #expect(try found.query() == "name LIKE '\(text)'")
+            let again = try people.filter(found.query())
+            #expect(try again.query() == found.query() && again.keys() == found.keys())
+        }
+        let encoded = try people.filter("name LIKE B64\"Kio/\"").query()
+        #expect(encoded == "name LIKE '*?'")
+        let invalid = try people.filter("name LIKE B64\"/yoq\"").query()
+        #expect(try people.filter(invalid).query() == invalid)
+    }
+
     @Test func `A backslash makes any character a part of a name`() throws {
         let data = try ConformanceData(indexed: false)
         let people = try data.session.results(of: data.session.classHandle(named: "Person").id)

@@ -192,7 +192,8 @@ struct Description {
     }
 
     private mutating func write(_ string: StringLiteral, isPattern: Bool) {
-        if isPattern, let pattern = string.pattern {
+        let isText = String(validating: string.bytes, as: UTF8.self) != nil
+        if isPattern, let pattern = string.pattern ?? (isText ? LikePattern(string.bytes) : nil) {
             text += "'"
             var plain: [UInt8] = []
             for unit in pattern.units {
@@ -208,7 +209,7 @@ struct Description {
             }
             writeEscaped(plain)
             text += "'"
-        } else if String(validating: string.bytes, as: UTF8.self) == nil {
+        } else if !isText {
             text += "B64\"\(Base64.text(string.bytes))\""
         } else {
             text += "'"
