@@ -114,8 +114,8 @@ final class PageReader: Sendable {
         return UnsafeRawBufferPointer(start: base + ExtentHeader.size, count: length)
     }
 
-    /// Calls `body` with the bytes of a long value, which nobody keeps. Where memory is filled, that
-    /// of an encrypted file does not stay there.
+    /// Calls `body` with the bytes of a long value, which nobody keeps. Where memory is filled,
+    /// that of an encrypted file does not stay there.
     func withBlob<Value>(_ ref: Ref, _ body: (UnsafeRawBufferPointer) -> Value)
         throws(StorageError) -> Value
     {
