@@ -1130,7 +1130,9 @@ TOFT_API toft_status toft_realm_object_count(
 TOFT_API toft_status toft_migration_versions(
     toft_migration *migration, uint64_t *out_old, uint64_t *out_new);
 
-/* The database as it was, frozen, with all classes of the file. `out_realm`: release it. */
+/* The database as it was, frozen, with all classes of the file. Unlike other frozen realms it is
+   for one thread at a time. Where much was read of an encrypted file, toft_realm_refresh gives the
+   memory back, and what the realm has lent ends. `out_realm`: release it. */
 TOFT_API toft_status toft_migration_old_realm(toft_migration *migration, toft_realm **out_realm);
 
 /* The database as it is to be, in a write transaction, which the callback can neither commit nor

@@ -22,8 +22,7 @@ public func toft_migration_old_realm(
     entry(migration) { () throws(EngineError) in
         let migration = try ResolvedHandle(migration: migration).box.migration
         let out = try Argument.out(out_realm, "out_realm")
-        let owner = HandleOwner(thread: nil, isShared: true, migration.old.interruption)
-        out.pointee = try HandleTable.shared.make(.realm, RealmBox(migration.old), owner: owner)
+        out.pointee = try RealmBox.handle(of: migration.old)
     }
 }
 

@@ -12,7 +12,8 @@ struct Dump: ParsableCommand {
             The first line is the schema, with the counters of auto-incremented keys. Each \
             further line is an object, with its class as `_class` and its key as `_key`; links \
             are keys of their targets. Where a property has such a name, the class or the key has \
-            one `_` more. All is of one version, also while others write.
+            one `_` more. All is of one version, also while others write. Classes and properties \
+            that the file keeps and no program declares any more are there, too.
             """)
 
     @Argument(help: "The database file.", completion: .file())
@@ -22,7 +23,7 @@ struct Dump: ParsableCommand {
 
     func run() throws {
         try reportingErrors {
-            let session = try FileArgument.open(file, key)
+            let session = try FileArgument.open(file, showsHidden: true, key)
             let classes = session.schema.visibleClasses
             var counters: [(String, JSONValue)] = []
             for owner in classes {
@@ -45,6 +46,7 @@ struct Dump: ParsableCommand {
             for owner in written {
                 let objects = try session.results(of: owner.id)
                 for index in 0..<(try objects.count) {
+                    try session.giveBackMemory()
                     Output.print(try json.object(objects.object(at: index), of: owner))
                     try Output.check()
                     done += 1

@@ -29,9 +29,10 @@ extension FileArgument {
 
     static func open(
         _ file: String, usesMapping: Bool = true, mode: Configuration.Mode = .readOnly,
-        _ key: KeyArgument
+        showsHidden: Bool = false, _ key: KeyArgument
     ) throws -> Session {
         var configuration = Configuration(location: .file(path: file), mode: mode)
+        configuration.showsHidden = showsHidden
         configuration.usesMapping = usesMapping
         configuration.encryptionKey = try key.key()
         return try Session.open(configuration)

@@ -82,6 +82,7 @@ struct ObjectPrinter {
         defer { progress.finish() }
         for index in 0..<count {
             try Output.check()
+            try results.session.giveBackMemory()
             try body(try json.object(results.object(at: index), of: owner))
             progress.advance(to: index + 1)
         }

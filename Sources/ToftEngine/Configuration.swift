@@ -26,6 +26,9 @@ package struct Configuration: Sendable {
     package var mode: Mode
     /// The classes wanted. Nil: those that the file has.
     package var schema: Schema?
+    /// Whether, without a schema, classes and properties are seen, too, that the file keeps and no
+    /// program declares any more.
+    package var showsHidden = false
     /// The version that the caller gives its schema; nil leaves the file's.
     package var schemaVersion: UInt64?
     /// How long opening waits for other processes, and `beginWrite` for other writers. Nil: as long

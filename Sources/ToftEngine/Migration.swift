@@ -13,7 +13,8 @@ package final class Migration {
     /// Changes values, or says why not.
     package typealias Handler = @Sendable (Migration) throws(EngineError) -> Void
 
-    /// The database as it was, with all classes that it has; frozen.
+    /// The database as it was, with all classes that it has; frozen, for one thread at a time. Its
+    /// `refresh` gives back what has been read into memory.
     package let old: Session
     package var oldVersion: UInt64 { schema.oldVersion }
     package let newVersion: UInt64
@@ -161,7 +162,9 @@ package final class Migration {
         let snapshot = try storage { () throws(StorageError) in try database.store.beginRead() }
         let view = try model { () throws(ModelError) in try ModelView(snapshot) }
         database.join()
-        old = Session(database: database, configuration: configuration, at: view, isFrozen: true)
+        old = Session(
+            database: database, configuration: configuration, at: view, isFrozen: true,
+            isOfMigration: true)
     }
 
     // MARK: The handler's side
@@ -225,7 +228,8 @@ package final class Migration {
     }
 
     /// Calls `body` with each object of a class: as it was, and as it is unless it has been deleted
-    /// meanwhile. Of a class that was not there, with those that the migration has created.
+    /// meanwhile. What it lends of an object as it was ends with the next one. Of a class that was
+    /// not there, with those that the migration has created.
     package func enumerate(
         _ className: String, _ body: (ObjectHandle?, ObjectHandle?) throws(EngineError) -> Void
     ) throws(EngineError) {
@@ -239,6 +243,7 @@ package final class Migration {
         }
         let results = try old.results(of: was.id)
         for index in 0..<(try results.count) {
+            try old.giveBackMemory()
             let before = try results.object(at: index)
             guard now != nil else {
                 try body(before, nil)

@@ -8,7 +8,7 @@ extension Session {
     /// sharing it does not close it.
     package func frozen() throws(EngineError) -> Session {
         try check()
-        if isFrozen { return self }
+        if isFrozen, !isOfMigration { return self }
         var configuration = configuration
         configuration.confinement = .caller
         database.join()

@@ -97,7 +97,8 @@ extension Session {
             let schema = try ModelSchema.open(
                 database.store, declared: configuration.schema,
                 version: configuration.schemaVersion,
-                isReadOnly: configuration.mode == .readOnly, timeoutMilliseconds: timeout,
+                isReadOnly: configuration.mode == .readOnly,
+                showsHidden: configuration.showsHidden, timeoutMilliseconds: timeout,
                 calls: configuration.schemaCalls)
             let snapshot = try stored { () throws(StorageError) in try database.store.beginRead() }
             return try ModelView(snapshot, declared: configuration.schema, previous: schema)

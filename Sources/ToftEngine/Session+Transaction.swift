@@ -215,12 +215,26 @@ extension Session {
     @discardableResult
     package func refresh() throws(EngineError) -> Bool {
         try check()
-        guard transaction == nil, handlerDepth == 0, !isFrozen else { return false }
+        guard transaction == nil, handlerDepth == 0, !isFrozen else {
+            if isOfMigration { try giveBackMemory() }
+            return false
+        }
         let isNewer = database.store.latestVersion != base.snapshot.version
         let prepared = moveForward(
             to: isNewer || base.snapshot.fillsMemory ? try newestView() : base)
         if let prepared { deliver(prepared) }
         return isNewer
+    }
+
+    /// Gives back what has been read into memory, where that is much, without leaving the version:
+    /// nothing that was lent may be used afterwards. Not for what several threads use, nor in a
+    /// write transaction.
+    package func giveBackMemory() throws(EngineError) {
+        try check()
+        guard transaction == nil,
+            let view = try model({ () throws(ModelError) in try base.again() })
+        else { return }
+        move(to: view)
     }
 
     /// Goes to a version, and works out on this thread what the observers are to be told. Within a

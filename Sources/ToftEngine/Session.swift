@@ -12,7 +12,8 @@ package import ToftStorage
 /// 3. All calls come on its own thread, or one after the other where it is confined to the caller.
 ///    Its last reference may go on any thread.
 /// 4. `counters` knows of everything that may change what is read.
-/// 5. A frozen session never moves, and any thread may use it: see `frozen`.
+/// 5. A frozen session never moves, and any thread may use it: see `frozen`. That of a migration
+///    belongs to one thread, which may have it give memory back: see `refresh`.
 /// 6. The variables with `@exclusivity(unchecked)` are read in every call.
 package final class Session {
     /// Where it belongs; after `close`, nowhere.
@@ -20,6 +21,8 @@ package final class Session {
     package let configuration: Configuration
     /// Whether it shows one version for ever.
     package let isFrozen: Bool
+    /// Whether it is the frozen one of a migration, which one thread at a time uses.
+    let isOfMigration: Bool
     let owner: ThreadToken?
 
     /// The version that the session stands at. Changed by `move` alone.
@@ -63,10 +66,12 @@ package final class Session {
 
     init(
         database: Database, configuration: Configuration, at base: ModelView,
-        isFrozen: Bool = false, interruption: Interruption = Interruption()
+        isFrozen: Bool = false, isOfMigration: Bool = false,
+        interruption: Interruption = Interruption()
     ) {
         self.interruption = interruption
         self.isFrozen = isFrozen
+        self.isOfMigration = isOfMigration
         self.database = database
         self.configuration = configuration
         self.base = base

@@ -27,6 +27,16 @@ package final class Reservation: @unchecked Sendable {
     /// Gives the memory of all of it back to the system; it reads as zeros afterwards. Needs that
     /// nobody uses it.
     package func discard() { platform_discard_memory(base, byteCount) }
+
+    /// The same for a part, of which pages of memory that lie in it whole are given back.
+    package func discard(_ part: UnsafeMutableRawBufferPointer) {
+        guard let address = part.baseAddress else { return }
+        let mask = UInt(Machine.memoryPageSize - 1)
+        let start = (UInt(bitPattern: address) + mask) & ~mask
+        let end = (UInt(bitPattern: address) + UInt(part.count)) & ~mask
+        guard end > start, let whole = UnsafeMutableRawPointer(bitPattern: start) else { return }
+        platform_discard_memory(whole, Int(end - start))
+    }
 }
 
 /// Numbers of the machine.

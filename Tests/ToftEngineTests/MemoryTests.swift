@@ -13,6 +13,79 @@ import ToftTestKit
         "\(number) " + String(repeating: "n", count: 300)
     }
 
+    /// What one call reads is more than memory is to hold: as much is there as before the call, and
+    /// the rest was given back meanwhile.
+    @Test func `Calls that read all of an encrypted file do not keep it in memory`() throws {
+        let key = try [UInt8](0..<64).withUnsafeBytes { try EncryptionKey($0) }
+        let memory = MemoryFile(name: "memory")
+        try Store.format(memory, encryptionKey: key)
+        func open() throws -> Store {
+            try Store.open(
+                on: WrappedFile(memory), coordinator: try Coordinator.inMemory(),
+                encryptionKey: key, keptBytes: Self.keptPages * Page.size)
+        }
+        var configuration = Configuration(
+            location: .memory(name: "not looked at"),
+            schema: Schema([ClassSchema("Note", [PropertySchema("text", .string)])]),
+            schemaVersion: 1)
+        let long = String(repeating: "long ", count: 4_000)
+        let filling = try open()
+        let filler = try Session.open(on: filling, configuration)
+        let note = try filler.classHandle(named: "Note")
+        let text = try model { () throws(ModelError) in try note.property(named: "text").id }
+        try filler.beginWrite()
+        for number in 0..<400 { try filler.create(note.id, [(text, .string("\(number) " + long))]) }
+        try filler.commit()
+        try filler.close()
+        try filling.close()
+
+        let store = try open()
+        let session = try Session.open(on: store, configuration)
+        @Sendable func expectLittle(_ call: String) {
+            #expect(store.file.bufferedPages < 2 * Self.keptPages, "\(call)")
+        }
+        let notes = try session.results(of: note.id)
+        for _ in 0..<2 {
+            #expect(try notes.filter("text CONTAINS 'short' OR text BEGINSWITH '399 '").count == 1)
+            expectLittle("a count")
+            #expect(try notes.filter("text CONTAINS 'short' OR text BEGINSWITH '7 '").keys() == [7])
+            expectLittle("a query")
+        }
+        #expect(try session.checkEverything().problems == [])
+        expectLittle("a check")
+        try withTemporaryDatabase { file in
+            try session.writeCopy(to: file.path)
+            expectLittle("a copy")
+        }
+        #expect(try notes.object(at: 399).value(text) == .string("399 " + long))
+        try session.close()
+
+        configuration.schemaVersion = 2
+        configuration.schema = Schema([ClassSchema("Note", [PropertySchema("text", .data)])])
+        configuration.migration = { migration throws(EngineError) in
+            var kept: [ObjectHandle] = []
+            try migration.enumerate("Note") { old, new throws(EngineError) in
+                guard let old, let new, case .string(let value) = try old.value(text) else {
+                    return
+                }
+                let data = try model { () throws(ModelError) in
+                    try new.owner.property(named: "text").id
+                }
+                try new.set(data, .data(Array(value.utf8.prefix(8))))
+                kept.append(old)
+                expectLittle("a migration")
+            }
+            // What was kept of it still shows what there was.
+            #expect(try kept.first?.value(text) == .string("0 " + long))
+            #expect(try kept.last?.value(text) == .string("399 " + long))
+        }
+        let migrated = try Session.open(on: store, configuration)
+        #expect(try migrated.count(of: note.id) == 400)
+        #expect(try migrated.checkEverything().problems == [])
+        try migrated.close()
+        try store.close()
+    }
+
     @Test(arguments: [false, true])
     func `A refresh gives back what was read, where that is much`(isEncrypted: Bool) throws {
         let bytes = [UInt8](0..<64)

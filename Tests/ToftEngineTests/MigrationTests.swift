@@ -475,6 +475,76 @@ private func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, Stri
         }
     }
 
+    @Test func `A class that is not declared any more stays until its data is deleted`() throws {
+        try withTemporaryDatabase { file in
+            try History.fill(file.path)
+            func open(_ names: [String], version: UInt64, deleting gone: String? = nil) throws
+                -> Session
+            {
+                // An inverse link would need the other class.
+                var classes = History.schema(1).classes.filter { names.contains($0.name) }
+                for index in classes.indices {
+                    classes[index].properties.removeAll { $0.type == .linkingObjects }
+                }
+                var configuration = Configuration(
+                    location: .file(path: file.path), schema: Schema(classes),
+                    schemaVersion: version)
+                configuration.migration = { migration throws(EngineError) in
+                    if let gone { #expect(try migration.deleteData(gone)) }
+                }
+                return try Session.open(configuration)
+            }
+            try open(["Person"], version: 2).close()
+            let again = try open(["Person", "Dog"], version: 3)
+            #expect(try History.dump(again) == History.expected[1])
+            try again.expectSound()
+            try again.close()
+            try open(["Person"], version: 4, deleting: "Dog").close()
+            let last = try open(["Person", "Dog"], version: 5)
+            #expect(try last.count(of: last.classHandle(named: "Dog").id) == 0)
+            #expect(try last.count(of: last.classHandle(named: "Person").id) == 2)
+            try last.expectSound()
+        }
+    }
+
+    @Test func `An optional property that becomes required is a new one`() throws {
+        try withTemporaryDatabase { file in
+            func open(optional: Bool, version: UInt64, _ handler: Migration.Handler? = nil) throws
+                -> Session
+            {
+                var configuration = Configuration(
+                    location: .file(path: file.path),
+                    schema: Schema([
+                        ClassSchema("Note", [PropertySchema("text", .string, isOptional: optional)])
+                    ]), schemaVersion: version)
+                configuration.migration = handler
+                return try Session.open(configuration)
+            }
+            let session = try open(optional: true, version: 1)
+            try session.beginWrite()
+            _ = try session.make("Note", ["text": .string("kept")])
+            _ = try session.make("Note", [:])
+            try session.commit()
+            let before = try History.dump(session)
+            try session.close()
+
+            #expect(throws: EngineError.self) { try open(optional: false, version: 2) }
+            let refused = #expect(throws: EngineError.self) {
+                try open(optional: false, version: 2) { migration throws(EngineError) in
+                    try migration.renameProperty("Note", "text", to: "text")
+                }
+            }
+            #expect(refused?.code == .invalidArgument)
+            let untouched = try open(optional: true, version: 1)
+            #expect(try History.dump(untouched) == before)
+            try untouched.close()
+
+            let after = try open(optional: false, version: 2) { _ in }
+            #expect(try History.dump(after) == ["Note text=''", "Note text=''"])
+            try after.expectSound()
+        }
+    }
+
     @Test func `The transaction of a migration can't be ended by its handler`() throws {
         try withTemporaryDatabase { file in
             try History.fill(file.path)

@@ -155,6 +155,22 @@ struct ConfigurationTests {
     }
 
     @Test
+    func `A file of a later format is refused`() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            try autoreleased { _ = try Realm(configuration: configuration(url)) }
+            let content = try Data(contentsOf: url)
+            var later = content
+            for page in [0, 1] { later[page * 4096 + 8] = 99 }
+            try later.write(to: url)
+            expectError(.unsupportedFormat) { try Realm(configuration: configuration(url)) }
+            #expect(try Data(contentsOf: url) == later)
+            try content.write(to: url)
+            try TestRealm.check(try Realm(configuration: configuration(url)))
+        }
+    }
+
+    @Test
     func `A file of a higher schema version is refused`() throws {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("a.realm")

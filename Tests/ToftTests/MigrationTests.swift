@@ -438,6 +438,72 @@ struct MigrationTests {
     }
 
     @Test
+    func `A class that is not declared any more stays until its data is deleted`() throws {
+        try withOldFile { url in
+            func open(_ version: UInt64, _ types: [ObjectBase.Type], deleting gone: String? = nil)
+                throws -> Realm
+            {
+                try Realm(
+                    configuration: Realm.Configuration(
+                        fileURL: url, schemaVersion: version,
+                        migrationBlock: { migration, _ in
+                            if let gone { #expect(migration.deleteData(forType: gone)) }
+                        }, objectTypes: types))
+            }
+            try autoreleased { _ = try open(2, [Old.Person.self]) }
+            try autoreleased {
+                let realm = try open(3, [Old.Person.self, Old.Dog.self])
+                #expect(realm.objects(Old.Dog.self).first?.owner?.name == "Ada")
+                try TestRealm.check(realm)
+            }
+            try autoreleased { _ = try open(4, [Old.Person.self], deleting: "Dog") }
+            let realm = try open(5, [Old.Person.self, Old.Dog.self])
+            #expect(realm.objects(Old.Dog.self).isEmpty)
+            #expect(realm.objects(Old.Person.self).count == 2)
+            try TestRealm.check(realm)
+        }
+    }
+
+    @Test
+    func `An optional property that becomes required is a new one`() throws {
+        enum Loose {
+            final class Note: Object {
+                @Persisted var text: String?
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+        }
+        enum Strict {
+            final class Note: Object {
+                @Persisted var text: String
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+        }
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            func open(_ version: UInt64, _ type: ObjectBase.Type, _ block: MigrationBlock? = nil)
+                throws -> Realm
+            {
+                try Realm(
+                    configuration: Realm.Configuration(
+                        fileURL: url, schemaVersion: version, migrationBlock: block,
+                        objectTypes: [type]))
+            }
+            try autoreleased {
+                let realm = try open(1, Loose.Note.self)
+                try realm.write { realm.add(Loose.Note(value: ["text": "kept"])) }
+            }
+            #expect(throws: Realm.Error.self) { try open(2, Strict.Note.self) }
+            try autoreleased {
+                let realm = try open(1, Loose.Note.self)
+                #expect(realm.objects(Loose.Note.self).first?.text == "kept")
+            }
+            let realm = try open(2, Strict.Note.self) { _, _ in }
+            #expect(realm.objects(Strict.Note.self).map(\.text) == [""])
+            try TestRealm.check(realm)
+        }
+    }
+
+    @Test
     func `A property can be renamed by a name for the meantime`() throws {
         try withOldFile { url in
             let realm = try Realm(

@@ -215,6 +215,20 @@ struct MisuseTests {
     }
 
     @Test
+    func `The end of a transaction that did not begin`() async {
+        let result = await #expect(
+            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+        ) {
+            let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
+            // A commit throws; what can't throw stops the process.
+            do { try realm.commitWrite() } catch let error as Realm.Error
+                where error.code == .notInTransaction
+            { realm.cancelWrite() }
+        }
+        expectStop(result, .notInTransaction)
+    }
+
+    @Test
     func `Observing where no run loop is running`() async {
         let result = await #expect(
             processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]

@@ -11,7 +11,7 @@ package import ToftStorage
 /// without null, and no two rows the same values; 10. the copy of the schema, unless it is of an
 /// earlier generation, is the schema.
 package struct ModelCheck {
-    private let view: ModelView
+    private var view: ModelView
     private var problems: [String] = []
     /// At most this many problems are reported.
     private static let limit = 100
@@ -67,7 +67,7 @@ package struct ModelCheck {
     }
 
     private mutating func checkRows(_ owner: ClassHandle) throws(ModelError) {
-        let table = try view.table(owner)
+        var table = try view.table(owner)
         var entries = ContiguousArray(repeating: 0, count: owner.properties.count)
         var uniqueEntries = ContiguousArray(repeating: 0, count: owner.uniques.count)
         var rank = 0
@@ -76,7 +76,8 @@ package struct ModelCheck {
             let (cluster, first) = try stored { () throws(StorageError) in
                 try table.cluster(atRank: rank)
             }
-            for row in first..<cluster.count {
+            var row = first
+            while row < cluster.count {
                 checkKey(cluster.keys[row], table, owner)
                 if owner.isEmbedded { try checkOwner(of: cluster.keys[row], owner) }
                 for (index, constraint) in owner.uniques.enumerated() {
@@ -85,8 +86,14 @@ package struct ModelCheck {
                 for (position, property) in owner.properties.enumerated() where property.isStored {
                     entries[position] += try checkProperty(property, cluster, row, owner)
                 }
+                row += 1
+                if view.isFilled { break }
             }
-            rank += cluster.count - first
+            rank += row - first
+            if let next = try view.again() {
+                view = next
+                table = try view.table(owner)
+            }
         }
         for (index, constraint) in owner.uniques.enumerated() {
             try checkUnique(constraint, entries: uniqueEntries[index])

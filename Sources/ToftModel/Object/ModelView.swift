@@ -31,6 +31,20 @@ package final class ModelView: Sendable {
         slots = TreeSlots(tableCount: schema.classes.count, treeCount: schema.slotCount)
     }
 
+    /// Whether what was read fills its memory, and `again` would give other memory.
+    package var isFilled: Bool {
+        unflushed == nil && snapshot.fillsMemory && snapshot.canBeReadAgain
+    }
+
+    /// The same version with other memory, where this view's has been filled by what was read of an
+    /// encrypted or buffered file; nil where it has not, or has to stay. What the view has lent
+    /// stays as long as the view.
+    package func again() throws(ModelError) -> ModelView? {
+        guard isFilled else { return nil }
+        return try ModelView(
+            try stored { () throws(StorageError) in try snapshot.again() }, previous: schema)
+    }
+
     // MARK: Trees
 
     /// The table of a class, for scans: column ids are property ids, row keys object keys.

@@ -12,6 +12,20 @@ extension StoredSchema {
         }
         return seen
     }
+
+    /// All that the file holds: what an opening with fewer classes and a higher version has hidden
+    /// too, but not what a migration has retired.
+    func revealed() -> StoredSchema {
+        var seen = self
+        for index in seen.classes.indices where !seen.classes[index].isRetired {
+            seen.classes[index].isHidden = false
+            for position in seen.classes[index].properties.indices
+            where !seen.classes[index].properties[position].isRetired {
+                seen.classes[index].properties[position].isHidden = false
+            }
+        }
+        return seen
+    }
 }
 
 extension StoredClass {

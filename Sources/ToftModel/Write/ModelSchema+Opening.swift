@@ -7,15 +7,18 @@ extension ModelSchema {
     ///
     /// A database that is read only, by itself or for the caller, isn't added to: what only costs
     /// speed (indexes) is done without, what is missing is an error. No version: the file's holds.
+    ///
+    /// - Parameter showsHidden: whether who declares nothing sees what others have hidden.
     package static func open(
         _ store: Store, declared: Schema?, version: UInt64?, isReadOnly: Bool = false,
-        timeoutMilliseconds: Int = -1, calls: SchemaCalls = SchemaCalls()
+        showsHidden: Bool = false, timeoutMilliseconds: Int = -1,
+        calls: SchemaCalls = SchemaCalls()
     ) throws(ModelError) -> ModelSchema {
         try declared?.validate()
         let snapshot = try ToftModel.stored { () throws(StorageError) in try store.beginRead() }
         defer { snapshot.release() }
         let found = try SchemaTree.read(snapshot)
-        guard let declared else { return ModelSchema(found) }
+        guard let declared else { return ModelSchema(showsHidden ? found.revealed() : found) }
         let plan = try found.plan(for: declared, version: version ?? found.version)
         if plan.isEmpty { return ModelSchema(found, declared: declared) }
         if store.isReadOnly || isReadOnly {

@@ -11,12 +11,16 @@ package enum QueryBase: Sendable {
 }
 
 /// One run of a plan over one base and one version. Used by one thread, for one answer.
+///
+/// Of an encrypted file a run may decrypt more than memory is to hold. One that finds nothing but
+/// keys, or their number, goes on with other memory then (`renew`): what it has read before is
+/// given back.
 final class Execution {
     private let plan: QueryPlan
     private let base: QueryBase
-    private let source: DataSource
-    private let compiler: Compiler
-    private let reader: ClassReader
+    private var source: DataSource
+    private var compiler: Compiler
+    private var reader: ClassReader
     private let probe = InterruptProbe.current ?? .never
     /// What has been read so far.
     private(set) var tally = Tally()
@@ -56,7 +60,7 @@ final class Execution {
         let (rows, filter) = try lastRows()
         if case .all = rows, filter.isEmpty { return reader.table.rowCount }
         var count = 0
-        try forEachBatch(rows, filter) { _, passing in
+        try forEachBatch(rows, filter, keepsMemory: false) { _, passing in
             count += passing.count
             return true
         }
@@ -131,7 +135,7 @@ final class Execution {
         }
         var found: [Int64] = []
         guard limit > 0 else { return found }
-        try forEachBatch(rows, filter) { batch, passing in
+        try forEachBatch(rows, filter, keepsMemory: false) { batch, passing in
             var passingRows = passing.rows
             while let row = passingRows.next() {
                 found.append(batch.keys[row])
@@ -187,21 +191,56 @@ final class Execution {
 
     /// Calls `body` with batches of the base and the rows of them that pass all of `filter`, until
     /// it returns false.
+    /// - Parameter keepsMemory: whether `body` keeps what lies in the file.
     private func forEachBatch(
-        _ rows: QueryBase, _ filter: [BoundPredicate],
+        _ rows: QueryBase, _ filter: [BoundPredicate], keepsMemory: Bool = true,
         where isNeedless: (ClusterView) throws(StorageError) -> Bool = { _ in false },
         _ body: (RowBatch, Selection) throws(ModelError) -> Bool
     ) throws(ModelError) {
+        var next = Position()
+        while try forEachBatch(rows, filter, from: &next, keepsMemory, isNeedless, body) {
+            try renew()
+        }
+    }
+
+    /// Where the walk over a base goes on.
+    private struct Position {
+        /// Of the base `all`: the first key.
+        var key = Int64.min
+        /// Of keys: the index.
+        var index = 0
+    }
+
+    /// Goes on with memory that is not filled.
+    private func renew() throws(ModelError) {
+        guard let view = try source.view.again() else { return }
+        let next = DataSource(view)
+        next.baseCount = source.baseCount
+        reader = try next.reader(plan.classID)
+        compiler = Compiler(source: next)
+        source = next
+    }
+
+    /// The same from a position on, to the end or to where memory is filled: then it is true.
+    private func forEachBatch(
+        _ rows: QueryBase, _ filter: [BoundPredicate], from position: inout Position,
+        _ keepsMemory: Bool, _ isNeedless: (ClusterView) throws(StorageError) -> Bool,
+        _ body: (RowBatch, Selection) throws(ModelError) -> Bool
+    ) throws(ModelError) -> Bool {
         let predicate =
             filter.isEmpty
             ? nil : try compiler.predicate(filter.count == 1 ? filter[0] : .and(filter))
         let batch = RowBatch(reader)
+        let view = source.view
+        var isFilled = false
         switch rows {
         case .all:
             var failure: ModelError?
             let zones = plan.zones
+            let first = position.key
+            var last = first
             do {
-                try reader.table.forEachCluster { cluster throws(StorageError) in
+                try reader.table.forEachCluster(from: first) { cluster throws(StorageError) in
                     if isInterrupted {
                         failure = .storage(.interrupted)
                         return false
@@ -217,19 +256,24 @@ final class Execution {
                     do throws(ModelError) {
                         let rows = batch.rows
                         let passing = try predicate?.evaluate(batch, wanted: rows) ?? rows
-                        return try body(batch, passing & rows)
+                        guard try body(batch, passing & rows) else { return false }
                     } catch {
                         failure = error
                         return false
                     }
+                    if keepsMemory || !view.isFilled { return true }
+                    last = batch.keys[batch.count &- 1]
+                    isFilled = last < .max
+                    return !isFilled
                 }
             } catch {
                 throw .storage(error)
             }
             if let failure { throw failure }
+            position.key = last &+ 1
         case .keys(let keys):
-            var start = 0
-            while start < keys.count {
+            var start = position.index
+            while start < keys.count, !isFilled {
                 if isInterrupted { throw .storage(.interrupted) }
                 batch.clear()
                 while start < keys.count, !batch.isFull {
@@ -240,8 +284,11 @@ final class Execution {
                 if predicate != nil || plan.readsKeys { tally.rows &+= batch.count }
                 let present = batch.rows.subtracting(batch.absent)
                 let passing = try predicate?.evaluate(batch, wanted: present) ?? present
-                if try !body(batch, passing & present) { return }
+                if try !body(batch, passing & present) { return false }
+                isFilled = !keepsMemory && view.isFilled
             }
+            position.index = start
         }
+        return isFilled
     }
 }

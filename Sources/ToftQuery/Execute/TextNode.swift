@@ -80,14 +80,11 @@ final class TextNode: PredicateNode {
     private func isFound(_ texts: BytesColumn, _ index: Int, _ quick: TextMatcher.Quick)
         throws(StorageError) -> Bool
     {
-        let text: UnsafeRawBufferPointer
         if let near = texts.near(index) {
-            if let verdict = quick.verdict(near) { return verdict }
-            text = near
-        } else {
-            text = texts.coding == nil ? try texts[index] : try texts.text(index)
+            return quick.verdict(near) ?? (matcher.matches(near) != isInverted)
         }
-        return matcher.matches(text) != isInverted
+        if texts.coding != nil { return matcher.matches(try texts.text(index)) != isInverted }
+        return try texts.reading(index) { matcher.matches($0) } != isInverted
     }
 
     /// Tests each text of a coded column once.

@@ -35,7 +35,8 @@ package struct StoreCheck {
 
     /// Checks the version of a snapshot. O(file).
     package static func run(_ snapshot: Snapshot) -> CheckReport {
-        var check = StoreCheck(snapshot)
+        // What can't be read is told by the check.
+        var check = StoreCheck((try? snapshot.forOneWalk()) ?? snapshot)
         check.run()
         return check.report
     }

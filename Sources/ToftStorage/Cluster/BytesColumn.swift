@@ -164,6 +164,23 @@ public struct BytesColumn {
         return cell.isExternal ? try external(bytes) : bytes
     }
 
+    /// Calls `body` with the bytes of a row of a column that is not coded, which nobody keeps: a
+    /// long value need not stay in memory.
+    package func reading<Value>(_ row: Int, _ body: (UnsafeRawBufferPointer) -> Value)
+        throws(StorageError) -> Value
+    {
+        let cell = HeapCell(raw: cells.uint32(at: row &* 4))
+        guard cell.isExternal, cell.offset >= low, cell.offset &+ cell.length <= high else {
+            return body(try bytes(cell))
+        }
+        let stored = UnsafeRawBufferPointer(start: base + cell.offset, count: cell.length)
+        return try pages._withUnsafeGuaranteedRef { pages in
+            Result { () throws(StorageError) in
+                try pages.withBlob(try Ref(blob: stored, page: page), body)
+            }
+        }.get()
+    }
+
     private var outside: StorageError {
         .corrupt(page: page, reason: "a cell lies outside its column's heap")
     }

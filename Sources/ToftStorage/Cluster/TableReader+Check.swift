@@ -70,6 +70,7 @@ private struct ClusterWalker: LeafWalker {
             } else if cell.isExternal {
                 let blob = try Ref(blob: bytes, page: cluster.page)
                 _ = try pages.blob(blob)
+                pages.leave(blob)
                 try visitor.visit(blob, as: .blob)
             }
         }

@@ -42,21 +42,28 @@ struct Meta: Equatable {
         self.identity = identity
     }
 
+    /// The format that a page names which begins as a meta does; nil where it does not.
+    static func format(of page: UnsafeRawBufferPointer) -> UInt32? {
+        guard page.count == Page.size, let base = page.baseAddress,
+            MetaLayout.magicBytes.indices.allSatisfy({
+                page[MetaLayout.magic + $0] == MetaLayout.magicBytes[$0]
+            })
+        else { return nil }
+        return UInt32(truncatingIfNeeded: base.uint32(at: MetaLayout.formatVersion))
+    }
+
     /// Nil where the page is no valid meta. Throws where it is a valid one that this build must not
     /// touch.
     init?(validating page: UnsafeRawBufferPointer, in slot: PageNumber, path: String)
         throws(StorageError)
     {
         guard page.count == Page.size, let base = page.baseAddress,
-            MetaLayout.magicBytes.indices.allSatisfy({
-                page[MetaLayout.magic + $0] == MetaLayout.magicBytes[$0]
-            })
+            let format = Self.format(of: page)
         else { return nil }
         guard Checksum.of(base, count: MetaLayout.checksum) == base.uint64(at: MetaLayout.checksum)
         else {
             return nil
         }
-        let format = UInt32(truncatingIfNeeded: base.uint32(at: MetaLayout.formatVersion))
         guard format == MetaLayout.currentFormat else {
             throw .unsupportedFormat(path: path, found: format, feature: "format version \(format)")
         }

@@ -91,6 +91,7 @@ extension ElementBlock {
             }
             let ref = Ref(decoding: base)
             _ = try pages.blob(ref)
+            pages.leave(ref)
             try visitor.visit(ref, as: .blob)
         }
     }

@@ -22,6 +22,8 @@ package import ToftPlatform
 /// 5. `buffered`: memory holds at most what the open snapshots have read. When the last of the
 ///    process goes and more than `keptBytes` are filled, all is given back. Where there is always
 ///    one, those that are opened when more is filled have other memory (`forSnapshot`).
+/// 6. Who walks over all of an encrypted file has memory of its own (`forOneWalk`), and gives back
+///    each extent that it has left behind (`giveBack`).
 ///
 /// `@unchecked Sendable`: an entry of `regions` is published by its atomic word of `presentPages`.
 package final class MappedFile: @unchecked Sendable {
@@ -38,6 +40,8 @@ package final class MappedFile: @unchecked Sendable {
     package let isBuffered: Bool
     /// Nil where the file is plain. An encrypted one is buffered.
     let cipher: Cipher?
+    /// Whether its memory belongs to one walk, which gives back extents.
+    let isOfOneWalk: Bool
     /// An entry is filled once; readers see it through the release of its `presentPages`.
     private let regions: UnsafeMutablePointer<Region>
     private let presentPages: UnsafeMutablePointer<Atomic<Int>>
@@ -62,8 +66,9 @@ package final class MappedFile: @unchecked Sendable {
     /// - Parameter keptBytes: what a buffered file keeps in memory when no snapshot is open.
     package init(
         _ file: any StorageFile, isBuffered: Bool = false, cipher: Cipher? = nil,
-        keptBytes: Int = MappedFile.defaultKeptBytes
+        keptBytes: Int = MappedFile.defaultKeptBytes, isOfOneWalk: Bool = false
     ) {
+        self.isOfOneWalk = isOfOneWalk
         self.file = file
         self.isBuffered = isBuffered || cipher != nil
         self.cipher = cipher
@@ -100,7 +105,20 @@ package final class MappedFile: @unchecked Sendable {
 
     /// The same file with a mapping of its own, as another process has it.
     func reopened() -> MappedFile {
-        MappedFile(file, isBuffered: isBuffered, cipher: cipher)
+        MappedFile(file, isBuffered: isBuffered, cipher: cipher, isOfOneWalk: isOfOneWalk)
+    }
+
+    /// The file with other memory, a quarter as much, for one snapshot: it takes the place of
+    /// another of the same version, whose memory is filled.
+    func forSnapshotAgain() -> MappedFile {
+        MappedFile(file, isBuffered: true, cipher: cipher, keptBytes: keptBytes / 4)
+    }
+
+    /// The file with memory for a walk of one thread over much of it; where the file is plain, with
+    /// the memory that it has.
+    func forOneWalk() -> MappedFile {
+        if cipher == nil || isOfOneWalk { return self }
+        return MappedFile(file, cipher: cipher, isOfOneWalk: true)
     }
 
     // MARK: Pages
@@ -272,7 +290,8 @@ package final class MappedFile: @unchecked Sendable {
         }
     }
 
-    private func fill(_ page: PageNumber, _ count: Int, _ base: UnsafeMutableRawPointer)
+    /// Reads pages from the file.
+    func fill(_ page: PageNumber, _ count: Int, _ base: UnsafeMutableRawPointer)
         throws(StorageError)
     {
         let start = page.byteOffset
@@ -372,6 +391,23 @@ package final class MappedFile: @unchecked Sendable {
         readers.withLock { readers in
             readers -= 1
             if readers == 0 { giveBack() }
+        }
+    }
+
+    /// Gives back the memory of an extent that the walk has left behind: nothing of it may be used
+    /// any more. Does nothing where others may read it.
+    func giveBack(_ ref: Ref) {
+        guard isOfOneWalk,
+            let (base, verified) = located(ref.page, further: Int(ref.pageCount) - 1),
+            let memory = regions[Page.region(of: ref.page)].memory
+        else { return }
+        filling.withLock { filled in
+            for index in 0..<Int(ref.pageCount) { verified[index].store(0, ordering: .relaxed) }
+            filled -= min(filled, Int(ref.pageCount))
+            memory.discard(
+                UnsafeMutableRawBufferPointer(
+                    start: UnsafeMutableRawPointer(mutating: base),
+                    count: Int(ref.pageCount) * Page.size))
         }
     }
 

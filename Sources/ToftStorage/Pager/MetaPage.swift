@@ -78,7 +78,27 @@ enum MetaPage {
         let first = try read(slot: 0, fromDevice: fromDevice, of: file)
         let second = try read(slot: 1, fromDevice: fromDevice, of: file)
         if let first, first.version > second?.version ?? 0 { return (first, 0) }
+        if second == nil { try refuseLaterFormat(of: file) }
         return second.map { ($0, 1) }
+    }
+
+    /// Throws where both pages, neither of which is valid here, name one later format: that may
+    /// have its checksum elsewhere.
+    private static func refuseLaterFormat(of file: MappedFile) throws(StorageError) {
+        let page = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Page.size, alignment: Page.size)
+        defer { page.deallocate() }
+        var formats: [UInt32] = []
+        for slot: PageNumber in [0, 1] {
+            try file.read(into: page, at: slot.byteOffset)
+            guard let format = Meta.format(of: UnsafeRawBufferPointer(page)) else { return }
+            formats.append(format)
+        }
+        guard let format = formats.first, format > MetaLayout.currentFormat,
+            formats.allSatisfy({ $0 == format })
+        else { return }
+        throw .unsupportedFormat(
+            path: file.path, found: format, feature: "format version \(format)")
     }
 
     /// The other of the two slots.

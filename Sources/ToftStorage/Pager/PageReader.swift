@@ -48,6 +48,9 @@ final class PageReader: Sendable {
         file.endReading()
     }
 
+    /// Whether some of the version is in memory and not in the file.
+    var hasWorkingExtents: Bool { working != nil }
+
     /// The version that is read.
     var version: Version { working?.version ?? committedVersion }
 
@@ -90,14 +93,53 @@ final class PageReader: Sendable {
         try verifyFurther(ref, base, first...last)
     }
 
+    /// Says that nothing of an extent is used any more. Gives its memory back where that belongs to
+    /// one walk.
+    func leave(_ ref: Ref) {
+        if file.isOfOneWalk { file.giveBack(ref) }
+    }
+
     /// The bytes of a long value.
     func blob(_ ref: Ref) throws(StorageError) -> UnsafeRawBufferPointer {
-        let base = try view(ref, as: .blob)
+        try Self.payload(of: try view(ref, as: .blob), ref)
+    }
+
+    private static func payload(of base: UnsafeRawPointer, _ ref: Ref) throws(StorageError)
+        -> UnsafeRawBufferPointer
+    {
         let length = ExtentHeader.payloadLength(of: base)
         guard length <= Int(ref.pageCount) * Page.size - ExtentHeader.size else {
             throw .corrupt(page: ref.page, reason: "a long value is longer than its pages")
         }
         return UnsafeRawBufferPointer(start: base + ExtentHeader.size, count: length)
+    }
+
+    /// Calls `body` with the bytes of a long value, which nobody keeps. Where memory is filled,
+    /// that of an encrypted file does not stay there.
+    func withBlob<Value>(_ ref: Ref, _ body: (UnsafeRawBufferPointer) -> Value)
+        throws(StorageError) -> Value
+    {
+        guard file.cipher != nil, working == nil, file.isFull else { return body(try blob(ref)) }
+        return try withBlobAside(ref, body)
+    }
+
+    @inline(never)
+    private func withBlobAside<Value>(_ ref: Ref, _ body: (UnsafeRawBufferPointer) -> Value)
+        throws(StorageError) -> Value
+    {
+        let count = try Self.checkedCount(ref, as: .blob)
+        let known = try file.locate(ref.page, count: count).verified[0].load(ordering: .acquiring)
+        guard let cipher = file.cipher, known != ref.birth.rawValue else {
+            return body(try blob(ref))
+        }
+        try checkBirth(ref)
+        let buffer = UnsafeMutableRawPointer.allocate(
+            byteCount: count * Page.size, alignment: Page.size)
+        defer { buffer.deallocate() }
+        try file.fill(ref.page, count, buffer)
+        try cipher.decrypt(buffer, ref, .blob)
+        try Self.checkHeader(buffer, ref, .blob)
+        return body(try Self.payload(of: buffer, ref))
     }
 
     @inline(never)
@@ -191,17 +233,21 @@ final class PageReader: Sendable {
 
     @inline(never)
     private func verifyFirst(_ ref: Ref, _ type: ExtentType, _ count: Int) throws(StorageError) {
-        guard ref.birth != 0, ref.birth <= version else {
-            throw .corrupt(
-                page: ref.page,
-                reason: "it was born in version \(ref.birth), after version \(version)")
-        }
+        try checkBirth(ref)
         let pages = type == .blob || file.cipher != nil ? count : 1
         try file.admit(ref.page, count: pages, birth: ref.birth) { bytes throws(StorageError) in
             if let cipher = file.cipher { return try cipher.decrypt(bytes, ref, type) }
             guard Checksum.of(bytes, count: pages * Page.size) == ref.checksum else {
                 throw .corrupt(page: ref.page, reason: "its checksum differs from its parent's")
             }
+        }
+    }
+
+    private func checkBirth(_ ref: Ref) throws(StorageError) {
+        guard ref.birth != 0, ref.birth <= version else {
+            throw .corrupt(
+                page: ref.page,
+                reason: "it was born in version \(ref.birth), after version \(version)")
         }
     }
 

@@ -196,6 +196,7 @@ final class PageWriter {
     /// Copies a long value to other pages, and frees those that it had.
     func moveBlob(_ ref: Ref) throws(StorageError) -> Ref {
         let moved = try writeBlob(try reader.blob(ref))
+        reader.leave(ref)
         try free(ref)
         return moved
     }

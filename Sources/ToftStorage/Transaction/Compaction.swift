@@ -264,8 +264,10 @@ final class ExtentMove {
         }
         let isMoved = try isToMove(ref)
         guard height > 0 else {
+            let before = ref
             if isMoved { _ = try pages.edit(&ref, as: leafType) }
             if movesLongValues { try moveLongValues(of: &ref, leafType) }
+            if before != ref || movesLongValues { pages.reader.leave(before) }
             return try pages.spill(limit: dirtyLimit)
         }
         if isMoved { _ = try pages.edit(&ref, as: .treeInner) }

@@ -24,7 +24,7 @@ struct FileCopy {
             .whole, file, try copy.coordinator(meta), meta, dirtyLimit: StoreLimit.dirtyBytes,
             keeping: 0)
         try CurrentCall.checkInterruption()
-        let report = try Store.aside(compacted, file).check()
+        let report = try Store.aside(compacted, file.reopened()).check()
         if let error = report.deviceError { throw error }
         if let problem = report.problems.first {
             throw .corrupt(
@@ -70,7 +70,8 @@ struct FileCopy {
         var meta = Meta(
             databaseID: (try system(RandomBytes.uint64()), try system(RandomBytes.uint64())),
             replicaID: try system(RandomBytes.uint64()), version: snapshot.version,
-            root: isPlain ? snapshot.rootRef : try Transcript(snapshot, file).root(),
+            root: isPlain
+                ? snapshot.rootRef : try Transcript(snapshot.forOneWalk(), file).root(),
             pageCount: snapshot.root.pageCount,
             identity: try file.identity())
         meta.isClosedCleanly = true
@@ -118,7 +119,8 @@ extension Snapshot {
             to: path, isReplacing: isReplacing, allowsNetworkFileSystem: allowsNetworkFileSystem
         ) { file throws(StorageError) in
             let cipher = try Store.newCipher(encryptionKey)
-            try FileCopy.write(self, to: MappedFile(file, cipher: cipher))
+            try FileCopy.write(
+                self, to: MappedFile(file, cipher: cipher, isOfOneWalk: cipher != nil))
         }
     }
 }

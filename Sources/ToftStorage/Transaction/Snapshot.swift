@@ -18,31 +18,37 @@ package final class Snapshot: Sendable {
     private struct State {
         var tables: [TreeID: TableReader] = [:]
         var trees: [TreeID: TreeReader] = [:]
-        var pin: Pin?
+        var pin: HeldPin?
         var isReleased = false
     }
 
     /// A committed version, pinned by `pin`.
     convenience init(store: Store, published: PublishedVersion, pin: Pin?) throws(StorageError) {
         let pages = PageReader(store.file.forSnapshot(), version: published.version)
-        try self.init(store: store, published: published, pages: pages, pin: pin)
+        try self.init(
+            store: store, version: published.version, rootRef: published.root, pages: pages)
+        state.withLock { $0.pin = pin.map { HeldPin($0, of: store) } }
     }
 
     /// A version that is not in the file, but was replayed into memory.
     convenience init(store: Store, replayed: ReplayedVersion, pin: Pin?) throws(StorageError) {
-        try self.init(store: store, published: replayed.published, pages: replayed.pages, pin: pin)
+        let published = replayed.published
+        try self.init(
+            store: store, version: published.version, rootRef: published.root,
+            pages: replayed.pages)
+        state.withLock { $0.pin = pin.map { HeldPin($0, of: store) } }
     }
 
-    private init(store: Store, published: PublishedVersion, pages: PageReader, pin: Pin?)
+    private init(store: Store, version: Version, rootRef: Ref, pages: PageReader)
         throws(StorageError)
     {
         self.store = store
         self.pages = pages
-        version = published.version
-        rootRef = published.root
+        self.version = version
+        self.rootRef = rootRef
         root = try Root(reading: rootRef, in: pages)
         catalog = Catalog(pages: pages, root: root.catalog, filePages: root.pageCount)
-        state = FutexMutex(State(pin: pin))
+        state = FutexMutex(State())
     }
 
     /// The version that a transaction makes on top of the one with `root`.
@@ -62,14 +68,45 @@ package final class Snapshot: Sendable {
 
     deinit { release() }
 
+    /// Whether `again` gives another snapshot: not of what a transaction makes, or was replayed
+    /// into memory.
+    package var canBeReadAgain: Bool { !pages.hasWorkingExtents }
+
+    /// The same version with memory that is not full. What was read into that of this snapshot is
+    /// given back with the last snapshot that has it. Itself where it can't be read again.
+    package func again() throws(StorageError) -> Snapshot {
+        try again(in: store.file.forSnapshotAgain())
+    }
+
+    /// The same version for a walk of one thread over much of it, which leaves extents behind.
+    /// Itself where the file is plain, too.
+    func forOneWalk() throws(StorageError) -> Snapshot {
+        let file = pages.file.forOneWalk()
+        return file === pages.file ? self : try again(in: file)
+    }
+
+    private func again(in file: MappedFile) throws(StorageError) -> Snapshot {
+        guard canBeReadAgain else { return self }
+        let pin = try state.withLock { state throws(StorageError) in
+            if state.isReleased { throw .closed }
+            return state.pin
+        }
+        let next = try Snapshot(
+            store: store, version: version, rootRef: rootRef,
+            pages: PageReader(file, version: version))
+        next.state.withLock { $0.pin = pin }
+        return next
+    }
+
     /// Gives the version up, so that its pages may be reused. Nothing read through the snapshot may
     /// be used afterwards. Idempotent.
     package func release() {
-        let pin = state.withLock { state in
+        let last = state.withLock { state in
             defer { state = State(isReleased: true) }
-            return state.pin
+            return state
         }
-        if let pin { store.coordinator.unpin(pin) }
+        // What it holds goes without the lock.
+        withExtendedLifetime(last) {}
     }
 
     // MARK: Trees
@@ -153,6 +190,19 @@ package final class Snapshot: Sendable {
         }
         return reached == version ? records : nil
     }
+}
+
+/// A pin, which goes with the last snapshot that has it.
+private final class HeldPin: Sendable {
+    private let pin: Pin
+    private let coordinator: Coordinator
+
+    init(_ pin: Pin, of store: Store) {
+        self.pin = pin
+        coordinator = store.coordinator
+    }
+
+    deinit { coordinator.unpin(pin) }
 }
 
 extension [UInt8] {

@@ -393,7 +393,7 @@ extension Store {
         coordinator.claimVersions(upTo: meta.version)
         do throws(StorageError) {
             let compacted = try Compaction.run(
-                .whole, file, coordinator, meta, dirtyLimit: dirtyLimit)
+                .whole, file.forOneWalk(), coordinator, meta, dirtyLimit: dirtyLimit)
             let newSize = try file.size()
             Diagnostics.tell(
                 .info,

@@ -128,7 +128,9 @@ struct Transcript {
         let byteCount = Int(ref.pageCount) * Page.size
         // Every page of a blob is verified when it is viewed.
         if type != .blob { try pages.verify(ref, source, 0..<byteCount) }
-        return Copy(ref, type, of: source, byteCount: byteCount)
+        let copy = Copy(ref, type, of: source, byteCount: byteCount)
+        pages.leave(ref)
+        return copy
     }
 
     /// Writes a copy, which ends it, and returns what names it there.

@@ -173,6 +173,7 @@ private struct OrderedLeafWalker: LeafWalker {
         guard try pages.blob(blob).count > TreeLimits.inlineValue else {
             throw .corrupt(page: blob.page, reason: "a blob is too short to be one")
         }
+        pages.leave(blob)
         try visitor.visit(blob, as: .blob)
     }
 }

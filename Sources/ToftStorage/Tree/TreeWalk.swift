@@ -72,6 +72,7 @@ private struct NodeCheck {
             : try walker.leaf(ref, base, from: low, below: high)
         guard rows > 0 else { throw .corrupt(page: ref.page, reason: "a node is empty") }
         try visitor.visit(ref, as: type)
+        pages.leave(ref)
         return rows
     }
 

@@ -70,3 +70,20 @@ def test_an_element_without_a_key_is_what_the_library_says(
     )
     assert [dog == max_ for dog in rex.friends] == [True, False]
     assert {rex.friends[:2][0], *rex.friends} == {rex, max_}
+
+
+def test_a_file_of_a_later_format_is_refused(path: Path) -> None:
+    with toft.open(path, [Note]) as realm, realm.write():
+        realm.create(Note, id=1)
+    content = bytearray(path.read_bytes())
+    later = bytearray(content)
+    for page in (0, 1):
+        later[page * 4096 + 8] = 99
+    path.write_bytes(later)
+    with pytest.raises(toft.UnsupportedFormatError, match="99"):
+        toft.open(path, [Note])
+    assert path.read_bytes() == later
+    path.write_bytes(content)
+    with toft.open(path, [Note]) as realm:
+        assert [note.id for note in realm.objects(Note)] == [1]
+        assert realm.check()

@@ -383,6 +383,40 @@ def test_a_property_that_was_removed_comes_back_empty(tmp_path: Path) -> None:
         assert realm.check()
 
 
+def test_a_class_that_is_not_declared_stays_until_its_data_is_deleted(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    Person, Dog = classes(1)
+
+    def delete(migration: toft.Migration) -> None:
+        assert migration.delete_data("Dog")
+
+    for version, migration, dogs in ((2, lambda _: None, 1), (4, delete, 0)):
+        toft.open(tmp_path / "db", Person, schema_version=version, migration=migration).close()
+        with toft.open(tmp_path / "db", [Person, Dog], schema_version=version + 1) as realm:
+            assert len(realm.objects(Dog)) == dogs
+            assert dump(realm)[dogs:] == EXPECTED[1][1:]
+            assert not dogs or realm.objects(Dog)[0].owner.name == "Ada"
+            assert realm.check()
+
+
+def test_an_optional_property_that_becomes_required_is_a_new_one(tmp_path: Path) -> None:
+    fill(tmp_path / "db")
+    Person, Dog = classes(1)
+    Strict: Any = type(
+        "Person",
+        (toft.Object,),
+        {"__annotations__": {"name": str, "age": str, "note": str}, "__module__": __name__},
+    )
+    with pytest.raises(toft.SchemaMismatchError, match="note"):
+        toft.open(tmp_path / "db", Strict, schema_version=2)
+    with toft.open(tmp_path / "db", [Person, Dog], schema_version=1) as realm:
+        assert dump(realm) == EXPECTED[1]
+    with toft.open(tmp_path / "db", Strict, schema_version=2, migration=lambda _: None) as realm:
+        people = [(each.name, each.age, each.note) for each in realm.objects(Strict)]
+        assert people == [("Ada", "36", ""), ("Bob", "seven", "")]
+        assert realm.check()
+
+
 def person(**properties: Any) -> type[toft.Object]:
     namespace = {"__annotations__": {"id": int, **properties}, "__module__": __name__}
     return type("Person", (toft.Object,), namespace)
@@ -994,3 +1028,31 @@ def test_random_changes_of_a_class_keep_what_they_should(tmp_path: Path) -> None
                         write(thing, name, kind, row[name], others)
                     rows.append(row)
             assert realm.check(), (seed, version)
+
+
+@pytest.mark.parametrize("version", ["7", 1.0, -1, 2**64])
+def test_a_schema_version_is_an_int_of_64_bits_without_a_sign(tmp_path: Path, version: Any) -> None:
+    with pytest.raises(toft.InvalidArgumentError, match="schema version"):
+        toft.open(tmp_path / "db", classes(1), schema_version=version)
+    with pytest.raises(toft.InvalidArgumentError, match="schema version"):
+        toft.dry_run(tmp_path / "db", classes(1), schema_version=version)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_loop_over_long_texts_holds_few_of_them(tmp_path: Path) -> None:
+    Page: Any = type(
+        "Page", (toft.Object,), {"__annotations__": {"text": str}, "__module__": __name__}
+    )
+    texts = [f"{number} " + "long " * 200_000 for number in range(64)]
+    with toft.open(tmp_path / "db", Page, schema_version=1) as realm, realm.write():
+        for text in texts:
+            realm.create(Page, text=text)
+    with toft.open(tmp_path / "db", Page) as realm:
+        rows, found = set(), []
+        for page in realm.objects(Page):
+            found.append(page.text)
+            rows.add(page._rows.first)
+        assert found == texts
+        # The first run of 32 texts is 32 MB; those after it are short.
+        assert len(rows) > 4
+        assert realm.check()

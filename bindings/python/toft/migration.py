@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -61,7 +62,10 @@ class Migration:
             for after in list(self.new.objects(binding.cls)):
                 yield None, after
             return
-        for before in self.old.objects(was.cls):
+        for index, before in builtins.enumerate(self.old.objects(was.cls)):
+            if index % 64 == 0:
+                # Gives back what was read of an encrypted file.
+                library().toft_realm_refresh(self.old._address, None)
             if binding is None:
                 yield before, None
                 continue

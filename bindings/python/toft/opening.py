@@ -273,6 +273,8 @@ class _Opening:
         configuration.schema = self._schema.address if self._schema else None
         configuration.flags = toft_open_flags.MAPPED if mapped else toft_open_flags.BUFFERED
         configuration.flags |= toft_open_flags.WRITE_TIMEOUT
+        if not isinstance(schema_version, int | None):
+            raise InvalidArgumentError(f"A schema version is an int, not {schema_version!r:.80}.")
         if not 0 <= (schema_version or 0) < 2**64:
             raise InvalidArgumentError(
                 f"A schema version has 64 bits without a sign: {values.shown(schema_version or 0)}"

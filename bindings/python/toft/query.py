@@ -44,6 +44,7 @@ V = TypeVar("V")
 
 _FIRST_BLOCK = 32
 _LARGEST_BLOCK = 2048
+_MOST_IN_MEMORY = 16 << 20  # characters and bytes of the values of a block, about
 
 
 class Results(Collection[T], Generic[T]):
@@ -611,6 +612,7 @@ class Cursor:
         "_capacity",
         "_failure",
         "_is_done",
+        "_last",
         "_realm",
         "_results",
         "position",
@@ -623,6 +625,7 @@ class Cursor:
         self._capacity = _FIRST_BLOCK
         self._is_done = False
         self._failure: Error | None = None
+        self._last: Block | None = None
         self.position = 0
         realm._cursors.add(weakref.ref(self, realm._cursors.discard))
 
@@ -644,12 +647,17 @@ class Cursor:
         return self._results
 
     def block(self, binding: Binding) -> Block | None:
-        """The next run; None at the end. Blocks grow with the loop."""
+        """The next run; None at the end. Blocks grow with the loop, unless values are long."""
         if self._is_done:
             return None
+        size = self._last.size if self._last else 0
+        if size > _MOST_IN_MEMORY:
+            self._capacity = max(self._capacity // 16, 1)
+        elif self._last and size * 4 <= _MOST_IN_MEMORY:
+            self._capacity = min(self._capacity * 4, _LARGEST_BLOCK)
         block = Block(binding, self.results(), self.position, self._capacity)
+        self._last = block
         self._is_done = len(block.keys) < self._capacity
-        self._capacity = min(self._capacity * 4, _LARGEST_BLOCK)
         self.position += len(block.keys)
         return block if block.keys else None
 

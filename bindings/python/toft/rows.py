@@ -383,9 +383,10 @@ def _follow(binding: Binding, key: int) -> Handle | None:
 class Block(Live):
     """A run of results."""
 
-    __slots__ = ("_results", "first", "keys")
+    __slots__ = ("_results", "first", "keys", "size")
 
     def __init__(self, binding: Binding, results: Handle, first: int, capacity: int) -> None:
+        self.size = 0  # about how many characters or bytes of its values are in memory
         self.binding = binding
         self.realm = binding.realm
         self.now = self.realm._now
@@ -427,4 +428,7 @@ class Block(Live):
         if each.type == values.LINK:
             linked, target = self.realm._linked, each.target
             return [None if key is None else linked(key, target) for key in column]
+        if each.type in (values.STRING, values.DATA):
+            first = [len(value or "") for value in column[:8]]
+            self.size += sum(first) * len(column) // max(len(first), 1)
         return each.converted(column)
