@@ -26,7 +26,7 @@ let package = Package(
         // Bytes: pages, trees, clusters, snapshots, transactions. Has never heard of a class.
         .target(name: "ToftStorage", dependencies: ["ToftPlatform"]),
         // Meaning: schema, values, objects, links, lists, indexes.
-        .target(name: "ToftModel", dependencies: ["ToftStorage"]),
+        .target(name: "ToftModel", dependencies: ["ToftStorage", "ToftPlatform"]),
         // Questions: text to syntax tree to plan to batches of clusters.
         .target(name: "ToftQuery", dependencies: ["ToftModel", "ToftStorage"]),
         // Sessions, live results, observation.

@@ -135,15 +135,6 @@ class Edit(NamedTuple):
 
 EDITS = [
     Edit(
-        "Package.swift",
-        """\
-        .target(name: "ToftModel", dependencies: ["ToftStorage"]),
-""",
-        """\
-        .target(name: "ToftModel", dependencies: ["ToftStorage", "ToftPlatform"]),
-""",
-    ),
-    Edit(
         "Sources/ToftQuery/Syntax/Description.swift",
         "internal import ToftStorage\n",
         "internal import ToftPlatform\ninternal import ToftStorage\n",

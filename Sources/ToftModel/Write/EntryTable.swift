@@ -1,3 +1,4 @@
+internal import ToftPlatform
 internal import ToftStorage
 
 /// Added and removed entries of one ordered tree that wait to be written: found by key through a
@@ -216,12 +217,25 @@ struct EntryTable {
     /// tree).
     func write(to batch: EntryBatch) throws(ModelError) {
         let order = sorted()
-        for item in order.items {
+        for position in order.items.indices {
+            fetch(behind: position, order.items)
             do throws(StorageError) {
-                guard try !write(entries + Int(item.index), to: batch) else { continue }
+                let entry = entries + Int(order.items[position].index)
+                guard try !write(entry, to: batch) else { continue }
             } catch { throw .storage(error) }
             throw .inconsistent("an entry that leads to an object is missing")
         }
+    }
+
+    /// Has the processor fetch an entry that comes soon, and the key of one that comes before: in
+    /// the order of the keys neither lies near the last one.
+    @inline(__always)
+    private func fetch(behind position: Int, _ items: UnsafeMutableBufferPointer<RadixSort.Item>) {
+        let distance = 8
+        guard position &+ 2 &* distance < count else { return }
+        UnsafeRawPointer(entries + Int(items[position &+ 2 &* distance].index)).prefetch()
+        let next = entries[Int(items[position &+ distance].index)]
+        UnsafeRawPointer(bytes + Int(next.offset)).prefetch()
     }
 
     /// False where the tree lacks an entry that it must hold.

@@ -171,7 +171,7 @@ extension TableWriter {
 
     /// Erases a row, its long values and its lists. O(log rows).
     func eraseRow(_ key: Int64) throws(StorageError) {
-        let (leaf, row) = try locateForWrite(key)
+        let (leaf, row) = try locateForErase(key)
         try path.refresh()
         for column in columns where column.hasHeap {
             if let slice = try leaf.cluster.slice(ofColumn: column) {
@@ -192,6 +192,16 @@ extension TableWriter {
             rest = try writeWithout(row, leaf)
         }
         if rest.cluster.rowCount < ClusterLimits.rows / 4 { try rebalance(rest) }
+    }
+
+    /// The cluster and row of a key, for erasing it. A cluster that will be written anew is not
+    /// copied before.
+    private func locateForErase(_ key: Int64) throws(StorageError) -> (leaf: Leaf, row: Int) {
+        guard !root.isEmpty, try leafAtHint(key) == nil, let leaf = try descendToReplace(key),
+            leaf.cluster.rowCount > 1, let row = leaf.cluster.row(of: key),
+            !leaf.cluster.canErase(row)
+        else { return try locateForWrite(key) }
+        return (leaf, row)
     }
 
     /// Writes a cluster anew without one of its rows, which leaves a gap between the keys.

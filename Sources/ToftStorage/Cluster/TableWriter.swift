@@ -101,6 +101,18 @@ final class TableWriter {
         return leaf
     }
 
+    /// The cluster where a key belongs, to be replaced: it is not to be changed. The path is
+    /// current. Nil where it is of this version.
+    func descendToReplace(_ key: Int64) throws(StorageError) -> Leaf? {
+        forgetHint()
+        var target = RowTarget(key)
+        let ref = try path.approachLeaf(&head.root, &target)
+        guard ref.birth != pages.version else { return nil }
+        let cluster = try verifiedCluster(ref)
+        isAtEnd = path.isAtEnd
+        return try Leaf(ref, UnsafeMutableRawPointer(mutating: cluster.base))
+    }
+
     /// Makes the nodes above the last cluster editable, without a hint.
     func approachEnd() throws(StorageError) -> Ref {
         forgetHint()
