@@ -411,6 +411,8 @@ TOFT_ENUM(toft_status, int32_t) {
     TOFT_ERROR_KEY_REQUIRED = 117,  /* the file is encrypted, and no key was given */
     TOFT_ERROR_WRONG_KEY = 118,     /* the file is encrypted with another key */
     TOFT_ERROR_NOT_ENCRYPTED = 119, /* a key was given, and the file is not encrypted */
+    /* the file has an older version than `minimum_version`; number: its version */
+    TOFT_ERROR_VERSION_TOO_LOW = 120,
 
     /* Transactions */
     TOFT_ERROR_NOT_IN_TRANSACTION = 201,
@@ -803,6 +805,13 @@ typedef struct toft_configuration {
        seed is not new. Not called by toft_realm_open_dry_run */
     toft_initialize_callback initialize;
     void *initialize_user_data; /* for `initialize` */
+    /* 0, or a version that the program has seen the file at (toft_realm_version) and has kept
+       elsewhere: an older file that was put in its place is TOFT_ERROR_VERSION_TOO_LOW, and is not
+       written to; one that is missing is TOFT_ERROR_FILE_NOT_FOUND. Only of an encrypted file can
+       nobody without the key forge the version. A deferred commit's counts once the commit is
+       durable (toft_realm_flush). toft_compact and toft_change_key know no such limit: open the
+       file before. One that TOFT_OPEN_DELETE_IF_MIGRATION_NEEDED makes anew begins at 1 */
+    uint64_t minimum_version;
 } toft_configuration;
 
 /* Bytes of an encryption key; another size is TOFT_ERROR_INVALID_ARGUMENT. */

@@ -67,6 +67,7 @@ extension ErrorCode {
         case .keyRequired: "TOFT_ERROR_KEY_REQUIRED"
         case .wrongKey: "TOFT_ERROR_WRONG_KEY"
         case .notEncrypted: "TOFT_ERROR_NOT_ENCRYPTED"
+        case .versionTooLow: "TOFT_ERROR_VERSION_TOO_LOW"
         case .notInTransaction: "TOFT_ERROR_NOT_IN_TRANSACTION"
         case .alreadyInTransaction: "TOFT_ERROR_ALREADY_IN_TRANSACTION"
         case .readOnly: "TOFT_ERROR_READ_ONLY"

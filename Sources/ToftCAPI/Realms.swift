@@ -149,6 +149,7 @@ extension Configuration {
         encryptionKey = try Argument.key(
             given.encryption_key, given.encryption_key_size, "encryption_key")
         maximumActiveVersions = given.maximum_versions == 0 ? nil : given.maximum_versions
+        minimumVersion = given.minimum_version == 0 ? nil : given.minimum_version
         if let callback = given.compact {
             let question = CompactionQuestion(
                 callback: callback, userData: given.compact_user_data)

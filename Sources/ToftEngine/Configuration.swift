@@ -40,6 +40,9 @@ package struct Configuration: Sendable {
     package var usesMapping = true
     /// The key of an encrypted file.
     package var encryptionKey: EncryptionKey?
+    /// The version that the file must have at least: one that the caller has seen. A file that is
+    /// missing is not made then. Nil: any.
+    package var minimumVersion: UInt64?
     /// A database that a missing file is made a copy of, with the same key.
     package var seedPath: String?
     /// Asked by opening, where the file was there and nobody else has it open, whether it is to be
@@ -130,6 +133,7 @@ extension Configuration {
         configuration.usesMapping = usesMapping
         configuration.seedPath = seedPath
         configuration.encryptionKey = encryptionKey
+        configuration.minimumVersion = Version(minimumVersion ?? 0)
         configuration.compacts = compacts
         // Who opens or closes holds others up for a moment, which is no writer to be waited for.
         configuration.attachTimeoutMilliseconds = max(

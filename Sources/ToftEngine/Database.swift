@@ -126,23 +126,29 @@ package final class Database: Sendable {
 
     /// Compacts a file that nobody has open, in this process or another. Returns its sizes in bytes
     /// before and after; nil where somebody has it open, and nothing was done. O(file).
-    package static func compact(_ path: String, encryptionKey: EncryptionKey? = nil)
-        throws(EngineError) -> (before: UInt64, after: UInt64)?
-    {
+    ///
+    /// - Parameter minimumVersion: as in `Configuration`.
+    package static func compact(
+        _ path: String, encryptionKey: EncryptionKey? = nil, minimumVersion: UInt64? = nil
+    ) throws(EngineError) -> (before: UInt64, after: UInt64)? {
         try storage { () throws(StorageError) in
-            try Store.compact(path, encryptionKey: encryptionKey)
+            try Store.compact(
+                path, encryptionKey: encryptionKey, minimumVersion: Version(minimumVersion ?? 0))
         }
     }
 
     /// Encrypts a file that nobody has open with another key; nil stands for none. O(file).
     ///
+    /// - Parameter minimumVersion: as in `Configuration`.
     /// - Throws: `alreadyOpen` where somebody has it open, and nothing was done; `keyRequired`,
     ///   `wrongKey`, `notEncrypted` where `old` is not its key...
     package static func changeKey(
-        of path: String, from old: EncryptionKey?, to new: EncryptionKey?
+        of path: String, from old: EncryptionKey?, to new: EncryptionKey?,
+        minimumVersion: UInt64? = nil
     ) throws(EngineError) {
         let isDone = try storage { () throws(StorageError) in
-            try Store.changeKey(of: path, from: old, to: new)
+            try Store.changeKey(
+                of: path, from: old, to: new, minimumVersion: Version(minimumVersion ?? 0))
         }
         if !isDone {
             throw EngineError(

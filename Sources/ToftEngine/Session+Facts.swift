@@ -32,6 +32,14 @@ extension Session {
         return try storage { () throws(StorageError) in try database.store.facts() }
     }
 
+    /// - Throws: `versionTooLow` where the newest version of the database is an older one.
+    package func expect(atLeast minimumVersion: UInt64) throws(EngineError) {
+        try check()
+        try storage { () throws(StorageError) in
+            try database.store.expect(atLeast: Version(minimumVersion))
+        }
+    }
+
     /// The versions that are read, by which processes, ascending.
     package func versionPins() throws(EngineError) -> [VersionPin] {
         try check()

@@ -15,6 +15,7 @@ extension Session {
             _ = try Database.delete(path)
             var anew = configuration
             anew.mode = .readWrite
+            anew.minimumVersion = nil
             return try openOnce(anew)
         }
     }

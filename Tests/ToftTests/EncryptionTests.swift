@@ -207,6 +207,62 @@ struct EncryptionTests {
     }
 
     @Test
+    func `An older file in the place of the newest is refused`() throws {
+        try withFile(key) { url in
+            let old = try Data(contentsOf: url)
+            var configuration = configuration(url, key)
+            try autoreleased {
+                let realm = try Realm(configuration: configuration)
+                try realm.write { realm.add(Person(200, "Somebody else")) }
+                configuration.minimumVersion = realm.version
+                // It is open here, and may be opened once more.
+                #expect(try Realm(configuration: configuration) == realm)
+                var later = configuration
+                later.minimumVersion = realm.version + 1
+                expectError(.versionTooLow) { _ = try Realm(configuration: later) }
+            }
+            try autoreleased {
+                let realm = try Realm(configuration: configuration)
+                #expect(realm.objects(Person.self).count == 201)
+            }
+            for _ in 0..<2 {
+                try old.write(to: url)
+                for readOnly in [true, false] {
+                    configuration.readOnly = readOnly
+                    expectError(.versionTooLow) { _ = try Realm(configuration: configuration) }
+                }
+                expectError(.versionTooLow) { try Realm.compact(configuration) }
+                expectError(.versionTooLow) { try Realm.changeKey(of: configuration, to: other) }
+                #expect(try Data(contentsOf: url) == old)
+            }
+            // Who accepts the older one says so.
+            configuration.minimumVersion = nil
+            try autoreleased {
+                let realm = try Realm(configuration: configuration)
+                #expect(realm.objects(Person.self).count == 200)
+            }
+            try Realm.deleteFiles(for: configuration)
+            configuration.minimumVersion = 1
+            expectError(.fileNotFound) { _ = try Realm(configuration: configuration) }
+            #expect(!FileManager.default.fileExists(atPath: url.path))
+        }
+    }
+
+    @Test
+    func `A file that does not fit and is made anew begins at its first version`() throws {
+        try withFile(nil) { url in
+            var wanted = Realm.Configuration(
+                fileURL: url, deleteRealmIfMigrationNeeded: true, objectTypes: [OtherPerson.self])
+            wanted.minimumVersion = 3
+            try autoreleased {
+                let realm = try Realm(configuration: wanted)
+                #expect(realm.objects(OtherPerson.self).isEmpty && realm.version < 3)
+                try TestRealm.check(realm)
+            }
+        }
+    }
+
+    @Test
     func `An encrypted file is compacted with its key`() throws {
         try withFile(key) { url in
             expectError(.keyRequired) { try Realm.compact(configuration(url, nil)) }
@@ -215,4 +271,12 @@ struct EncryptionTests {
             try expectWhole(url, key)
         }
     }
+}
+
+/// The class of the tests' people, whose names have become numbers.
+private final class OtherPerson: Object {
+    @Persisted var name = 0
+
+    override class func _realmObjectName() -> String? { "Person" }
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }

@@ -88,6 +88,15 @@ extension Realm {
         /// Realm has no such limit.
         public var writeTimeout: Duration?
 
+        /// A version that the app has seen the file at (`Realm.version`) and has kept elsewhere,
+        /// such as in a keychain: an older file that somebody has put in its place is then
+        /// `.versionTooLow`, and is not written to; one that is missing is `.fileNotFound`. Only
+        /// of an encrypted file can nobody without the key forge the version. A deferred commit's
+        /// counts once the commit is durable (`Realm.flush`). A file that
+        /// `deleteRealmIfMigrationNeeded` makes anew begins at 1. Nil: any. Realm has nothing like
+        /// it.
+        public var minimumVersion: UInt64?
+
         /// Whether the file is mapped into memory, which is fastest. If false, its pages are read
         /// into memory of the process: a device that fails, or a file that another program
         /// truncates, is then an error that is thrown, where a mapping can end the process with
@@ -249,6 +258,7 @@ extension Realm.Configuration {
         configuration.progress = progress
         configuration.seedPath = seedFilePath?.path
         configuration.encryptionKey = try engineKey
+        configuration.minimumVersion = minimumVersion
         if let block = shouldCompactOnLaunch {
             configuration.compacts = { block(Int(clamping: $0), Int(clamping: $1)) }
         }

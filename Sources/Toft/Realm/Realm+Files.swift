@@ -68,7 +68,9 @@ extension Realm {
         guard case .file(let path)? = configuration.location else { return nil }
         do throws(EngineError) {
             let key = try configuration.engineKey
-            return try Database.compact(path, encryptionKey: key).map {
+            return try Database.compact(
+                path, encryptionKey: key, minimumVersion: configuration.minimumVersion
+            ).map {
                 (Int(clamping: $0.before), Int(clamping: $0.after))
             }
         } catch {
@@ -135,7 +137,9 @@ extension Realm {
         guard case .file(let path)? = configuration.location else { return }
         do throws(EngineError) {
             let new: EncryptionKey? = if let key { try EncryptionKey(key) } else { nil }
-            try Database.changeKey(of: path, from: configuration.engineKey, to: new)
+            try Database.changeKey(
+                of: path, from: configuration.engineKey, to: new,
+                minimumVersion: configuration.minimumVersion)
         } catch {
             throw Realm.Error(error)
         }

@@ -158,6 +158,9 @@ extension Realm.Error {
         case wrongKey = 118
         /// A key was given, and the file is not encrypted.
         case notEncrypted = 119
+        /// The file has an older version than `Configuration.minimumVersion`; `number` is that of
+        /// the file.
+        case versionTooLow = 120
 
         // Transactions.
         /// A write outside a write transaction.

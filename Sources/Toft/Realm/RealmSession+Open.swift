@@ -37,11 +37,21 @@ extension RealmSession {
             throw Realm.Error(.configurationMismatch, "The realm is open here \(conflict).")
         }
         if let session = open.first(where: { $0.configuration.hasSameClasses(as: configuration) }) {
+            try session.expect(atLeast: configuration.minimumVersion)
             return session
         }
         let session = try make(configuration, at: location, place, like: known)
         cache.add(session, key)
         return session
+    }
+
+    private func expect(atLeast minimumVersion: UInt64?) throws {
+        guard let minimumVersion else { return }
+        do throws(EngineError) {
+            try engine.expect(atLeast: minimumVersion)
+        } catch {
+            throw Realm.Error(error)
+        }
     }
 
     private static func make(

@@ -67,6 +67,13 @@ extension EngineError {
                 .notEncrypted,
                 "'\(path)' is not encrypted. Open it without a key, or encrypt it first.",
                 detail: path)
+        case .versionTooLow(let path, let found, let minimum):
+            self.init(
+                .versionTooLow,
+                "'\(path)' is at version \(found), and must be at \(minimum) or later: an older "
+                    + "file was put in its place, or it has lost its last commits. Restore a newer "
+                    + "one, or open it without a minimum version to accept it.",
+                detail: path, number: Int64(clamping: found.rawValue))
         case .cipherMissing(let library):
             self.init(
                 .unsupported,

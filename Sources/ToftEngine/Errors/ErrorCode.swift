@@ -56,6 +56,8 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     case wrongKey = 118
     /// A key was given, and the file is not encrypted.
     case notEncrypted = 119
+    /// The file has an older version than the caller has seen; `number` is that of the file.
+    case versionTooLow = 120
 
     // Transaction.
     case notInTransaction = 201

@@ -1,22 +1,92 @@
 /// A regular expression made ready to run: all ways through the expression are followed at once, so
 /// a text takes a time that is at most the product of both lengths, and memory of the expression's
-/// length.
+/// length. One thread uses it.
+///
+/// A text may have millions of characters: for each of them nothing is counted, copied or looked up
+/// in an array, and what is ASCII is looked up in a mask.
 final class ExpressionMatcher {
+    /// An instruction, with the numbers of those that it leads to.
+    private struct Step {
+        enum Kind { case takes, leads, beginning, end }
+        var kind = Kind.takes
+        /// Two ways on, which may be the same.
+        var first = 0
+        var second = 0
+        /// The ASCII characters that it takes, a bit for each: those from 0 on, and from 64 on.
+        var low: UInt64 = 0
+        var high: UInt64 = 0
+    }
+
     private let program: [RegularExpression.Instruction]
     private let options: StringOptions
-    private var states: [Int] = []
-    private var following: [Int] = []
-    private var open: [Int] = []
-    /// For each instruction the step at which it was last reached.
-    private var reached: [Int]
-    private var step = 0
+    private let steps: UnsafeMutablePointer<Step>
+    /// The number of the step behind the last, which is a match.
+    private let end: Int
+    /// Steps that take a character: those that the text has led to, and to which the next character
+    /// leads.
+    private let present: UnsafeMutablePointer<Int>
+    private let following: UnsafeMutablePointer<Int>
+    /// Steps that are still to be followed.
+    private let open: UnsafeMutablePointer<Int>
+    /// For each step the last place at which it was reached.
+    private let reached: UnsafeMutablePointer<Int>
+    /// Counts the places between characters, of all texts.
+    private var place = 0
 
     init(_ expression: RegularExpression, _ options: StringOptions) {
         self.options = options
         program =
             options.isEmpty
             ? expression.program : expression.program.map { Self.folded($0, options) }
-        reached = Array(repeating: -1, count: program.count + 1)
+        end = program.count
+        steps = .allocate(capacity: end + 1)
+        steps.initialize(repeating: Step(), count: end + 1)
+        present = .allocate(capacity: end + 1)
+        following = .allocate(capacity: end + 1)
+        // Each step is followed once for each place, and then leads to two at most.
+        open = .allocate(capacity: 2 * end + 2)
+        reached = .allocate(capacity: end + 1)
+        reached.initialize(repeating: -1, count: end + 1)
+        // A repetition repeats its sets.
+        var known: [CharacterSet: Step] = [:]
+        for number in 0..<end {
+            guard case .set(let set) = program[number] else {
+                steps[number] = step(number)
+                continue
+            }
+            steps[number] = known[set] ?? step(number)
+            known[set] = steps[number]
+        }
+    }
+
+    deinit {
+        steps.deallocate()
+        present.deallocate()
+        following.deallocate()
+        open.deallocate()
+        reached.deallocate()
+    }
+
+    private func step(_ number: Int) -> Step {
+        var step = Step()
+        switch program[number] {
+        case .split(let one, let other):
+            step.kind = .leads
+            step.first = number + one
+            step.second = number + other
+        case .jump(let distance):
+            step.kind = .leads
+            step.first = number + distance
+            step.second = step.first
+        case .beginning: step.kind = .beginning
+        case .end: step.kind = .end
+        case .character, .any, .set:
+            for character: UInt32 in 0..<64 {
+                if accepts(number, character) { step.low |= 1 << UInt64(character) }
+                if accepts(number, character + 64) { step.high |= 1 << UInt64(character) }
+            }
+        }
+        return step
     }
 
     private static func folded(
@@ -46,45 +116,71 @@ final class ExpressionMatcher {
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         var character = next(text, &position)
-        states.removeAll(keepingCapacity: true)
-        step = 0
-        for index in reached.indices { reached[index] = -1 }
-        follow(from: 0, atBeginning: true, atEnd: character == nil)
-        swap(&states, &following)
-        while let current = character {
-            if states.isEmpty { return false }
+        var (present, following) = (present, following)
+        var place = place + 1
+        defer { self.place = place }
+        var count = 0
+        follow(
+            from: 0, to: present, &count, place, atBeginning: true, atEnd: character == Self.none)
+        while character != Self.none {
+            if count == 0 { return false }
+            let current = character
             character = next(text, &position)
-            step += 1
-            for state in states where accepts(state, current) {
-                follow(from: state + 1, atBeginning: false, atEnd: character == nil)
+            let atEnd = character == Self.none
+            place &+= 1
+            var followingCount = 0
+            for index in 0..<count {
+                let number = present[index]
+                guard takes(number, current) else { continue }
+                follow(
+                    from: number &+ 1, to: following, &followingCount, place, atBeginning: false,
+                    atEnd: atEnd)
             }
-            swap(&states, &following)
-            following.removeAll(keepingCapacity: true)
+            swap(&present, &following)
+            count = followingCount
         }
-        return reached[program.count] == step
+        return reached[end] == place
     }
 
-    /// The character at `position`, as written and folded, and steps over it; nil at the end.
-    private func next(_ text: UnsafeRawBufferPointer, _ position: inout Int) -> (
-        raw: UInt32, folded: UInt32
-    )? {
+    /// No character: the text has ended.
+    private static let none = UInt32.max
+
+    /// The character at `position`, as written, and steps over it and what does not count before
+    /// it; `none` at the end.
+    @inline(__always)
+    private func next(_ text: UnsafeRawBufferPointer, _ position: inout Int) -> UInt32 {
         while position < text.count {
+            let byte = text[position]
+            if byte < 0x80 {
+                position &+= 1
+                return UInt32(byte)
+            }
             let (scalar, length) = UTF8Decoding.scalar(text, at: position)
             position &+= length
-            if let folded = Self.fold(scalar, options) { return (scalar, folded) }
+            if Self.fold(scalar, options) != nil { return scalar }
         }
-        return nil
+        return Self.none
     }
 
-    private func accepts(_ state: Int, _ character: (raw: UInt32, folded: UInt32)) -> Bool {
-        switch program[state] {
-        case .character(let scalar): return scalar == character.folded
-        case .any: return !CharacterSet.endsLine(character.raw)
+    @inline(__always)
+    private func takes(_ number: Int, _ character: UInt32) -> Bool {
+        if character < 64 { return steps[number].low &>> UInt64(character) & 1 != 0 }
+        if character < 128 { return steps[number].high &>> UInt64(character &- 64) & 1 != 0 }
+        return accepts(number, character)
+    }
+
+    /// Whether a step takes a character that counts.
+    @inline(never)
+    private func accepts(_ number: Int, _ character: UInt32) -> Bool {
+        switch program[number] {
+        case .character(let scalar): return scalar == Self.fold(character, options)
+        case .any: return !CharacterSet.endsLine(character)
         case .set(let set):
-            if options.isEmpty { return set.contains([character.raw]) }
-            var scalars = [character.raw, character.folded]
+            if options.isEmpty { return set.contains([character]) }
+            let folded = Self.fold(character, options) ?? character
+            var scalars = [character, folded]
             if options.contains(.caseInsensitive) {
-                let upper = Unicode.Scalar(character.folded)?.properties.uppercaseMapping
+                let upper = Unicode.Scalar(folded)?.properties.uppercaseMapping
                 // One letter may have several in capitals, of which none is its own.
                 if let upper, upper.unicodeScalars.count == 1, let only = upper.unicodeScalars.first
                 {
@@ -96,21 +192,32 @@ final class ExpressionMatcher {
         }
     }
 
-    /// Adds the states that `start` leads to without a character.
-    private func follow(from start: Int, atBeginning: Bool, atEnd: Bool) {
-        open.append(start)
-        while let state = open.popLast() {
-            if reached[state] == step { continue }
-            reached[state] = step
-            guard state < program.count else { continue }
-            switch program[state] {
-            case .split(let one, let other):
-                open.append(state + other)
-                open.append(state + one)
-            case .jump(let distance): open.append(state + distance)
-            case .beginning: if atBeginning { open.append(state + 1) }
-            case .end: if atEnd { open.append(state + 1) }
-            case .character, .any, .set: following.append(state)
+    /// Adds the steps that take a character and to which `start` leads without one.
+    @inline(__always)
+    private func follow(
+        from start: Int, to list: UnsafeMutablePointer<Int>, _ count: inout Int, _ place: Int,
+        atBeginning: Bool, atEnd: Bool
+    ) {
+        var openCount = 1
+        open[0] = start
+        while openCount > 0 {
+            openCount &-= 1
+            let number = open[openCount]
+            if reached[number] == place { continue }
+            reached[number] = place
+            guard number < end else { continue }
+            switch steps[number].kind {
+            case .takes:
+                list[count] = number
+                count &+= 1
+            case .leads:
+                open[openCount] = steps[number].second
+                open[openCount &+ 1] = steps[number].first
+                openCount &+= 2
+            case .beginning, .end:
+                guard steps[number].kind == .beginning ? atBeginning : atEnd else { continue }
+                open[openCount] = number &+ 1
+                openCount &+= 1
             }
         }
     }

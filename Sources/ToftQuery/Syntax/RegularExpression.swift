@@ -37,7 +37,7 @@ struct RegularExpression: Sendable {
 }
 
 /// Characters between brackets, or a class of them.
-struct CharacterSet: Sendable {
+struct CharacterSet: Sendable, Hashable {
     var isInverted = false
     /// First and last code points.
     var ranges: [ClosedRange<UInt32>] = []

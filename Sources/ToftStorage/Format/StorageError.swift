@@ -21,6 +21,8 @@ package enum StorageError: Error, Sendable, Equatable {
     case wrongKey(path: String)
     /// A key was given, and the file is not encrypted.
     case notEncrypted(path: String)
+    /// The newest version of the file is older than the caller has seen it.
+    case versionTooLow(path: String, found: Version, minimum: Version)
     /// The system has no library for encryption, which has this name.
     case cipherMissing(library: String)
     /// Bytes of the file are damaged.

@@ -1,4 +1,4 @@
-internal import ToftPlatform
+package import ToftPlatform
 
 /// Writes the version of a snapshot to a file of its own, which holds the same and no free space.
 ///
@@ -117,11 +117,16 @@ extension Snapshot {
     ) throws(StorageError) {
         try NewFile.write(
             to: path, isReplacing: isReplacing, allowsNetworkFileSystem: allowsNetworkFileSystem
-        ) { file throws(StorageError) in
-            let cipher = try Store.newCipher(encryptionKey)
-            try FileCopy.write(
-                self, to: MappedFile(file, cipher: cipher, isOfOneWalk: cipher != nil))
-        }
+        ) { file throws(StorageError) in try writeCopy(to: file, encryptionKey: encryptionKey) }
+    }
+
+    /// Writes the version to an empty file, which the caller syncs.
+    package func writeCopy(to file: any StorageFile, encryptionKey: EncryptionKey?)
+        throws(StorageError)
+    {
+        let cipher = try Store.newCipher(encryptionKey)
+        try FileCopy.write(
+            self, to: MappedFile(file, cipher: cipher, isOfOneWalk: cipher != nil))
     }
 }
 

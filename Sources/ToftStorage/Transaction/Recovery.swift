@@ -53,9 +53,11 @@ enum Recovery {
     /// - Parameter readOnlyPins: versions that read-only attachments have pinned, ascending.
     /// - Parameter abandoned: the newest version of the processes that had the file open before, if
     ///   known.
+    /// - Parameter minimumVersion: what the file holds must be of this version or a later one;
+    ///   where it is not, nothing is written.
     static func recover(
         _ file: MappedFile, readOnlyPins: [Version], abandoned: PublishedVersion? = nil,
-        dirtyLimit: Int
+        minimumVersion: Version = 0, dirtyLimit: Int
     ) throws(StorageError) -> Meta {
         let start = MonotonicClock.nanoseconds
         try file.sync()
@@ -67,6 +69,7 @@ enum Recovery {
         var found = try checked(meta, file)
         try checkNewest(meta, slot, fromDevice: true, file)
         if found.isClosedCleanly && cached == meta {
+            try found.version.expect(atLeast: minimumVersion, in: file.path)
             Diagnostics.tell(.detail, "Opened '\(file.path)' at version \(found.version).")
             return found
         }
@@ -74,6 +77,8 @@ enum Recovery {
         let log = try LogContent(
             of: meta.logMap, databaseID: meta.databaseID, fromDevice: true, of: file)
         let records = try log.records(after: meta)
+        // The version that it gets below says nothing of what it holds.
+        try (records.last?.version ?? meta.version).expect(atLeast: minimumVersion, in: file.path)
         let version =
             max(meta.version, cached?.version ?? 0, log.highestVersion())
             + StoreLimit.versionsSkippedByRecovery

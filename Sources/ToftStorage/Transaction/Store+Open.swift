@@ -73,9 +73,23 @@ extension Store {
     /// Each store that this returned is closed by one `close`, or by releasing it.
     ///
     /// - Throws: `fileNotFound`, `permissionDenied`, `isDirectory`, `notADatabase`, `keyRequired`,
-    ///   `wrongKey`, `notEncrypted`, `cipherMissing`, `unsupportedFormat`, `corrupt`,
-    ///   `incompatibleProcess`, `diskFull`, `io`...
+    ///   `wrongKey`, `notEncrypted`, `cipherMissing`, `unsupportedFormat`, `versionTooLow`,
+    ///   `corrupt`, `incompatibleProcess`, `diskFull`, `io`...
     package static func open(_ configuration: StoreConfiguration) throws(StorageError) -> Store {
+        let store = try joinOrOpen(configuration)
+        do throws(StorageError) {
+            // One that was recovered has been looked at before: its version is another since.
+            try store.expect(atLeast: configuration.minimumVersion)
+            return store
+        } catch {
+            try? store.close()
+            throw error
+        }
+    }
+
+    private static func joinOrOpen(_ configuration: StoreConfiguration) throws(StorageError)
+        -> Store
+    {
         switch configuration.location {
         case .memory(let name):
             return try StoreRegistry.store(.memory(name)) { () throws(StorageError) in
@@ -143,14 +157,14 @@ extension Store {
         on file: any StorageFile, coordinator: Coordinator, dirtyLimit: Int = StoreLimit.dirtyBytes,
         firstLogPages: UInt64 = LogLimit.firstPages, isBuffered: Bool = false,
         encryptionKey: EncryptionKey? = nil, keptBytes: Int = MappedFile.defaultKeptBytes,
-        isCompacted: Bool = false
+        isCompacted: Bool = false, minimumVersion: Version = 0
     ) throws(StorageError) -> Store {
         let cipher = try cipher(of: file, encryptionKey)
         let always: @Sendable (UInt64, UInt64) -> Bool = { _, _ in true }
         return try recoverAndOpen(
             MappedFile(file, isBuffered: isBuffered, cipher: cipher, keptBytes: keptBytes),
             coordinator,
-            dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
+            dirtyLimit: dirtyLimit, firstLogPages: firstLogPages, minimumVersion: minimumVersion,
             compacts: isCompacted ? always : nil)
     }
 
@@ -222,7 +236,7 @@ extension Store {
         do throws(StorageError) {
             let (file, cipher) = try existingFile(path, configuration)
             return (file, cipher, false)
-        } catch .fileNotFound(let missing) {
+        } catch .fileNotFound(let missing) where configuration.minimumVersion == 0 {
             if let seed = configuration.seedPath {
                 try copy(seed, to: path, configuration)
                 let (file, cipher) = try existingFile(path, configuration)
@@ -311,7 +325,8 @@ extension Store {
             PosixFile.removeLeftovers(of: file.path)
             return try recoverAndOpen(
                 file, coordinator, dirtyLimit: configuration.dirtyLimit,
-                firstLogPages: configuration.firstLogPages, checkpointsItself: true,
+                firstLogPages: configuration.firstLogPages,
+                minimumVersion: configuration.minimumVersion, checkpointsItself: true,
                 compacts: configuration.compacts)
         }
         guard var meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
@@ -354,14 +369,15 @@ extension Store {
 
     private static func recoverAndOpen(
         _ file: MappedFile, _ coordinator: Coordinator, dirtyLimit: Int, firstLogPages: UInt64,
-        checkpointsItself: Bool = false,
+        minimumVersion: Version = 0, checkpointsItself: Bool = false,
         compacts: (@Sendable (_ total: UInt64, _ used: UInt64) -> Bool)? = nil
     ) throws(StorageError) -> Store {
         var file = file
         do throws(StorageError) {
             var meta = try Recovery.recover(
                 file, readOnlyPins: try coordinator.readOnlyPins(),
-                abandoned: coordinator.abandoned, dirtyLimit: dirtyLimit)
+                abandoned: coordinator.abandoned, minimumVersion: minimumVersion,
+                dirtyLimit: dirtyLimit)
             if let compacts, try coordinator.readOnlyPins().isEmpty {
                 let use = try FileUse(meta, file)
                 let used = (use.pages - use.wasted) * UInt64(Page.size)
@@ -410,12 +426,13 @@ extension Store {
     /// before and after; nil where somebody has it open, and nothing was done. O(file).
     ///
     /// - Throws: what `open` and `close` throw. The file holds the same as before.
-    package static func compact(_ path: String, encryptionKey: EncryptionKey? = nil)
-        throws(StorageError) -> (before: UInt64, after: UInt64)?
-    {
+    package static func compact(
+        _ path: String, encryptionKey: EncryptionKey? = nil, minimumVersion: Version = 0
+    ) throws(StorageError) -> (before: UInt64, after: UInt64)? {
         let hasBegun = CompactionMark()
         var configuration = StoreConfiguration(location: .file(path: path))
         configuration.encryptionKey = encryptionKey
+        configuration.minimumVersion = minimumVersion
         configuration.createsFile = false
         configuration.compacts = { total, _ in
             hasBegun.size.store(total, ordering: .relaxed)
@@ -437,7 +454,8 @@ extension Store {
     ///
     /// - Throws: what `open` and `writeCopy` throw. The file is as before.
     package static func changeKey(
-        of path: String, from old: EncryptionKey?, to new: EncryptionKey?
+        of path: String, from old: EncryptionKey?, to new: EncryptionKey?,
+        minimumVersion: Version = 0
     ) throws(StorageError) -> Bool {
         var configuration = StoreConfiguration(location: .file(path: path))
         configuration.createsFile = false
@@ -453,7 +471,7 @@ extension Store {
         let file = MappedFile(opened, cipher: cipher)
         let meta = try Recovery.recover(
             file, readOnlyPins: [], abandoned: coordinator.abandoned,
-            dirtyLimit: configuration.dirtyLimit)
+            minimumVersion: minimumVersion, dirtyLimit: configuration.dirtyLimit)
         let snapshot = try aside(meta, file).beginRead()
         defer { snapshot.release() }
         try snapshot.writeCopy(to: opened.path, encryptionKey: new, isReplacing: true)

@@ -18,6 +18,9 @@ package struct StoreConfiguration: Sendable {
     package var usesMapping = true
     /// The key of an encrypted file; nil for a plain one.
     package var encryptionKey: EncryptionKey?
+    /// The version that the file must have at least, or a later one; 0: any. With one, a file that
+    /// is missing is not made.
+    package var minimumVersion: Version = 0
     /// How long to wait for another process that is opening, closing or recovering the file.
     package var attachTimeoutMilliseconds = 60_000
     /// Bytes of changed leaves that a transaction keeps in memory.
@@ -204,6 +207,14 @@ package final class Store: Sendable {
 
     /// The newest version that readers may see.
     package var latestVersion: Version { coordinator.published.version }
+
+    /// - Throws: `versionTooLow` where the newest version is an older one; what reading throws.
+    package func expect(atLeast minimum: Version) throws(StorageError) {
+        guard minimum > 0 else { return }
+        let snapshot = try beginRead()
+        defer { snapshot.release() }
+        try snapshot.version.expect(atLeast: minimum, in: path)
+    }
 
     /// Pins the newest version.
     package func beginRead() throws(StorageError) -> Snapshot {
@@ -432,5 +443,12 @@ package final class Store: Sendable {
         if try system(FileIdentity.ofFile(at: file.path)) != template.identity {
             throw .replaced(path: file.path)
         }
+    }
+}
+
+extension Version {
+    /// - Throws: `versionTooLow` where it is lower.
+    func expect(atLeast minimum: Version, in path: String) throws(StorageError) {
+        if self < minimum { throw .versionTooLow(path: path, found: self, minimum: minimum) }
     }
 }

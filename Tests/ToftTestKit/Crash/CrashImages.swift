@@ -1,3 +1,5 @@
+package import ToftStorage
+
 /// How a disk may treat what was not synced when the power went, from the kindest to the roughest;
 /// and what may come after.
 package enum CrashModel: String, CaseIterable, Sendable {
@@ -29,6 +31,8 @@ package struct CrashImage {
     package let began: Int
     /// Where in the history the crash came.
     package let position: Int
+    /// The file has one of these keys.
+    package let keys: [EncryptionKey?]
 }
 
 /// Enumerates the states that a crash may leave of a recorded history.
@@ -45,6 +49,7 @@ package struct CrashImages {
     private var returned: Int
     private var began: Int
     private var position = 0
+    private var keys: [EncryptionKey?]
     private var tornMetas = 0
     private var isLying = false
 
@@ -92,11 +97,12 @@ package struct CrashImages {
     /// The history began with this content, and these commits.
     package init(
         of history: [DiskEvent], from content: [PageContent], acknowledged: Int = 0, began: Int = 0,
-        seed: UInt64, limits: Limits = Limits(),
+        key: EncryptionKey? = nil, seed: UInt64, limits: Limits = Limits(),
         body: @escaping (CrashImage) throws -> Void
     ) {
         self.history = history
         disk = SimulatedDisk(content: content)
+        keys = [key]
         numbers = Seed(seed)
         self.limits = limits
         self.body = body
@@ -125,6 +131,7 @@ package struct CrashImages {
             case .grow, .truncate:
                 disk.apply(event)
                 try emit(.processDeath, disk.cache)
+            case .replaced(_, let key): try enumerateReplacement(event, key)
             case .began, .transaction: note(event)
             }
         }
@@ -148,7 +155,18 @@ package struct CrashImages {
         try body(
             CrashImage(
                 model: isLying ? .lyingDisk : model, pages: pages, acknowledged: kept, began: began,
-                position: position))
+                position: position, keys: keys))
+    }
+
+    /// The name leads to the new file at once for all processes; on the disk to the old one or to
+    /// the new one, until the directory is synced.
+    private mutating func enumerateReplacement(_ event: DiskEvent, _ key: EncryptionKey?) throws {
+        keys.append(key)
+        try enumerateBarrier()
+        disk.apply(event)
+        try enumerateBarrier()
+        keys = [key]
+        try emit(.processDeath, disk.cache)
     }
 
     /// The process may die, and the power go, between any two pages of one write.

@@ -23,6 +23,8 @@ extension CrashTrial {
 
     private func crashAgain(after image: CrashImage, _ depth: Int) throws {
         try file.load(image.pages)
+        let key = try self.key(of: image)
+        self.key = key
         let number = try using(file) { store throws in
             try look(at: store, image.acknowledged...max(image.acknowledged, image.began))
         }
@@ -31,7 +33,7 @@ extension CrashTrial {
         let database = try RecordedDatabase(
             on: file, content: content, number: number, next: nextNumber,
             dirtyLimit: workload.dirtyLimit, firstLogPages: workload.firstLogPages,
-            encryptionKey: workload.encryptionKey, isCompacted: chance.chance(30))
+            encryptionKey: key, isCompacted: chance.chance(30))
         nextNumber += 3
         let opening = database.file.events.count
         database.file.note(.acknowledged(number))
@@ -44,13 +46,13 @@ extension CrashTrial {
         }
         if numbers.chance(25) { try database.checkpoint() }
         try database.finish()
-        if workload.encryptionKey == nil, image.model != .inRecovery && image.model != .lifeGoesOn {
+        if isPlain, image.model != .inRecovery && image.model != .lifeGoesOn {
             var births = PageBirths()
             try births.follow(history[..<lastAcknowledgement(before: image.position)])
             births.forgetUnseen()
             try births.follow(database.file.events)
         }
-        try tryImages(of: database, after: image, opening: opening, number, depth)
+        try tryImages(of: database, key, after: image, opening: opening, number, depth)
     }
 
     /// What a dead writer had begun nobody has seen; its version numbers may come again once all
@@ -61,8 +63,8 @@ extension CrashTrial {
 
     /// Chosen by chance from all, a third of them from the recovery.
     private func tryImages(
-        of database: RecordedDatabase, after image: CrashImage, opening: Int, _ number: Int,
-        _ depth: Int
+        of database: RecordedDatabase, _ key: EncryptionKey?, after image: CrashImage,
+        opening: Int, _ number: Int, _ depth: Int
     ) throws {
         var found: [CrashModel: [CrashImage]] = [:]
         var few = CrashImages.Limits.few
@@ -71,7 +73,7 @@ extension CrashTrial {
         few.randomSubsets = 4
         var images = CrashImages(
             of: database.file.events, from: database.start, acknowledged: image.acknowledged,
-            began: max(image.began, number), seed: chance.next(), limits: few
+            began: max(image.began, number), key: key, seed: chance.next(), limits: few
         ) { later throws in
             var later = later
             later.model = later.position <= opening ? .inRecovery : .lifeGoesOn
@@ -79,6 +81,7 @@ extension CrashTrial {
         }
         try images.enumerate()
         contents.merge(database.contents) { old, _ in old }
+        versions.merge(database.versions) { old, _ in old }
         defer { forget(database.contents.keys.filter { $0 != number }) }
         for (model, share) in [(CrashModel.inRecovery, 2), (.lifeGoesOn, 1)] {
             for _ in 0..<limits.aftermathStates * share / 3 {

@@ -10,6 +10,10 @@ package final class CrashTrial {
     var report = CrashReport()
     /// What each commit left, also those that came after an image had been opened.
     var contents: [Int: Content] = [:]
+    /// Those of the commits, by their numbers.
+    var versions: [Int: Version] = [:]
+    /// That of the image.
+    var key: EncryptionKey?
     var limits = CrashImages.Limits()
     var chance: Seed
     /// All images, one after the other.
@@ -53,22 +57,30 @@ package final class CrashTrial {
             report.violations.append("\(name): the workload itself: \(error)")
         }
         contents = database.contents
+        versions = database.versions
         history = database.file.events
         do {
             var births = PageBirths()
             // It reads the extents that are written.
-            if workload.encryptionKey == nil { try births.follow(history) }
+            if isPlain { try births.follow(history) }
         } catch {
             report.violations.append("\(name): \(error)")
         }
         var images = CrashImages(
             of: history, from: database.start, acknowledged: database.startNumber,
-            began: database.startNumber, seed: seed &+ 1, limits: limits
+            began: database.startNumber, key: workload.encryptionKey, seed: seed &+ 1,
+            limits: limits
         ) { image throws in
             guard self.take(image, percent: self.limits.percentTried) else { return }
             self.follow(image, depth: self.limits.aftermathDepth)
         }
         try images.enumerate()
+    }
+
+    /// Whether no version of the file was ever encrypted.
+    var isPlain: Bool {
+        workload.encryptionKey == nil
+            && !history.contains { if case .replaced = $0 { true } else { false } }
     }
 
     private var name: String { "\(workload.name), seed \(seed)" }
@@ -92,6 +104,7 @@ package final class CrashTrial {
         report.disks.insert(hash)
         do {
             try file.load(image.pages)
+            key = try self.key(of: image)
             if image.model == .lyingDisk { try attemptAfterLie(image) } else { try attempt(image) }
             return true
         } catch {
@@ -108,15 +121,19 @@ package final class CrashTrial {
     /// A file that a crash left opens, shows one of the commits it may show, whole; can be written;
     /// and all that again after closing.
     private func attempt(_ image: CrashImage) throws {
+        let seen = versions[image.acknowledged] ?? 0
         var allowed = image.acknowledged...max(image.acknowledged, image.began)
         if chance.chance(15) {
             // Who only reads does not recover the file, and sees what the recovery will find.
             let number = try look(
                 at: try Store.readOnlySnapshot(
-                    on: WrappedFile(file), encryptionKey: workload.encryptionKey), allowed)
+                    on: WrappedFile(file), encryptionKey: key), allowed)
             allowed = number...number
+            if image.model != .inRecovery && image.model != .lifeGoesOn {
+                try refuseOlder(than: number + 1)
+            }
         }
-        let number = try using(file) { store throws -> Int in
+        let number = try using(file, seen: seen) { store throws -> Int in
             let number = try look(at: store, allowed)
             try check(store)
             if chance.chance(25) { return number }
@@ -163,11 +180,45 @@ package final class CrashTrial {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    func using<Result>(_ file: any StorageFile, _ body: (Store) throws -> Result) throws -> Result {
+    /// Which of the keys that the file may have it has.
+    func key(of image: CrashImage) throws -> EncryptionKey? {
+        for key in image.keys.dropLast() {
+            do throws(StorageError) {
+                try Store.readOnlySnapshot(on: WrappedFile(file), encryptionKey: key).release()
+                return key
+            } catch {
+                switch error {
+                case .keyRequired, .wrongKey, .notEncrypted: continue
+                // The opening will tell.
+                default: return key
+                }
+            }
+        }
+        return image.keys.last ?? nil
+    }
+
+    /// Who has seen a commit that the file does not hold is told, and nothing is written.
+    private func refuseOlder(than number: Int) throws {
+        guard let minimum = versions[number] else { return }
+        let content = try file.content()
+        do {
+            try using(file, seen: minimum) { _ in
+                throw Failure("commit \(number) was asked for and is not there: nobody was told")
+            }
+        } catch StorageError.versionTooLow {}
+        guard isSame(try file.content(), content) else {
+            throw Failure("an older file that was refused was written to")
+        }
+    }
+
+    /// - Parameter seen: the version that the caller has seen the file at.
+    func using<Result>(
+        _ file: any StorageFile, seen: Version = 0, _ body: (Store) throws -> Result
+    ) throws -> Result {
         let before = Self.processorTime
         let store = try Store.open(
             on: WrappedFile(file), coordinator: try Coordinator.inMemory(),
-            encryptionKey: workload.encryptionKey)
+            encryptionKey: key, minimumVersion: seen)
         store.insertBuffer.withLock { $0.policy = workload.insertBuffer }
         let duration = Self.processorTime - before
         report.longestOpening = max(report.longestOpening, duration)

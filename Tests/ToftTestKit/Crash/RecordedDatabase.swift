@@ -21,7 +21,9 @@ package final class RecordedDatabase {
     private let dirtyLimit: Int
     private let firstLogPages: UInt64
     private let insertBuffer: InsertBufferPolicy
-    private let encryptionKey: EncryptionKey?
+    private var encryptionKey: EncryptionKey?
+    /// Those of the commits, by their numbers, whose writers did not die.
+    package private(set) var versions: [Int: Version] = [:]
 
     /// On a new file in memory.
     package convenience init(
@@ -75,16 +77,15 @@ package final class RecordedDatabase {
 
         package func keys(of tree: TreeID) -> [[UInt8]] { content.keys(of: tree) }
 
-        /// Commits. False if the writer has died at that, as a trial had asked for.
-        fileprivate func survives(_ durability: Durability) throws -> Bool {
+        /// Commits. Nil if the writer has died at that, as a trial had asked for.
+        fileprivate func survives(_ durability: Durability) throws -> Version? {
             do throws(StorageError) {
-                _ = try transaction.commit(durability)
-                return true
+                return try transaction.commit(durability)
             } catch {
                 switch error {
-                case .closed: return false
+                case .closed: return nil
                 // One that leads a group dies between its write and its publication.
-                case .commitOutcomeUnknown where isDoomed: return false
+                case .commitOutcomeUnknown where isDoomed: return nil
                 default: throw error
                 }
             }
@@ -150,9 +151,10 @@ package final class RecordedDatabase {
         contents[next] = editor.content
         file.note(.began(next))
         editor.isDoomed = isDoomed
-        guard try editor.survives(durability) else {
+        guard let version = try editor.survives(durability) else {
             return try settleDeath(of: next, editor.content, through: other)
         }
+        versions[next] = version
         file.note(durability == .deferred ? .returned(next) : .acknowledged(next))
         content = editor.content
         number = next
@@ -274,6 +276,22 @@ package final class RecordedDatabase {
         while !pins.isEmpty { try unpin() }
         try closeReporting()
         try open(isCompacted: isCompacted)
+    }
+
+    /// Gives the file another key, as `Store.changeKey` does: a new file, which is durable, takes
+    /// its place.
+    package func changeKey(to key: EncryptionKey?) throws {
+        while !pins.isEmpty { try unpin() }
+        try closeReporting()
+        let snapshot = try Store.readOnlySnapshot(
+            on: WrappedFile(file), encryptionKey: encryptionKey)
+        let new = RecordingFile(MemoryFile(name: "another key"))
+        try snapshot.writeCopy(to: new, encryptionKey: key)
+        snapshot.release()
+        try new.sync()
+        try file.become(new, key: key)
+        encryptionKey = key
+        try open()
     }
 
     private func open(isCompacted: Bool = false) throws {

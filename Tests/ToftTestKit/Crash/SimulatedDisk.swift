@@ -29,7 +29,12 @@ package struct SimulatedDisk {
             durable = cache
             pending = []
         case .grow(let size): Self.grow(&cache, to: size)
-        case .truncate(let size): cache.removeLast(max(0, cache.count - size / PageContent.size))
+        case .truncate(let size):
+            cache.removeLast(max(0, cache.count - size / PageContent.size))
+            Self.grow(&cache, to: size)
+        case .replaced(let events, _):
+            self = SimulatedDisk(content: [])
+            for event in events { apply(event) }
         case .began, .returned, .acknowledged, .transaction: break
         }
     }

@@ -158,6 +158,21 @@ extension Workload {
                 try database.reopen(isCompacted: true)
             }
         },
+        Workload("another key, and none, between commits") { database, numbers in
+            for round in 0..<4 {
+                try database.commit { edit in
+                    let tree = try edit.makeTree()
+                    for _ in 0..<60 { try edit.put(tree, numbers.bytes(4), numbers.bytes(200)) }
+                    try edit.put(tree, [1], numbers.bytes(20_000))
+                }
+                try database.commit(.deferred) { edit in
+                    try edit.put(17, numbers.bytes(4), numbers.bytes(20))
+                }
+                let key = try EncryptionKey(numbers.bytes(64))
+                try database.changeKey(to: round == 2 ? nil : key)
+            }
+            try database.commit { edit in try edit.put(17, [2], numbers.bytes(20)) }
+        },
         Workload("a transaction larger than memory may be", dirtyLimit: 64 << 10) {
             database, numbers in
             try database.commit { edit in
@@ -274,7 +289,10 @@ extension Workload {
         try database.commit { edit in _ = try edit.makeTree() }
         let steps = 10 + numbers.below(20)
         for _ in 0..<steps {
-            switch numbers.below(26) {
+            switch numbers.below(27) {
+            case 26:
+                try database.changeKey(
+                    to: numbers.chance(30) ? nil : try EncryptionKey(numbers.bytes(64)))
             case 24...25: try database.compactStep()
             case 20: try database.checkpoint()
             case 21: try database.flush()

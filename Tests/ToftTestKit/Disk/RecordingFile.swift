@@ -1,5 +1,6 @@
 internal import Synchronization
 package import ToftPlatform
+package import ToftStorage
 
 /// Something that happened to a disk, or that the one who uses it wants remembered at this moment.
 package enum DiskEvent: Sendable {
@@ -10,6 +11,9 @@ package enum DiskEvent: Sendable {
     case sync
     case grow(to: Int)
     case truncate(to: Int)
+    /// Another file, to which this has happened since it was made, takes the name; then the
+    /// directory is synced. `key`: of the other file.
+    case replaced(by: [DiskEvent], key: EncryptionKey?)
     /// A write transaction, or an opening, begins: pages are born anew.
     case transaction
     /// The workload called `commit` for the commit with this number.
@@ -45,6 +49,14 @@ package final class RecordingFile: WrappedFile, @unchecked Sendable {
 
     /// The next durable write is one in whose middle a process dies.
     package func breakNextDurableWrite() { isNextHalfDone.withLock { $0 = true } }
+
+    /// Leads to another file, which has this key, from now on. Nobody may have it open.
+    package func become(_ other: RecordingFile, key: EncryptionKey?) throws {
+        let content = try other.content()
+        try base.truncate(to: UInt64(content.count))
+        try content.withUnsafeBytes { try base.write($0, at: 0) }
+        note(.replaced(by: other.events, key: key))
+    }
 
     /// Forgets what happened so far.
     package func startOver() { log.withLock { $0 = [] } }

@@ -56,6 +56,8 @@ enum Command: Equatable {
     case copy
     /// Compacts the file, which nobody has open then.
     case compact
+    /// Gives the file, which nobody has open then, another key; 0: none.
+    case changeKey(Int)
     case addClass(bits: UInt64)
     case addProperty(class: Int, bits: UInt64)
     /// Makes or drops an index; of a primary key, begins to count it or no longer does; of a link,

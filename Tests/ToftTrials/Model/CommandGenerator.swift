@@ -159,6 +159,7 @@ struct CommandGenerator {
         case "kill": return .kill
         case "copy": return .copy
         case "compact": return .compact
+        case "changeKey": return .changeKey(numbers.below(4))
         case "addClass": return .addClass(bits: numbers.next() >> 40)
         case "addProperty": return .addProperty(class: owner, bits: numbers.next() >> 40)
         case "toggleIndex": return .toggleIndex(class: owner, property: any())

@@ -38,6 +38,7 @@ extension ModelRun {
         case .kill: try kill()
         case .copy: try copy()
         case .compact: try compact()
+        case .changeKey(let number): try changeKey(number)
         case .addClass(let bits): try addClass(bits)
         case .addProperty(let owner, let bits): try addProperty(owner, bits)
         case .toggleIndex(let owner, let property): try toggleIndex(owner, property)

@@ -50,6 +50,8 @@ final class ModelRun {
     var fileNumber = 0
     /// That of the file.
     var schemaVersion: UInt64 = 0
+    /// That of the file; nil: it is not encrypted.
+    private var key: [UInt8]?
     private(set) var done = 0
     private(set) var bytes = 0
 
@@ -64,17 +66,15 @@ final class ModelRun {
         directory =
             (program.ground == .disk ? "/tmp" : "/dev/shm") + "/toft-model-\(ModelRun.process)"
         highestKeys = program.shape.classes.map { _ in -1 }
+        key = program.ground == .encrypted ? Self.key(1) : nil
     }
+
+    private static func key(_ number: Int) -> [UInt8] { (0..<64).map { UInt8(32 + $0 + number) } }
 
     static let process = ModelFiles.own
 
     var location: ModelLocation {
         program.ground == .memory ? .memory("model") : .file(path, key)
-    }
-
-    /// Of encrypted files.
-    private var key: [UInt8]? {
-        program.ground == .encrypted ? (0..<64).map { 33 + $0 } : nil
     }
 
     var encryptionKey: EncryptionKey? { key.flatMap { try? EncryptionKey($0) } }
@@ -189,6 +189,20 @@ final class ModelRun {
         guard try Store.compact(path, encryptionKey: encryptionKey) != nil else {
             throw ModelViolation("nobody has the file open, and it was not compacted")
         }
+        try reopen()
+        try check(seats[0])
+    }
+
+    func changeKey(_ number: Int) throws {
+        guard program.ground != .memory else { return try reopen() }
+        try closeAll()
+        anchor = nil
+        let new = number == 0 ? nil : Self.key(number)
+        guard
+            try Store.changeKey(
+                of: path, from: encryptionKey, to: try new.map { try EncryptionKey($0) })
+        else { throw ModelViolation("nobody has the file open, and its key was not changed") }
+        key = new
         try reopen()
         try check(seats[0])
     }

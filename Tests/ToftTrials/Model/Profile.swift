@@ -18,7 +18,7 @@ struct ModelProfile {
         ("clear", 10), ("assign", 30), ("commit", 120), ("rollback", 15), ("flush", 10),
         ("checkpoint", 10), ("begin", 15), ("open", 10), ("close", 10), ("freeze", 10),
         ("look", 20), ("refresh", 30), ("dispatch", 10), ("reopen", 10), ("kill", 12),
-        ("copy", 6), ("compact", 6), ("compactStep", 12),
+        ("copy", 6), ("compact", 6), ("compactStep", 12), ("changeKey", 4),
         ("addClass", 3), ("addProperty", 8), ("toggleIndex", 8), ("makeOptional", 10),
         ("migrate", 12),
         ("query", 60), ("find", 30),

@@ -761,6 +761,46 @@ class FunctionTests(unittest.TestCase):
                 self.assertEqual(self.count(realm), 30)
                 check("toft_realm_release", realm)
 
+    def test_an_older_file_in_the_place_of_the_newest_is_refused(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = f"{directory}/people.toft"
+
+            def opening(**members):
+                out = ctypes.c_void_p()
+                wanted = configuration(path=path, **members)
+                found = status("toft_realm_open", ctypes.byref(wanted), ctypes.byref(out))
+                self.assertEqual(out.value is None, status_name(found) != "TOFT_OK")
+                return status_name(found), out.value
+
+            self.assertEqual(opening(minimum_version=1)[0], "TOFT_ERROR_FILE_NOT_FOUND")
+            images, versions = [], []
+            for number in range(3):
+                realm = open_realm(CLASSES, path=path)
+                person = get("toft_realm_find_class", realm, text("Person"))
+                self.commit_with(realm, person, "TOFT_DURABILITY_IMMEDIATE", number)
+                versions.append(get("toft_realm_version", realm))
+                with open(path, "rb") as file:
+                    images.append(file.read())
+                check("toft_realm_release", realm)
+            for number, image in enumerate(images):
+                with open(path, "wb") as file:
+                    file.write(image)
+                is_older = number < 2
+                for mode in ("TOFT_MODE_READ_ONLY", "TOFT_MODE_READ_WRITE"):
+                    found, realm = opening(minimum_version=versions[-1], mode=getattr(E, mode))
+                    wanted = "TOFT_ERROR_VERSION_TOO_LOW" if is_older else "TOFT_OK"
+                    self.assertEqual(found, wanted)
+                    if not is_older:
+                        self.assertEqual(self.count(realm), 3)
+                        check("toft_realm_release", realm)
+                        continue
+                    error = sized(S.toft_error)
+                    check("toft_last_error", ctypes.byref(error))
+                    self.assertEqual(error.number, versions[number])
+                    self.assertIn(f"must be at {versions[-1]}", text_of(error.message))
+                    with open(path, "rb") as file:
+                        self.assertEqual(file.read(), image)
+
     def salvage(self, path, new_path, key=None, new_key=None, **members):
         """Status and report of a salvage."""
         options, report = sized(S.toft_salvage_options, **members), sized(S.toft_salvage_report)

@@ -176,6 +176,48 @@ def test_a_second_name_of_a_file_leads_to_what_it_held_before_its_key_was_change
     assert SECRET.encode() in second.read_bytes() and SECRET.encode() not in path.read_bytes()
 
 
+def test_an_older_file_in_the_place_of_the_newest_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "notes.toft"
+    with pytest.raises(FileNotFoundError):
+        toft.open(path, [Note], encryption_key=KEY, minimum_version=1)
+    images, versions = [], []
+    for number in range(3):
+        with toft.open(path, [Note], encryption_key=KEY) as realm:
+            _fill(realm, range(number, number + 1))
+            versions.append(realm.version)
+            # Not closed yet: what is read is in the log.
+            images.append(path.read_bytes())
+        images.append(path.read_bytes())
+        versions.append(versions[-1])
+    for image, version in zip(images, versions, strict=True):
+        if version == versions[-1]:
+            continue
+        path.write_bytes(image)
+        for mode in ("read_only", "existing", "create", "existing"):
+            with pytest.raises(toft.VersionTooLowError) as caught:
+                toft.open(
+                    path,
+                    [Note],
+                    mode=mode,  # type: ignore[arg-type]
+                    encryption_key=KEY,
+                    minimum_version=versions[-1],
+                )
+            assert caught.value.filename == str(path)
+            assert version <= caught.value.number < versions[-1]
+            assert path.read_bytes() == image
+    path.write_bytes(images[-1])
+    with toft.open(path, [Note], encryption_key=KEY, minimum_version=versions[-1]) as realm:
+        assert len(_content(realm)) == 3
+        seen = realm.version
+    toft.compact(path, encryption_key=KEY)
+    toft.change_key(path, old_key=KEY, new_key=OTHER)
+    with toft.open(path, [Note], encryption_key=OTHER, minimum_version=seen) as realm:
+        assert len(_content(realm)) == 3
+    for wrong in (0, -1, 2**64):
+        with pytest.raises(toft.InvalidArgumentError):
+            toft.open(path, [Note], encryption_key=OTHER, minimum_version=wrong)
+
+
 def test_an_encrypted_file_is_compacted_and_seeds_another(tmp_path: Path) -> None:
     path = tmp_path / "notes.toft"
     with toft.open(path, [Note], encryption_key=KEY) as realm:

@@ -105,6 +105,7 @@ class toft_status(IntEnum):
     ERROR_KEY_REQUIRED = 117
     ERROR_WRONG_KEY = 118
     ERROR_NOT_ENCRYPTED = 119
+    ERROR_VERSION_TOO_LOW = 120
     ERROR_NOT_IN_TRANSACTION = 201
     ERROR_ALREADY_IN_TRANSACTION = 202
     ERROR_READ_ONLY = 203
@@ -510,6 +511,7 @@ class toft_configuration(Structure):
         ("encryption_key_size", c_size_t),
         ("initialize", toft_initialize_callback),
         ("initialize_user_data", c_void_p),
+        ("minimum_version", c_uint64),
     ]
     size: int
     path: toft_string
@@ -537,6 +539,7 @@ class toft_configuration(Structure):
     encryption_key_size: int
     initialize: Any
     initialize_user_data: int | None
+    minimum_version: int
 
 
 class toft_compaction(Structure):

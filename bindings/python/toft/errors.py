@@ -41,6 +41,7 @@ __all__ = [
     "KeyRequiredError",
     "WrongKeyError",
     "NotEncryptedError",
+    "VersionTooLowError",
     "TransactionError",
     "NotInTransactionError",
     "AlreadyInTransactionError",
@@ -320,6 +321,12 @@ class NotEncryptedError(FileError):
     """An `encryption_key` was given, and the file is not encrypted."""
 
     _status = Status.ERROR_NOT_ENCRYPTED
+
+
+class VersionTooLowError(FileError):
+    """The file has an older version than `minimum_version`; `number` is that of the file."""
+
+    _status = Status.ERROR_VERSION_TOO_LOW
 
 
 # ------------------------------------------------------------------------------------- Transactions

@@ -72,6 +72,7 @@ def open(
     delete_if_migration_needed: bool = False,
     encryption_key: bytes | None = None,
     initialize: Callable[[Realm], object] | None = None,
+    minimum_version: int | None = None,
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
 
@@ -127,6 +128,12 @@ def open(
     several processes opens it first. `initialize=lambda realm: realm.add(Country("Norway"))`. What
     it raises leaves the database without classes and comes out of this call; the next opening calls
     again. A copy of `seed` is not new.
+
+    `minimum_version`: a version that the program has seen the file at (`realm.version`) and has
+    kept elsewhere: an older file that somebody has put in its place is a VersionTooLowError, and is
+    not written to; one that is missing is a FileNotFoundError. Only of an encrypted file can nobody
+    without the key forge the version. A deferred commit's counts once the commit is durable
+    (`realm.flush`). `toft.compact` and `toft.change_key` know no such limit: open the file before.
     """
     path = os.fspath(path)
     if path == ":memory:":
@@ -149,6 +156,7 @@ def open(
         delete_if_migration_needed,
         encryption_key,
         initialize,
+        minimum_version,
     )
 
 
@@ -199,6 +207,7 @@ def _open(
     delete_if_migration_needed: bool = False,
     encryption_key: bytes | None = None,
     initialize: Callable[[Realm], object] | None = None,
+    minimum_version: int | None = None,
 ) -> Realm:
     opening = _Opening(path, name, classes, mode, mapped, confinement, schema_version)
     opening.tell(progress)
@@ -213,6 +222,11 @@ def _open(
             f"At least one version is always there, not {values.shown(maximum_versions)}."
         )
     configuration.maximum_versions = maximum_versions or 0
+    if minimum_version is not None and not 0 < minimum_version < 2**64:
+        raise InvalidArgumentError(
+            f"The first version of a file is 1: {values.shown(minimum_version)} is none."
+        )
+    configuration.minimum_version = minimum_version or 0
     if delete_if_migration_needed:
         configuration.flags |= toft_open_flags.DELETE_IF_MIGRATION_NEEDED
     address = ctypes.c_void_p()
