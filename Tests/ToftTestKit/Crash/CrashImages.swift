@@ -330,7 +330,8 @@ package struct CrashImages {
         for (later, event) in history.enumerated().dropFirst(index + 1) {
             liar.position = later
             switch event {
-            case .sync:
+            // The new file is durable, whatever became of the old one.
+            case .sync, .replaced:
                 return try liar.emitLies()
             case .rangeSync, .acknowledged, .returned:
                 try liar.emitLies()
