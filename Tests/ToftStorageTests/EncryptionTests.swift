@@ -388,6 +388,21 @@ internal import ToftTestKit
         #expect(noticed > pages / 2)
     }
 
+    @Test func `A file that is cut off anywhere is an error, or has lost nothing`() throws {
+        let key = try Self.key()
+        let image = try #require(Self.images(key).last)
+        let content = try Self.content(Self.open(image, key))
+        let pages = image.count / 4_096
+        var noticed = 0
+        for page in 2..<pages
+        where try Self.isNoticed(
+            Array(image[..<(page * 4_096)]), key, [content])
+        {
+            noticed += 1
+        }
+        #expect(noticed == pages - 2)
+    }
+
     @Test func `An earlier content of a page, or a page of another file, is an error`() throws {
         let key = try Self.key()
         let images = try Self.images(key)
