@@ -37,7 +37,7 @@ package struct BoundQuery: Sendable {
     ) throws(QueryError) -> BoundQuery {
         let syntax = try Parser.parse(
             text,
-            hyphenatedNames: text.utf8.contains(UInt8(ascii: "-")) ? schema.hyphenatedNames : [])
+            hyphenatedNames: text.hasHyphen ? schema.hyphenatedNames : [])
         return try BoundQuery(
             syntax, arguments: arguments, className: className, schema: schema, aliases: aliases,
             takesNumbersAsBools: takesNumbersAsBools)
@@ -147,10 +147,18 @@ extension StoredSchema {
         var names: Set<String> = []
         for storedClass in visibleClasses {
             for name in [storedClass.name] + storedClass.visibleProperties.map(\.name)
-            where name.utf8.contains(UInt8(ascii: "-")) {
+            where name.hasHyphen {
                 names.insert(name)
             }
         }
         return names
+    }
+}
+
+extension String {
+    /// Whether there is a hyphen in the text.
+    var hasHyphen: Bool {
+        var text = self
+        return text.withUTF8 { $0.contains(UInt8(ascii: "-")) }
     }
 }

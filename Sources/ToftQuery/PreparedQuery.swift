@@ -2,8 +2,8 @@ package import ToftModel
 internal import ToftPlatform
 
 /// A query that is parsed once, to be bound to classes and arguments any number of times. Any
-/// thread.
-package struct PreparedQuery: Sendable {
+/// thread. A class, since copying all that it holds costs more than a look-up.
+package final class PreparedQuery: Sendable {
     package let text: String
     /// Nil where the text has a hyphen: whether that subtracts depends on the names of a schema.
     private let syntax: QuerySyntax?
@@ -13,7 +13,7 @@ package struct PreparedQuery: Sendable {
     package init(_ text: String) throws(QueryError) {
         self.text = text
         let syntax =
-            text.utf8.contains(UInt8(ascii: "-"))
+            text.hasHyphen
             ? nil : try Parser.parse(text, hyphenatedNames: [])
         self.syntax = syntax
         comparison = syntax.flatMap(PreparedComparison.init)

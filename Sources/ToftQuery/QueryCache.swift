@@ -1,3 +1,4 @@
+internal import ToftModel
 internal import ToftPlatform
 
 /// The parsed forms of texts that a program asks again and again, for the sessions of a database.
@@ -25,7 +26,7 @@ package final class QueryCache: Sendable {
         let hash = text.hashValue
         let index = hash & (Self.placeCount - 1)
         let (known, isSecond) = places.withLock { places in
-            if let query = places[index].query, query.text.utf8.elementsEqual(text.utf8) {
+            if let query = places[index].query, query.text.hasSameBytes(as: text) {
                 return (PreparedQuery?.some(query), false)
             }
             defer { places[index].candidate = hash }

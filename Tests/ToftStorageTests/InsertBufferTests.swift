@@ -303,11 +303,9 @@ private struct Model {
             : seed.bytes(1 + seed.below(2))
         var found: [[UInt8]] = []
         try with(prefix) { prefix in
-            let cursor = try tree.cursor(within: prefix)
-            var isThere = try cursor.seek(prefix)
-            while isThere, cursor.key.starts(with: prefix) {
-                found.append(Array(cursor.key))
-                isThere = try cursor.next()
+            try tree.forEachStoredEntry(withPrefix: prefix) { key, _ in
+                found.append(Array(key))
+                return true
             }
         }
         #expect(found == keys.filter { $0.starts(with: prefix) }, "\(seed)")

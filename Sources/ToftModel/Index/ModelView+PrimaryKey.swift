@@ -103,11 +103,16 @@ extension TreeReader {
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError)
             -> Bool
     ) throws(ModelError) {
-        let cursor = try stored { () throws(StorageError) in try self.cursor(within: prefix) }
-        try forEachEntry(from: prefix, with: cursor) { key, value throws(ModelError) in
-            guard key.hasPrefix(prefix) else { return false }
-            return try body(key, value)
+        var failure: ModelError?
+        try stored { () throws(StorageError) in
+            try forEachStoredEntry(withPrefix: prefix) { key, value in
+                do throws(ModelError) { return try body(key, value) } catch {
+                    failure = error
+                    return false
+                }
+            }
         }
+        if let failure { throw failure }
     }
 
     /// Calls `body` with each entry whose key is not before `start`, in order, until it returns
@@ -117,15 +122,7 @@ extension TreeReader {
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError)
             -> Bool
     ) throws(ModelError) {
-        try forEachEntry(
-            from: start, with: try stored { () throws(StorageError) in try self.cursor() }, body)
-    }
-
-    private func forEachEntry(
-        from start: UnsafeRawBufferPointer, with cursor: TreeCursor,
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError)
-            -> Bool
-    ) throws(ModelError) {
+        let cursor = try stored { () throws(StorageError) in try self.cursor() }
         var isThere = try stored { () throws(StorageError) in try cursor.seek(start) }
         while isThere {
             let value = try stored { () throws(StorageError) in try cursor.value }

@@ -1,3 +1,5 @@
+internal import ToftStorage
+
 /// The classes that a caller declares when it opens a database. `StoredSchema` is what the file
 /// holds.
 package struct Schema: Sendable, Equatable {
@@ -108,7 +110,14 @@ package struct PropertySchema: Sendable, Equatable {
 extension String {
     /// Names are equal when their bytes are: upper and lower case differ, and so do different
     /// spellings of an accented letter.
-    package func isSameName(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    package func isSameName(as other: String) -> Bool { hasSameBytes(as: other) }
+
+    /// Whether both are the same UTF-8.
+    package func hasSameBytes(as other: String) -> Bool {
+        var own = self
+        var other = other
+        return own.withUTF8 { own in
+            other.withUTF8 { UnsafeRawBufferPointer(own).isSame(as: UnsafeRawBufferPointer($0)) }
+        }
     }
 }

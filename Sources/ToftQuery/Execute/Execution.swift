@@ -245,7 +245,7 @@ final class Execution {
                         failure = .storage(.interrupted)
                         return false
                     }
-                    for zone in zones where try zone.excludes(cluster) {
+                    for index in zones.indices where zones[index].excludes(cluster) {
                         tally.skippedClusters &+= 1
                         return true
                     }

@@ -42,11 +42,21 @@ enum IntLoops {
         _ base: UnsafeRawPointer, _ count: Int, _ low: UInt8, _ distance: UInt8
     ) -> Selection {
         let lows = SIMD16<UInt8>(repeating: low)
+        if distance == 0 { return bytes(base, count) { $0 .== lows } }
         let distances = SIMD16<UInt8>(repeating: distance)
+        return bytes(base, count) { $0 &- lows .<= distances }
+    }
+
+    /// The rows whose bytes pass, 16 asked for together.
+    @inline(__always)
+    private static func bytes(
+        _ base: UnsafeRawPointer, _ count: Int,
+        where passes: (SIMD16<UInt8>) -> SIMDMask<SIMD16<Int8>>
+    ) -> Selection {
         @inline(__always)
         func passing(_ offset: Int) -> UInt64 {
             let values = base.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
-            return unsafeBitCast((values &- lows) .<= distances, to: SIMD16<UInt8>.self).highBits
+            return unsafeBitCast(passes(values), to: SIMD16<UInt8>.self).highBits
         }
         return Selection(wholeWords: count) { start, rows in
             if rows == 64 {
@@ -61,7 +71,8 @@ enum IntLoops {
             }
             while row < rows {
                 let value = base.load(fromByteOffset: start &+ row, as: UInt8.self)
-                bits |= (value &- low <= distance ? 1 : 0) &<< UInt64(truncatingIfNeeded: row)
+                let isPassing = passes(SIMD16(repeating: value))[0]
+                bits |= (isPassing ? 1 : 0) &<< UInt64(truncatingIfNeeded: row)
                 row &+= 1
             }
             return bits

@@ -50,7 +50,12 @@ final class RowBatch {
     }
 
     /// All rows.
-    var rows: Selection { .first(count) }
+    var rows: Selection {
+        if allRows.count != count { allRows = (count, .first(count)) }
+        return allRows.rows
+    }
+    /// The rows of the last batch: most have as many.
+    private var allRows: (count: Int, rows: Selection) = (0, .empty)
 
     // MARK: Filling
 

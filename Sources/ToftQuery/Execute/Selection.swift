@@ -15,6 +15,7 @@ struct Selection: Equatable, Sendable {
 
     /// The rows before `count`.
     static func first(_ count: Int) -> Selection {
+        if count >= capacity { return .full }
         let whole = count &>> 6
         let rest: UInt64 = (1 &<< UInt64(truncatingIfNeeded: count & 63)) &- 1
         var words = SIMD4<UInt64>(repeating: 0)

@@ -1,4 +1,5 @@
 internal import ToftPlatform
+internal import ToftStorage
 
 /// Compares texts with one constant text, byte by byte, as `[c]` and `[d]` allow.
 ///
@@ -42,17 +43,8 @@ final class TextMatcher {
     /// What the length and the first eight bytes of a text that lies in a cluster say about `==`
     /// and BEGINSWITH; of `!=` it is what they say about `==`.
     struct Quick {
-        /// The first bytes of the needle, up to eight, and ones where they are; no ones where they
-        /// say nothing.
-        private var head: UInt64 = 0
-        private var mask: UInt64 = 0
-        /// Ones where a byte must be ASCII.
-        private var ascii: UInt64 = 0
-        /// Ones where capital letters count as small ones.
-        private var folded: UInt64 = 0
-        /// `mask` without the bit that tells a capital letter from a small one, where that does not
-        /// count.
-        private var rough: UInt64 = 0
+        /// The first bytes of the needle, up to eight; nil where they say nothing.
+        private(set) var head: SoughtHead?
         /// The length of all that may be equal; -1: any.
         private var length = -1
         /// Bytes of `head`.
@@ -70,32 +62,19 @@ final class TextMatcher {
             let isHead = test.operation == .beginsWith
             if isPlain && !isHead { length = count }
             guard count > 0, isPlain || test.needle.allSatisfy({ $0 < 0x80 }) else { return }
+            let ignoresCase = test.options.contains(.caseInsensitive)
+            var head = SoughtHead()
             for byte in test.needle.prefix(8).reversed() {
-                head = head << 8 | UInt64(byte)
-                mask = mask << 8 | 0xFF
+                let isLetter = byte >= 0x61 && byte <= 0x7A
+                head.bytes = head.bytes << 8 | UInt64(byte)
+                // A capital letter differs from a small one in one bit.
+                head.mask = head.mask << 8 | (ignoresCase && isLetter ? 0xDF : 0xFF)
+                head.ascii = head.ascii << 8 | (isPlain ? 0 : 0x80)
             }
+            self.head = head
             headLength = min(count, 8)
             isWhole = count <= 8 && (isPlain || isHead)
-            if !isPlain { ascii = mask & 0x8080_8080_8080_8080 }
-            rough = mask
-            if test.options.contains(.caseInsensitive) {
-                folded = 0x8080_8080_8080_8080
-                rough &= ~0x2020_2020_2020_2020
-            }
         }
-
-        /// Whether `mayPass` says something.
-        var isOfUse: Bool { mask != 0 }
-
-        /// Whether a text may pass that begins with these bytes, or is these and shorter.
-        @inline(__always)
-        func mayPass(_ first: UInt64) -> Bool {
-            (first ^ head) & rough == 0 || first & ascii != 0
-        }
-
-        /// Whether a text of this length may pass.
-        @inline(__always)
-        func mayPass(length: Int) -> Bool { self.length < 0 || length == self.length }
 
         /// Nil where they say nothing.
         /// - Parameter text: a near value of a column, of which the eight bytes before it can be
@@ -103,17 +82,13 @@ final class TextMatcher {
         @inline(__always)
         func verdict(_ text: UnsafeRawBufferPointer) -> Bool? {
             if length >= 0 && text.count != length { return false }
-            guard mask != 0, let base = text.baseAddress else { return nil }
+            guard let head, let base = text.baseAddress else { return nil }
             // The first eight bytes; of a shorter text all, and zeros behind them.
             let count = min(text.count, 8)
             let last = (base + (count &- 8)).loadUnaligned(as: UInt64.self)
-            var word =
-                (UInt64(littleEndian: last) >> UInt64(truncatingIfNeeded: 64 &- count &* 8)) & mask
-            if word & ascii != 0 { return nil }
-            let fromA = word &+ 0x3F3F_3F3F_3F3F_3F3F
-            let beyondZ = word &+ 0x2525_2525_2525_2525
-            word |= (fromA & ~beyondZ & folded) &>> 2
-            if word != head || count < headLength { return false }
+            let word = UInt64(littleEndian: last) >> UInt64(truncatingIfNeeded: 64 &- count &* 8)
+            if word & head.ascii != 0 { return nil }
+            if (word ^ head.bytes) & head.mask != 0 || count < headLength { return false }
             return isWhole ? true : nil
         }
     }

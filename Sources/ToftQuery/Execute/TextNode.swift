@@ -39,7 +39,9 @@ final class TextNode: PredicateNode {
             let nulls = bitmap.map { Selection(bitmap: $0, count: batch.count) } ?? .empty
             let found = try foundRows(texts, batch.count, wanted.subtracting(nulls))
                 .subtracting(nulls)
-            if lastCode > 0, lastCode < texts.coding?.count ?? 0 {
+            if texts.coding == nil {
+                cluster.pointee.fetchAhead(texts)
+            } else if lastCode > 0, lastCode < texts.coding?.count ?? 0 {
                 cluster.pointee.fetchAhead(texts, lastCode)
             }
             return isInverted ? ~found : found
@@ -57,22 +59,13 @@ final class TextNode: PredicateNode {
         }
         if let found = try rowsWithNeedle(texts, count) { return found }
         let quick = matcher.quick
-        let open = quick.isOfUse ? wanted & openRows(texts, count, quick) : wanted
+        let open = quick.head.map { wanted & openRows(texts, count, $0) } ?? wanted
         return try open.filter { row throws(StorageError) in try isFound(texts, row, quick) }
     }
 
-    /// The rows that may pass, in a loop that calls nothing: most are out after it.
-    private func openRows(_ texts: BytesColumn, _ count: Int, _ quick: TextMatcher.Quick)
-        -> Selection
-    {
-        Selection(count) { start, rows in
-            var bits: UInt64 = 0
-            for row in 0..<rows {
-                let isOpen = texts.head(start &+ row).map { quick.mayPass($0) } ?? true
-                bits |= (isOpen ? 1 : 0) &<< UInt64(truncatingIfNeeded: row)
-            }
-            return bits
-        }
+    /// The rows that may pass: most are out after it.
+    private func openRows(_ texts: BytesColumn, _ count: Int, _ head: SoughtHead) -> Selection {
+        Selection(count) { start, rows in texts.rows(from: start, rows, mayBeginWith: head) }
     }
 
     /// Whether the text of a row, or of a code, passes; of `!=` whether it does not.

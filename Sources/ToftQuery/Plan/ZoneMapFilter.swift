@@ -38,12 +38,10 @@ enum ZoneMapFilter {
     }
 
     /// Whether no row of a cluster can pass.
-    func excludes(_ cluster: ClusterView) throws(StorageError) -> Bool {
+    func excludes(_ cluster: ClusterView) -> Bool {
         switch self {
-        case .integers(let column, let low, let high):
-            try cluster.excludes(column, low, high)
-        case .numbers(let column, let low, let high):
-            try cluster.excludes(column, low, high)
+        case .integers(let column, let low, let high): cluster.excludes(column, low, high)
+        case .numbers(let column, let low, let high): cluster.excludes(column, low, high)
         }
     }
 }

@@ -18,11 +18,13 @@ extension Lexer {
                 return StringLiteral(bytes: bytes, pattern: hasEscapes ? pattern.finish() : nil)
             }
             guard byte == UInt8(ascii: "\\") else {
-                bytes.append(byte)
-                pattern.append(wild: byte)
-                advance()
+                let run = bytesBefore(quote)
+                if hasEscapes { pattern.append(wild: run) }
+                bytes += run
+                advance(run.count)
                 continue
             }
+            if !hasEscapes { pattern.append(wild: bytes[...]) }
             hasEscapes = true
             let resolved = try escape()
             bytes += resolved
@@ -31,6 +33,11 @@ extension Lexer {
         throw failure(
             "The text that begins here has no end.", hint: "Close it with the same quote.",
             at: start)
+    }
+
+    /// What stands here before the next quote or backslash, or the end.
+    private func bytesBefore(_ quote: UInt8?) -> ArraySlice<UInt8> {
+        source.bytes[position...].prefix { $0 != quote && $0 != UInt8(ascii: "\\") }
     }
 
     /// At a backslash: the bytes that the escape means.

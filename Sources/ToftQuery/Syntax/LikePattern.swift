@@ -10,7 +10,7 @@ struct LikePattern: Sendable, Hashable {
     /// A pattern in which every `*` and `?` is a wildcard: there is no escape, as in Realm.
     init(_ text: some Sequence<UInt8>) {
         var builder = Builder()
-        for byte in text { builder.append(wild: byte) }
+        builder.append(wild: text)
         self = builder.finish()
     }
 
@@ -22,8 +22,12 @@ struct LikePattern: Sendable, Hashable {
     struct Builder {
         private var units: [UInt16] = []
 
-        /// A byte as it stands: `*` and `?` are wildcards.
-        mutating func append(wild byte: UInt8) {
+        /// Bytes as they stand: `*` and `?` are wildcards.
+        mutating func append(wild bytes: some Sequence<UInt8>) {
+            for byte in bytes { append(wild: byte) }
+        }
+
+        private mutating func append(wild byte: UInt8) {
             switch byte {
             case UInt8(ascii: "*"):
                 if units.last != LikePattern.anyRun { units.append(LikePattern.anyRun) }

@@ -95,19 +95,34 @@ enum Keyword: String {
     /// The keyword that `bytes` spell, in a letter case that counts.
     init?(spelling bytes: ArraySlice<UInt8>) {
         guard (2...14).contains(bytes.count) else { return nil }
-        var lowered: [UInt8] = []
-        lowered.reserveCapacity(bytes.count)
-        var uppercase = 0
-        for byte in bytes {
-            let isUppercase = byte >= 0x41 && byte <= 0x5A
-            uppercase += isUppercase ? 1 : 0
-            lowered.append(isUppercase ? byte | 0x20 : byte)
-        }
-        guard let keyword = Self.spellings[String(decoding: lowered, as: UTF8.self)] else {
+        let word = Word(bytes)
+        guard let keyword = Self.words.first(where: { $0.word == word })?.keyword else {
             return nil
         }
-        if keyword.isCaseSensitive, uppercase != 0, uppercase != bytes.count { return nil }
+        if keyword.isCaseSensitive {
+            let uppercase = bytes.count { $0 >= 0x41 && $0 <= 0x5A }
+            if uppercase != 0, uppercase != bytes.count { return nil }
+        }
         self = keyword
+    }
+
+    /// A word of up to 15 bytes in lower case, which is compared as a whole.
+    private struct Word: Equatable {
+        // A one, then the bytes.
+        private var high: UInt64 = 0
+        private var low: UInt64 = 1
+
+        init(_ bytes: some Sequence<UInt8>) {
+            for byte in bytes {
+                let isUppercase = byte >= 0x41 && byte <= 0x5A
+                high = high << 8 | low >> 56
+                low = low << 8 | UInt64(isUppercase ? byte | 0x20 : byte)
+            }
+        }
+    }
+
+    private static let words: [(word: Word, keyword: Keyword)] = spellings.map {
+        (Word($0.key.utf8), $0.value)
     }
 
     /// All-lower or all-upper only; the other keywords may be written in any case.

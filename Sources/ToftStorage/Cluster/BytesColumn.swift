@@ -79,24 +79,6 @@ public struct BytesColumn {
         return UnsafeRawBufferPointer(start: base + offset, count: length)
     }
 
-    /// The eight bytes from where a near value begins, those beyond its end among them; nil of long
-    /// values, and of those near the end of the column's part of the heap.
-    @inlinable
-    @inline(__always)
-    public func head(_ index: Int) -> UInt64? {
-        let cell = cell(index)
-        let offset = Int(cell & 0x7_FFFF)
-        guard offset >= low, offset &+ 8 <= high, Int32(bitPattern: cell) >= 0 else { return nil }
-        return UInt64(littleEndian: (base + offset).loadUnaligned(as: UInt64.self))
-    }
-
-    /// The length of a value; more than a value can have for one that lies elsewhere.
-    @inlinable
-    @inline(__always)
-    public func length(_ index: Int) -> Int {
-        Int(cell(index) &>> 19)
-    }
-
     /// The codes of a coded column: one byte for each row of the cluster, from which the rows with
     /// the same text are seen without a look at it. Nil where the column is not coded.
     package var coding: (codes: UnsafePointer<UInt8>, count: Int)? {
@@ -155,6 +137,60 @@ public struct BytesColumn {
         return nil
     }
 
+    /// Which of `count` rows, up to 64 from `start` on, may begin with a head: the first is the
+    /// lowest bit. Those of long values may, and of values near the end of the column's part of the
+    /// heap. Of a column that is not coded.
+    package func rows(from start: Int, _ count: Int, mayBeginWith head: SoughtHead) -> UInt64 {
+        var bits: UInt64 = 0
+        var row = 0
+        while row < count {
+            if row &+ 8 <= count, let eight = eightRows(start &+ row, mayBeginWith: head) {
+                bits |= eight &<< UInt64(truncatingIfNeeded: row)
+                row &+= 8
+                continue
+            }
+            let end = min(row &+ 8, count)
+            while row < end {
+                let isOpen = mayBegin(start &+ row, with: head)
+                bits |= (isOpen ? 1 : 0) &<< UInt64(truncatingIfNeeded: row)
+                row &+= 1
+            }
+        }
+        return bits
+    }
+
+    private func mayBegin(_ row: Int, with head: SoughtHead) -> Bool {
+        let cell = cell(row)
+        let offset = Int(cell & 0x7_FFFF)
+        guard offset >= low, offset &+ 8 <= high, Int32(bitPattern: cell) >= 0 else { return true }
+        return head.admits(base.uint64(at: offset))
+    }
+
+    /// The same for eight rows; nil where one has no eight bytes in the column's part of the heap,
+    /// or some that are not ASCII and have to be.
+    @inline(__always)
+    private func eightRows(_ first: Int, mayBeginWith head: SoughtHead) -> UInt64? {
+        // The flag of a long value stays, and is the sign as that of a difference is.
+        let places =
+            cells.loadUnaligned(fromByteOffset: first &* 4, as: SIMD8<UInt32>.self)
+            & SIMD8(repeating: 0x8007_FFFF)
+        let lows = SIMD8(repeating: UInt32(truncatingIfNeeded: low))
+        let lasts = SIMD8(repeating: UInt32(truncatingIfNeeded: high &- 8))
+        let signs = unsafeBitCast(
+            places | (places &- lows) | (lasts &- places), to: SIMD4<UInt64>.self)
+        if (signs[0] | signs[1] | signs[2] | signs[3]) & 0x8000_0000_8000_0000 != 0 { return nil }
+        var differences: UInt64 = 0
+        var bits: UInt64 = 0
+        for row in 0..<8 {
+            let place = cells.uint32(at: (first &+ 7 &- row) &* 4) & 0x7_FFFF
+            let difference = (base.uint64(at: place) ^ head.bytes) & head.mask
+            differences |= difference
+            // One more bit below; `< 1` is one instruction with the addition.
+            bits = bits &+ bits &+ (difference < 1 ? 1 : 0)
+        }
+        return differences & head.ascii == 0 ? bits : nil
+    }
+
     @inline(__always)
     private func bytes(_ cell: HeapCell) throws(StorageError) -> UnsafeRawBufferPointer {
         let offset = cell.offset
@@ -191,5 +227,25 @@ public struct BytesColumn {
         try pages._withUnsafeGuaranteedRef { pages in
             Result { () throws(StorageError) in try pages.blob(try Ref(blob: bytes, page: page)) }
         }.get()
+    }
+}
+
+/// The first eight bytes of a text that is looked for, or fewer: what lets most others be left out
+/// at a glance.
+package struct SoughtHead: Sendable {
+    /// The first byte is the lowest.
+    package var bytes: UInt64 = 0
+    /// The bits that have to be the same.
+    package var mask: UInt64 = 0
+    /// A text with one of these bits has to be looked at: the highest of each byte where all have
+    /// to be ASCII. Part of `mask`, and none in `bytes`.
+    package var ascii: UInt64 = 0
+
+    package init() {}
+
+    /// Whether a text may pass that begins with these bytes, or is these and shorter.
+    @inline(__always)
+    package func admits(_ first: UInt64) -> Bool {
+        (first ^ bytes) & mask == 0 || first & ascii != 0
     }
 }

@@ -161,22 +161,37 @@ struct ClusterPage {
         return slice
     }
 
-    /// What an entry keeps of a column's values, nil where that says nothing: for scans, which ask
-    /// each cluster and look at the arrays of few.
-    @inline(__always)
+    /// What an entry keeps of a column's values, nil where that says nothing.
     func bounds(ofColumn id: UInt32) throws(StorageError) -> (
         type: ColumnType, low: UInt64, high: UInt64
     )? {
         guard let index = index(ofColumn: id) else { return nil }
-        let entry = entry(index)
-        let type = base.uint8(at: entry &+ ClusterLayout.entryType)
+        let type = base.uint8(at: entry(index) &+ ClusterLayout.entryType)
         guard let type = ColumnType(rawValue: UInt8(truncatingIfNeeded: type)) else {
             throw .corrupt(page: page, reason: "a column of unknown type")
         }
+        return bounds(index).map { (type, $0.low, $0.high) }
+    }
+
+    /// The same of a column of one of two types; nil of all others, too. For scans, which ask each
+    /// cluster and look at the arrays of few.
+    @inline(__always)
+    func bounds(ofColumn id: UInt32, of type: ColumnType, or otherType: ColumnType) -> (
+        low: UInt64, high: UInt64
+    )? {
+        guard let index = index(ofColumn: id) else { return nil }
+        let found = base.uint8(at: entry(index) &+ ClusterLayout.entryType)
+        guard found == Int(type.rawValue) || found == Int(otherType.rawValue) else { return nil }
+        return bounds(index)
+    }
+
+    @inline(__always)
+    private func bounds(_ index: Int) -> (low: UInt64, high: UInt64)? {
+        let entry = entry(index)
         let flags = base.uint8(at: entry &+ ClusterLayout.entryFlags)
         guard flags & ClusterLayout.unboundedFlag == 0 else { return nil }
         return (
-            type, base.uint64(at: entry &+ ClusterLayout.entryLow),
+            base.uint64(at: entry &+ ClusterLayout.entryLow),
             base.uint64(at: entry &+ ClusterLayout.entryHigh)
         )
     }

@@ -38,6 +38,9 @@ package struct ClusterView {
         fetchAhead(slice.start..<slice.start &+ slice.geometry.rowBytes)
     }
 
+    /// Has the processor fetch all texts of the cluster ahead, expected where they lie here.
+    package func fetchAhead(_ texts: BytesColumn) { fetchAhead(texts.low..<texts.high) }
+
     /// Has the processor fetch a text of the cluster ahead that is expected where that of `code`
     /// lies here.
     package func fetchAhead(_ texts: BytesColumn, _ code: Int) {
@@ -230,22 +233,18 @@ package struct ClusterView {
 
     /// Whether no value of a column of integers, or no seconds of one of timestamps, can be from
     /// `low` to `high`.
-    package func excludes(_ column: UInt32, _ low: Int64, _ high: Int64) throws(StorageError)
-        -> Bool
-    {
-        guard let bounds = try leaf.cluster.bounds(ofColumn: column), bounds.type.hasIntegers else {
+    package func excludes(_ column: UInt32, _ low: Int64, _ high: Int64) -> Bool {
+        guard let bounds = leaf.cluster.bounds(ofColumn: column, of: .int64, or: .timestamp) else {
             return false
         }
         return Int64(bitPattern: bounds.high) < low || Int64(bitPattern: bounds.low) > high
     }
 
     /// The same of a column of numbers.
-    package func excludes(_ column: UInt32, _ low: Double, _ high: Double) throws(StorageError)
-        -> Bool
-    {
-        guard let bounds = try leaf.cluster.bounds(ofColumn: column),
-            bounds.type == .float32 || bounds.type == .float64
-        else { return false }
+    package func excludes(_ column: UInt32, _ low: Double, _ high: Double) -> Bool {
+        guard let bounds = leaf.cluster.bounds(ofColumn: column, of: .float64, or: .float32) else {
+            return false
+        }
         return Double(bitPattern: bounds.high) < low || Double(bitPattern: bounds.low) > high
     }
 }

@@ -164,7 +164,7 @@ package final class TableReader: Sendable {
                 (base + leaf.cluster.header).prefetch()
                 (base + leaf.cluster.keysStart).prefetch()
             }
-            if leaf.cluster.keys[leaf.cluster.rowCount - 1] >= key {
+            if key == .min || leaf.cluster.keys[leaf.cluster.rowCount - 1] >= key {
                 guard try body(ClusterView(table: self, leaf: leaf, ahead: ahead?.base)) else {
                     return
                 }

@@ -84,9 +84,49 @@ package final class TreeReader: Sendable {
         try cursor(buffered?.levels)
     }
 
-    /// A cursor for the entries whose keys begin with `prefix`; it may leave others out.
-    package func cursor(within prefix: UnsafeRawBufferPointer) throws(StorageError) -> TreeCursor {
-        try cursor(buffered?.levels(within: prefix))
+    /// Calls `body` with each entry whose key begins with `prefix`, in order, until it returns
+    /// false. Key and value are good until it returns. O(log entries + those found).
+    ///
+    /// No cursor is made where all lie in one leaf, as a few do.
+    package func forEachStoredEntry(
+        withPrefix prefix: UnsafeRawBufferPointer,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
+            throws(StorageError) -> Bool
+    ) throws(StorageError) {
+        let levels = try buffered?.levels(within: prefix) ?? []
+        try withUnsafeTemporaryAllocation(byteCount: OrderedLeafRewrite.keySize, alignment: 8) {
+            memory throws(StorageError) in
+            guard let memory = memory.baseAddress else { throw .addressSpaceExhausted }
+            var last: UnsafeRawBufferPointer?
+            if levels.isEmpty {
+                guard let (leaf, first) = try place(of: prefix) else { return }
+                for index in first..<leaf.count {
+                    let entry = try leaf.entry(index)
+                    let key = leaf.key(of: entry, in: memory)
+                    guard key.hasPrefix(prefix), try body(key, try value(of: entry)) else { return }
+                    last = key
+                }
+            }
+            let cursor = try cursor(levels)
+            var isThere =
+                if let last { try cursor.seek(after: last) } else { try cursor.seek(prefix) }
+            while isThere, cursor.key.hasPrefix(prefix) {
+                guard try body(cursor.key, try cursor.value) else { return }
+                isThere = try cursor.next()
+            }
+        }
+    }
+
+    /// The leaf where a key stands or would stand, and the first entry of it that is not before the
+    /// key; nil in an empty tree.
+    private func place(of key: UnsafeRawBufferPointer) throws(StorageError) -> (
+        leaf: OrderedLeaf, index: Int
+    )? {
+        guard !root.isEmpty else { return nil }
+        var target = KeyTarget(key: Separator(key: key))
+        let (ref, base) = try root.leaf(&target, in: pages, as: .orderedLeaf)
+        let leaf = try OrderedLeaf(base, page: ref.page)
+        return (leaf, try leaf.search(key).index)
     }
 
     private func cursor(_ levels: [TreeReader]?) throws(StorageError) -> TreeCursor {
