@@ -8,7 +8,7 @@ package struct QueryDependency: Hashable, Sendable {
     package var property: PropertyRef
     /// The property is read of other objects than that one: of those that link to it, or of the one
     /// that is looked up by its primary key.
-    package var isOfOthers: Bool
+    var isOfOthers: Bool
 
     init(steps: [PathStep], property: PropertyRef, isOfOthers: Bool = false) {
         self.steps = steps
