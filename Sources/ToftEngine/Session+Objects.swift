@@ -61,11 +61,12 @@ extension Session {
     {
         try check()
         return try model { () throws(ModelError) in
-            let owner = try schema.classHandle(id: id)
+            let view = view
             guard
                 let sought = query.soughtProperty(
-                    of: owner.name, schema: schema.stored, aliases: aliases)
+                    of: id, schema: view.schema.stored, aliases: aliases)
             else { return (false, nil) }
+            let owner = try view.schema.classHandle(id: id)
             return try view.firstIndexed(try owner.property(id: sought), equalTo: value)
         }
     }

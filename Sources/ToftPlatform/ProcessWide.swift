@@ -4,10 +4,13 @@ internal import Synchronization
 ///
 /// What the parent had stays in the child's memory and is never looked at: another thread may have
 /// held its lock, or been in the middle of a change, at the moment of the fork.
-package final class ProcessWide<Value>: Sendable {
-    private final class Box: Sendable {
+///
+/// Public because only what is public is inlined in other modules.
+public final class ProcessWide<Value>: Sendable {
+    @usableFromInline
+    final class Box: Sendable {
         let generation: UInt64
-        let value: FutexMutex<Value>
+        @usableFromInline let value: FutexMutex<Value>
 
         init(generation: UInt64, _ value: sending Value) {
             self.generation = generation
@@ -21,9 +24,9 @@ package final class ProcessWide<Value>: Sendable {
 
     /// - Parameter make: what a process starts with; called once in each, or twice where two
     ///   threads ask at once.
-    package init(_ make: @escaping @Sendable () -> Value) { self.make = make }
+    public init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
-    private var box: Box {
+    @usableFromInline var box: Box {
         let generation = ForkGuard.generation
         while true {
             let bits = current.load(ordering: .acquiring)
@@ -43,7 +46,8 @@ package final class ProcessWide<Value>: Sendable {
     }
 
     /// Runs the body while no other thread runs one.
-    package func withLock<Result, Failure: Error>(
+    @inlinable
+    public func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try box.value.withLock(body)

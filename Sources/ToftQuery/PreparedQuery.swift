@@ -43,9 +43,9 @@ package final class PreparedQuery: Sendable {
     /// The property whose value the query compares with its first argument by `==`, and does no
     /// more; nil where it does something else, and before it was bound to the class.
     package func soughtProperty(
-        of className: String, schema: StoredSchema, aliases: KeyPathAliases
+        of classID: ClassID, schema: StoredSchema, aliases: KeyPathAliases
     ) -> PropertyID? {
-        aliases.isEmpty ? comparison?.binding(to: className, schema)?.sought : nil
+        aliases.isEmpty ? comparison?.sought(of: classID, schema) : nil
     }
 }
 
@@ -96,8 +96,18 @@ private final class PreparedComparison: Sendable {
         return BoundQuery(last.query, with: .test(left, test, quantifier), arguments: arguments)
     }
 
+    /// The property that was sought, where the comparison was bound to the same class last.
+    func sought(of classID: ClassID, _ schema: StoredSchema) -> PropertyID? {
+        last.withLock { last in
+            guard let last, last.query.classID == classID,
+                last.classes.isSameArray(as: schema.classes)
+            else { return nil }
+            return last.sought
+        }
+    }
+
     /// How it was bound last, where that was to the same.
-    func binding(to className: String, _ schema: StoredSchema) -> Binding? {
+    private func binding(to className: String, _ schema: StoredSchema) -> Binding? {
         guard let last = last.withLock({ $0 }), last.className.isSameName(as: className),
             last.classes.isSameArray(as: schema.classes)
         else { return nil }

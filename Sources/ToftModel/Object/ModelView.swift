@@ -31,6 +31,9 @@ package final class ModelView: Sendable {
         slots = TreeSlots(tableCount: schema.classes.count, treeCount: schema.slotCount)
     }
 
+    /// Whether what is read may come to fill its memory.
+    package var mayFill: Bool { unflushed == nil && snapshot.mayFillMemory }
+
     /// Whether what was read fills its memory, and `again` would give other memory.
     package var isFilled: Bool {
         unflushed == nil && snapshot.fillsMemory && snapshot.canBeReadAgain

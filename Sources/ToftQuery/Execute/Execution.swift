@@ -232,6 +232,7 @@ final class Execution {
             ? nil : try compiler.predicate(filter.count == 1 ? filter[0] : .and(filter))
         let batch = RowBatch(reader)
         let view = source.view
+        let mayFill = !keepsMemory && view.mayFill
         var isFilled = false
         switch rows {
         case .all:
@@ -261,7 +262,7 @@ final class Execution {
                         failure = error
                         return false
                     }
-                    if keepsMemory || !view.isFilled { return true }
+                    if !mayFill || !view.isFilled { return true }
                     last = batch.keys[batch.count &- 1]
                     isFilled = last < .max
                     return !isFilled
@@ -285,7 +286,7 @@ final class Execution {
                 let present = batch.rows.subtracting(batch.absent)
                 let passing = try predicate?.evaluate(batch, wanted: present) ?? present
                 if try !body(batch, passing & present) { return false }
-                isFilled = !keepsMemory && view.isFilled
+                isFilled = mayFill && view.isFilled
             }
             position.index = start
         }

@@ -57,10 +57,10 @@ final class Bitmap {
         return true
     }
 
-    /// The lowest run of `count` free pages that begins at `first` or behind and ends at `limit` or
-    /// before. O(pages / 64), from the lowest free page on.
-    func run(of count: Int, from first: Int = 0, below limit: Int) -> Int? {
-        var from = max(first, lowestFree)
+    /// The lowest run of `count` free pages that ends at `limit` or before. O(pages / 64), from the
+    /// lowest free page on.
+    func run(of count: Int, below limit: Int) -> Int? {
+        var from = lowestFree
         while let found = nextRun(from: from, atMost: count, below: limit) {
             if from == lowestFree { lowestFree = found.lowerBound }
             if found.count >= count { return found.lowerBound }
@@ -126,16 +126,6 @@ final class Bitmap {
             fragmentsFrom[length] = lowest
         }
         return true
-    }
-
-    /// The free run around `count` free pages from `start` on, which is not followed beyond `limit`
-    /// pages.
-    func freeRun(around start: Int, count: Int, atMost limit: Int) -> Range<Int> {
-        var low = start
-        while low > 0, start + count - low < limit, !isUsed(low - 1) { low -= 1 }
-        var high = start + count
-        while high < Page.perRegion, high - low < limit, !isUsed(high) { high += 1 }
-        return low..<high
     }
 
     /// The next free pages in a row, or as many of them as are asked for.

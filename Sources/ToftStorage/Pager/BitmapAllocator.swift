@@ -12,8 +12,6 @@ final class BitmapAllocator {
         let length: Int
         var region = 0
         var pages = 0..<0
-        /// Where the next search begins: hardly any run of this length is free before.
-        var next = (region: 0, page: 0)
         /// No run of this length is left.
         var isMissing = false
 
@@ -22,13 +20,6 @@ final class BitmapAllocator {
         /// Forgets pages that were taken in another way.
         mutating func forget(_ taken: Range<Int>, of region: Int) {
             if region == self.region && pages.overlaps(taken) { pages = 0..<0 }
-        }
-
-        /// Takes note of a free run, some of whose pages were in use before.
-        mutating func note(_ run: Range<Int>, of region: Int) {
-            guard run.count >= length else { return }
-            if (region, run.lowerBound) < next { next = (region, run.lowerBound) }
-            isMissing = false
         }
     }
 
@@ -112,15 +103,12 @@ final class BitmapAllocator {
     /// Looks for a run within the file from which extents are then taken one after the other.
     private func open(_ window: inout AllocationWindow, in space: PageWriter) throws(StorageError) {
         guard !window.isMissing else { return }
-        for index in regions.indices.dropFirst(window.next.region)
-        where regions[index].freePages >= window.length {
-            let from = index == window.next.region ? window.next.page : 0
+        for index in regions.indices where regions[index].freePages >= window.length {
             if let start = try bitmap(index, in: space).run(
-                of: window.length, from: from, below: presentPages(index))
+                of: window.length, below: presentPages(index))
             {
                 window.region = index
                 window.pages = start..<(start + window.length)
-                window.next = (index, start + window.length)
                 return
             }
         }
@@ -209,17 +197,13 @@ final class BitmapAllocator {
 
     func release(_ page: PageNumber, count: Int, in space: PageWriter) throws(StorageError) {
         guard page >= Page.firstData, Page.region(of: page) < regions.count,
-            Page.indexInRegion(page) + count <= Page.perRegion
+            Page.indexInRegion(page) + count <= Page.perRegion,
+            try bitmap(Page.region(of: page), in: space).release(
+                Page.indexInRegion(page), count: count)
         else { throw FreeSpace.notInUse(page) }
-        let bitmap = try bitmap(Page.region(of: page), in: space)
-        guard bitmap.release(Page.indexInRegion(page), count: count) else {
-            throw FreeSpace.notInUse(page)
-        }
         regions[Page.region(of: page)].freePages += count
-        let run = bitmap.freeRun(
-            around: Page.indexInRegion(page), count: count, atMost: longLived.length)
-        shortLived.note(run, of: Page.region(of: page))
-        longLived.note(run, of: Page.region(of: page))
+        shortLived.isMissing = false
+        longLived.isMissing = false
         mayHaveFragments = .max
     }
 
@@ -239,8 +223,6 @@ final class BitmapAllocator {
             let target = (needed + step - 1) / step * step
             if !isPrivate { try grow(to: target) }
             filePages = target
-            shortLived.isMissing = false
-            longLived.isMissing = false
         }
         return page
     }

@@ -66,6 +66,9 @@ package final class Snapshot: Sendable {
     /// version would begin with empty memory. Never where the file is mapped.
     package var fillsMemory: Bool { pages.file.isFull }
 
+    /// Whether it may come to that.
+    package var mayFillMemory: Bool { pages.file.isBuffered }
+
     deinit { release() }
 
     /// Whether `again` gives another snapshot: not of what a transaction makes, or was replayed
