@@ -120,7 +120,6 @@ TRIALS: dict[str, list[str]] = {
         "referenceBoundsNotChecked",
         "heightNotChecked",
         "keyOrderNotChecked",
-        "decryptedInPlace",
     ],
 }
 
@@ -232,15 +231,6 @@ EDITS = [
                 for column in gone where column.hasHeap && !Mutant.isOn(.columnContentsKept) {
                     try freeContents(cluster, column)
                 }
-""",
-    ),
-    Edit(
-        "Sources/ToftStorage/Pager/MappedFile.swift",
-        """\
-            if cipher != nil, known.contains(where: { $0 != 0 }) {
-""",
-        """\
-            if cipher != nil, known.contains(where: { $0 != 0 }), !Mutant.isOn(.decryptedInPlace) {
 """,
     ),
     Edit(
