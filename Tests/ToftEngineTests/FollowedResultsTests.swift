@@ -49,7 +49,7 @@ import ToftTestKit
         try database.expectSound()
     }
 
-    @Test(arguments: ["age < 50", "age < 50 SORT(name DESC)"])
+    @Test(arguments: ["age < 50", "age < 50 SORT(name DESC)", "TRUEPREDICATE"])
     func `Changes of the own transaction are followed, and what it cancels is not kept`(
         query: String
     ) throws {
@@ -122,6 +122,7 @@ import ToftTestKit
 
     private static let queries = [
         "age < 50", "age < 50 SORT(age DESC)", "TRUEPREDICATE SORT(name ASC, age DESC)",
+        "TRUEPREDICATE", "name != 'n3' OR TRUEPREDICATE",
         "notes.@count > 0", "ANY notes == 'b' SORT(age ASC)", "age == 7 OR name == 'n3'",
         "boss.age < 30", "reports.@count > 0", "dogs.@count > 0", "age > 20 LIMIT(30)",
         "age > 3 SORT(age ASC) SORT(name ASC)", "boss == nil SORT(age ASC)", "age == 7",

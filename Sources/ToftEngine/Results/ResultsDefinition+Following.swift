@@ -21,7 +21,8 @@ extension ResultsDefinition {
         guard case .keys(let keys, _) = before, let query else { return nil }
         if touched.isEmpty { return before }
         return try model { () throws(ModelError) -> ResultRows? in
-            let found = try query.keys(in: view, of: .keys(touched))
+            let there = try view.existing(touched, of: query.classID)
+            let found = try query.keys(in: view, of: .keys(there))
             if isAscending {
                 let lost = touched.filter {
                     keys.binarySearch($0) != nil && found.binarySearch($0) == nil
