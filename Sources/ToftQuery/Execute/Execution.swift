@@ -6,7 +6,7 @@ internal import ToftStorage
 package enum QueryBase: Sendable {
     /// Every object of the class, in the order of keys, which is that of creation.
     case all
-    /// These objects, in this order; those that are gone pass no filter and have no place in a SORT.
+    /// These objects, in this order; those that are gone pass no filter and no SORT.
     case keys([Int64])
 }
 
