@@ -148,11 +148,31 @@ struct RowVerdicts {
     }
 }
 
-/// The values of a collection of each row against constants, one by one.
-final class CollectionTestNode: PredicateNode {
+/// A predicate on all values that a path leads to from each row.
+class PathValuesNode: PredicateNode {
     private let start: OuterRows
-    private let expander: PathExpander
+    fileprivate let expander: PathExpander
     private let value: ValueNode
+
+    fileprivate init(_ start: OuterRows, _ expander: PathExpander, _ value: ValueNode) {
+        self.start = start
+        self.expander = expander
+        self.value = value
+    }
+
+    /// Calls `body` with the values of the wanted rows, a batch after the other.
+    fileprivate final func forEachBatch(
+        of batch: RowBatch, wanted: Selection, _ body: (RowBatch, Vector) throws(ModelError) -> Void
+    ) throws(ModelError) {
+        try expander.forEachBatch(from: start.batch(for: batch), base: batch, wanted: wanted) {
+            expanded throws(ModelError) in
+            try body(expanded, try value.evaluate(expanded, wanted: expanded.rows))
+        }
+    }
+}
+
+/// The values of a collection of each row against constants, one by one.
+final class CollectionTestNode: PathValuesNode {
     private let test: RowPredicate
     private let quantifier: Quantifier
 
@@ -160,18 +180,14 @@ final class CollectionTestNode: PredicateNode {
         _ start: OuterRows, _ expander: PathExpander, _ value: ValueNode, _ test: RowPredicate,
         _ quantifier: Quantifier
     ) {
-        self.start = start
-        self.expander = expander
-        self.value = value
         self.test = test
         self.quantifier = quantifier
+        super.init(start, expander, value)
     }
 
     override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         var verdicts = RowVerdicts()
-        try expander.forEachBatch(from: start.batch(for: batch), base: batch, wanted: wanted) {
-            expanded throws(ModelError) in
-            let values = try value.evaluate(expanded, wanted: expanded.rows)
+        try forEachBatch(of: batch, wanted: wanted) { expanded, values in
             verdicts.note(
                 test.evaluate(values, count: expanded.count, wanted: expanded.rows), of: expanded)
         }
@@ -181,27 +197,20 @@ final class CollectionTestNode: PredicateNode {
 
 /// The values of a collection of each row as a whole: as many as there are tests, each passing its
 /// own.
-final class WholeListNode: PredicateNode {
-    private let start: OuterRows
-    private let expander: PathExpander
-    private let value: ValueNode
+final class WholeListNode: PathValuesNode {
     private let tests: [RowPredicate]
     private var counts = [Int](repeating: 0, count: Selection.capacity)
 
     init(_ start: OuterRows, _ expander: PathExpander, _ value: ValueNode, _ tests: [RowPredicate])
     {
-        self.start = start
-        self.expander = expander
-        self.value = value
         self.tests = tests
+        super.init(start, expander, value)
     }
 
     override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         for row in 0..<batch.count { counts[row] = 0 }
         var failed = Selection.empty
-        try expander.forEachBatch(from: start.batch(for: batch), base: batch, wanted: wanted) {
-            expanded throws(ModelError) in
-            let values = try value.evaluate(expanded, wanted: expanded.rows)
+        try forEachBatch(of: batch, wanted: wanted) { expanded, values in
             for row in 0..<expanded.count {
                 let owner = Int(expanded.owners[row])
                 let index = counts[owner]
@@ -223,26 +232,19 @@ final class WholeListNode: PredicateNode {
 
 /// The values of a set of each row as a whole, in whatever order: each passes one test at least,
 /// and each test is passed by one of them.
-final class WholeSetNode: PredicateNode {
-    private let start: OuterRows
-    private let expander: PathExpander
-    private let value: ValueNode
+final class WholeSetNode: PathValuesNode {
     private let tests: [RowPredicate]
 
     init(_ start: OuterRows, _ expander: PathExpander, _ value: ValueNode, _ tests: [RowPredicate])
     {
-        self.start = start
-        self.expander = expander
-        self.value = value
         self.tests = tests
+        super.init(start, expander, value)
     }
 
     override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection {
         var failed = Selection.empty
         var found = [Selection](repeating: .empty, count: tests.count)
-        try expander.forEachBatch(from: start.batch(for: batch), base: batch, wanted: wanted) {
-            expanded throws(ModelError) in
-            let values = try value.evaluate(expanded, wanted: expanded.rows)
+        try forEachBatch(of: batch, wanted: wanted) { expanded, values in
             var passing = Selection.empty
             for (index, test) in tests.enumerated() {
                 let passed = test.evaluate(values, count: expanded.count, wanted: expanded.rows)
