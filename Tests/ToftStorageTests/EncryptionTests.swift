@@ -279,7 +279,7 @@ internal import ToftTestKit
             try Self.fill(store, 0..<3, round: 1)
             try Self.fill(store, 1_000..<1_003, length: 50_000)
             func expectNothing(in path: String) throws {
-                let bytes = try Self.bytes(of: path)
+                let bytes = try PosixFile.bytes(of: path)
                 #expect(!Self.has(bytes, Array(Self.secret.utf8)), "\(path)")
                 #expect(!Self.has(bytes, Array(keyBytes[..<16])), "\(path)")
                 #expect(!Self.has(bytes, Array(keyBytes[32..<48])), "\(path)")
@@ -302,14 +302,6 @@ internal import ToftTestKit
             let plain = try #require(Self.images(nil).last)
             #expect(Self.has(plain, Array(Self.secret.utf8)))
         }
-    }
-
-    private static func bytes(of path: String) throws -> [UInt8] {
-        let file = try PosixFile.open(path, forWriting: false)
-        defer { try? file.close() }
-        var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
-        try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-        return bytes
     }
 
     private static func has(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
@@ -562,7 +554,7 @@ internal import ToftTestKit
             }
             _ = try transaction.commit()
             let content = try Self.content(store)
-            let size = try Self.bytes(of: path).count
+            let size = try PosixFile.bytes(of: path).count
             try store.close()
             let sizes = try #require(try Store.compact(path, encryptionKey: Self.key()))
             #expect(sizes.after <= sizes.before && sizes.after < UInt64(size) / 2)

@@ -37,14 +37,6 @@ internal import ToftTestKit
         return try transaction.commit(durability)
     }
 
-    private static func bytes(of path: String) throws -> [UInt8] {
-        let file = try PosixFile.open(path, forWriting: false)
-        defer { try? file.close() }
-        var bytes = [UInt8](repeating: 0, count: Int(try file.size()))
-        try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-        return bytes
-    }
-
     private static func put(_ bytes: [UInt8], at path: String) throws {
         let file = try PosixFile.open(path, forWriting: true)
         defer { try? file.close() }
@@ -63,10 +55,10 @@ internal import ToftTestKit
             for number in 0..<3 {
                 let version = try commit(store, "\(round) \(number)")
                 if number == 1 { try store.checkpoint() }
-                history.append((try bytes(of: path), version))
+                history.append((try PosixFile.bytes(of: path), version))
             }
             try store.close()
-            history.append((try bytes(of: path), history[history.count - 1].version))
+            history.append((try PosixFile.bytes(of: path), history[history.count - 1].version))
         }
         return history
     }
@@ -99,7 +91,7 @@ internal import ToftTestKit
                         try Store.changeKey(
                             of: path, from: key, to: Self.key(9), minimumVersion: last)
                     }
-                    #expect(try Self.bytes(of: path) == image)
+                    #expect(try PosixFile.bytes(of: path) == image)
                 }
             }
         }
@@ -160,7 +152,7 @@ internal import ToftTestKit
                 try store.checkpoint()
             }
             let last = store.latestVersion
-            let image = try Self.bytes(of: path)
+            let image = try PosixFile.bytes(of: path)
             try store.close()
             for slot in 0..<2 {
                 var damaged = image
@@ -181,9 +173,9 @@ internal import ToftTestKit
                         try store.close()
                     } catch StorageError.versionTooLow(_, let found, _) {
                         #expect(found < last)
-                        #expect(try Self.bytes(of: path) == each)
+                        #expect(try PosixFile.bytes(of: path) == each)
                     } catch StorageError.corrupt {
-                        #expect(try Self.bytes(of: path) == each)
+                        #expect(try PosixFile.bytes(of: path) == each)
                     }
                 }
             }
