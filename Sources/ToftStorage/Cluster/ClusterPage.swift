@@ -95,31 +95,11 @@ struct ClusterPage {
 
     /// The first row whose key is not below `key`; `rowCount` where there is none.
     @inline(__always)
-    func lowerBound(_ key: Int64) -> Int {
-        let keys = keys
-        let first = keys[0]
-        if key <= first { return 0 }
-        let last = keys[rowCount &- 1]
-        if key > last { return rowCount }
-        if last &- first == Int64(rowCount &- 1) { return Int(truncatingIfNeeded: key &- first) }
-        var low = 0
-        var length = rowCount
-        while length > 1 {
-            let half = length >> 1
-            low = keys[low &+ half &- 1] < key ? low &+ half : low
-            length &-= half
-        }
-        return low
-    }
+    func lowerBound(_ key: Int64) -> Int { keys.lowerBound(key, count: rowCount) }
 
     /// The row of a key; nil where there is none.
     @inline(__always)
-    func row(of key: Int64) -> Int? {
-        let guess = UInt64(bitPattern: key &- keys[0])
-        if guess < UInt64(rowCount), keys[Int(guess)] == key { return Int(guess) }
-        let row = lowerBound(key)
-        return row < rowCount && keys[row] == key ? row : nil
-    }
+    func row(of key: Int64) -> Int? { keys.row(of: key, count: rowCount) }
 
     // MARK: Columns
 

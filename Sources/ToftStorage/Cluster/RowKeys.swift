@@ -21,3 +21,32 @@ package struct RowKeys {
         words[row & wordBits] &+ Int64(truncatingIfNeeded: row & ~wordBits)
     }
 }
+
+extension RowKeys {
+    /// The first of `count` rows whose key is not below `key`; `count` where there is none.
+    @inline(__always)
+    func lowerBound(_ key: Int64, count: Int) -> Int {
+        let first = self[0]
+        if key <= first { return 0 }
+        let last = self[count &- 1]
+        if key > last { return count }
+        if last &- first == Int64(count &- 1) { return Int(truncatingIfNeeded: key &- first) }
+        var low = 0
+        var length = count
+        while length > 1 {
+            let half = length >> 1
+            low = self[low &+ half &- 1] < key ? low &+ half : low
+            length &-= half
+        }
+        return low
+    }
+
+    /// Which of `count` rows has a key; nil where there is none.
+    @inline(__always)
+    func row(of key: Int64, count: Int) -> Int? {
+        let guess = UInt64(bitPattern: key &- self[0])
+        if guess < UInt64(count), self[Int(guess)] == key { return Int(guess) }
+        let row = lowerBound(key, count: count)
+        return row < count && self[row] == key ? row : nil
+    }
+}

@@ -1,54 +1,125 @@
+internal import ToftPlatform
+
 /// Reads cells of one row after the other of a committed version: within a cluster that it knows,
 /// no look-up leads through the tree, and a column is found and verified once. One thread.
 ///
 /// It knows the cluster of the row before. Where rows are read in no order it keeps more clusters,
-/// up to `mostFrames` or `mostSlots`.
+/// up to `mostFrames` or `mostSlots`. What it keeps of one lies together in few of the processor's
+/// lines: rows in no order wait for memory more than for anything else.
 package final class TableCursor {
-    /// A column of a cluster.
-    private struct Slot {
-        /// The visit for which it holds.
-        var visit = 0
-        /// Nil where the cluster does not hold the column.
-        var slice: ColumnSlice?
-    }
-
-    /// A place for a cluster.
+    /// What is known of a cluster; a `Slot` for each column of the table follows.
     private struct Frame {
-        var leaf: TableReader.Leaf?
-        /// The first row's key, and how many rows have one key after the other from there on: all
-        /// or none. Kept here since the cluster's own are far away in memory.
+        /// Nil where there is no cluster.
+        var base: UnsafeRawPointer?
         var firstKey: Int64 = 0
-        var denseCount: UInt64 = 0
-        /// Which visit of a cluster it was that put it here, from 1.
-        var visit = 0
-        /// One for each column of the table; allocated when first needed.
-        var slots: UnsafeMutablePointer<Slot>?
+        /// One bit for each of the first 64 pages: whether it is verified.
+        var verifiedPages: UInt64 = 0
+        var heap: (start: UInt32, end: UInt32) = (0, 0)
+        private var keysStart: UInt32 = 0
+        private var rowCount: UInt16 = 0
+        /// Whether each row has the key after that of the row before.
+        private var isDense = false
+
+        init() {}
+
+        init(_ cluster: ClusterPage) {
+            let keys = cluster.keys, rowCount = cluster.rowCount
+            base = cluster.base
+            firstKey = keys[0]
+            verifiedPages = 1
+            heap = (UInt32(cluster.heapStart), UInt32(cluster.heapEnd))
+            keysStart = UInt32(cluster.keysStart)
+            self.rowCount = UInt16(rowCount)
+            isDense = keys[rowCount &- 1] &- firstKey == Int64(rowCount &- 1)
+        }
 
         /// The row of a key; nil where there is none.
         @inline(__always)
         func row(of key: Int64) -> Int? {
             let distance = UInt64(bitPattern: key &- firstKey)
-            if distance < denseCount { return Int(truncatingIfNeeded: distance) }
-            return denseCount > 0 ? nil : leaf?.cluster.row(of: key)
+            if isDense {
+                return distance < UInt64(rowCount) ? Int(truncatingIfNeeded: distance) : nil
+            }
+            return keys?.row(of: key, count: Int(rowCount))
         }
 
-        mutating func hold(_ leaf: TableReader.Leaf, visit: Int) {
-            let keys = leaf.cluster.keys, rowCount = leaf.cluster.rowCount
-            firstKey = keys[0]
-            let isDense = keys[rowCount &- 1] &- firstKey == Int64(rowCount &- 1)
-            denseCount = isDense ? UInt64(rowCount) : 0
-            self.leaf = leaf
-            self.visit = visit
+        private var keys: RowKeys? {
+            guard let base else { return nil }
+            let words = (base + Int(keysStart)).assumingMemoryBound(to: Int64.self)
+            return RowKeys(words, isDense: isDense)
+        }
+
+        /// How many rows it has.
+        var count: Int { Int(rowCount) }
+
+        /// The key of the last row.
+        var lastKey: Int64 { keys?[Int(rowCount) &- 1] ?? firstKey }
+
+        /// The bytes of a cell that lies in a page that is verified; nil where it has to be looked
+        /// at more closely.
+        @inline(__always)
+        func bytes(_ cell: HeapCell, _ base: UnsafeRawPointer) -> UnsafeRawBufferPointer? {
+            let end = cell.offset &+ cell.length
+            let last = max(cell.offset, end &- 1) / Page.size
+            // No cell is longer than a page: it lies in one or two.
+            let pages: UInt64 = 1 << UInt64(cell.offset / Page.size) | 1 << UInt64(last)
+            guard last < UInt64.bitWidth, verifiedPages & pages == pages, !cell.isExternal,
+                cell.offset >= Int(heap.start) && end <= Int(heap.end) || cell.raw == 0
+            else { return nil }
+            return UnsafeRawBufferPointer(start: base + cell.offset, count: cell.length)
+        }
+    }
+
+    /// A column of a cluster.
+    private struct Slot {
+        enum State: UInt8 {
+            /// Not looked for yet.
+            case unknown
+            case isAbsent
+            case isHeld
+        }
+
+        let state: State
+        // What follows means nothing where no column is held.
+        private var offsets: (entry: UInt32, start: UInt32) = (0, 0)
+        private var geometry = ColumnGeometry(
+            type: .list, isNullable: false, capacity: 0, width: .eight)
+
+        private init(_ state: State) { self.state = state }
+
+        /// - Parameter slice: nil where the cluster does not hold the column.
+        init(_ slice: ColumnSlice?) {
+            guard let slice else {
+                state = .isAbsent
+                return
+            }
+            state = .isHeld
+            offsets = (UInt32(slice.entry), UInt32(slice.start))
+            geometry = slice.geometry
+        }
+
+        static var unknown: Slot { Slot(.unknown) }
+
+        @inline(__always)
+        func slice(_ base: UnsafeRawPointer) -> ColumnSlice {
+            ColumnSlice(
+                base: base, entry: Int(offsets.entry), start: Int(offsets.start),
+                geometry: geometry)
         }
     }
 
     private static let mostFrames = 1 << 13
     private static let mostSlots = 1 << 17
     private static let hintsPerFrame = 8
+    /// Bytes before the slots of a frame: they do not cross the processor's lines.
+    private static let headSize = 48
+    private static let lineSize = 64
 
     private let table: TableReader
+    /// Bytes of a frame with its slots.
+    private let frameSize: Int
     /// `1 << frameBits` places, taken in turn.
-    @exclusivity(unchecked) private var frames: UnsafeMutablePointer<Frame>
+    @exclusivity(unchecked) private var frames: UnsafeMutableRawPointer
     private var frameBits = 0
     /// The place that was taken last.
     private var lastPlace = 0
@@ -61,31 +132,58 @@ package final class TableCursor {
     /// The frame of the row.
     @exclusivity(unchecked) private var frame: UnsafeMutablePointer<Frame>
     @exclusivity(unchecked) private var row = 0
-    private var visits = 0
     /// How often a row was in no known cluster and not behind or before the row before.
     private var jumps = 0
 
     package init(_ table: TableReader) {
         self.table = table
-        (frames, hints) = Self.places(bits: 0)
-        frame = frames
+        let size = Self.headSize + table.columns.count * MemoryLayout<Slot>.stride
+        frameSize = (size + Self.lineSize - 1) / Self.lineSize * Self.lineSize
+        (frames, hints) = Self.places(bits: 0, frameSize)
+        frame = Self.frame(frames)
+        clear(frame, Frame())
     }
 
     deinit {
-        for index in 0..<1 << frameBits { frames[index].slots?.deallocate() }
         frames.deallocate()
         hints.deallocate()
     }
 
-    private static func places(bits: Int)
-        -> (UnsafeMutablePointer<Frame>, UnsafeMutablePointer<UInt16>)
+    // MARK: Places
+
+    private static func places(bits: Int, _ frameSize: Int)
+        -> (UnsafeMutableRawPointer, UnsafeMutablePointer<UInt16>)
     {
-        let frames = UnsafeMutablePointer<Frame>.allocate(capacity: 1 << bits)
-        frames.initialize(repeating: Frame(), count: 1 << bits)
+        let frames = UnsafeMutableRawPointer.allocate(
+            byteCount: frameSize << bits, alignment: lineSize)
         let hints = UnsafeMutablePointer<UInt16>.allocate(capacity: hintsPerFrame << bits)
         hints.initialize(repeating: 0, count: hintsPerFrame << bits)
         return (frames, hints)
     }
+
+    @inline(__always)
+    private static func frame(_ memory: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Frame> {
+        memory.assumingMemoryBound(to: Frame.self)
+    }
+
+    @inline(__always)
+    private func frame(at place: Int) -> UnsafeMutablePointer<Frame> {
+        Self.frame(frames + place &* frameSize)
+    }
+
+    /// One for each column of the table.
+    @inline(__always)
+    private func slots(_ frame: UnsafeMutablePointer<Frame>) -> UnsafeMutablePointer<Slot> {
+        (UnsafeMutableRawPointer(frame) + Self.headSize).assumingMemoryBound(to: Slot.self)
+    }
+
+    /// Puts what is known of a cluster into a place, of whose columns nothing is known yet.
+    private func clear(_ frame: UnsafeMutablePointer<Frame>, _ known: Frame) {
+        frame.initialize(to: known)
+        slots(frame).initialize(repeating: .unknown, count: table.columns.count)
+    }
+
+    // MARK: Rows
 
     /// Goes to the row with a key. O(1) in a cluster that is known, else O(log rows).
     /// - Returns: whether it is in another cluster than the row before.
@@ -109,23 +207,28 @@ package final class TableCursor {
     @inline(never)
     private func jump(to key: Int64) throws(StorageError) {
         let hint = hint(key)
-        // The other one: the cluster before that which begins in the range.
-        if enter(hint, key) || enter((hint &- 1) & hintMask, key) { return }
+        let place = Int(hints[hint])
+        // The cluster before that which begins in the range.
+        let placeBefore = Int(hints[(hint &- 1) & hintMask])
+        if placeBefore != place { UnsafeRawPointer(frame(at: placeBefore)).prefetch() }
+        if enter(place, key) || placeBefore != place && enter(placeBefore, key) { return }
         let found = try table.position(of: key)
         if !isNeighbour(key) {
             jumps += 1
             if jumps > 2 << frameBits { grow() }
         }
-        let index = hold(found.leaf)
-        if !begins(self.hint(key)) { hints[self.hint(key)] = UInt16(index) }
-        frame = frames + index
+        let held = hold(found.leaf.cluster)
+        if !begins(self.hint(key)) { hints[self.hint(key)] = UInt16(held) }
+        frame = frame(at: held)
         row = found.row
     }
 
-    /// Goes to the row with a key if the cluster that a hint leads to has it.
+    /// Goes to the row with a key if the cluster in a place has it.
     @inline(__always)
-    private func enter(_ hint: Int, _ key: Int64) -> Bool {
-        let known = frames + Int(hints[hint])
+    private func enter(_ place: Int, _ key: Int64) -> Bool {
+        let known = frame(at: place)
+        // The lines of the columns come with that of the keys, not after it.
+        (UnsafeRawPointer(known) + Self.lineSize).prefetch()
         guard let row = known.pointee.row(of: key) else { return false }
         frame = known
         self.row = row
@@ -134,21 +237,20 @@ package final class TableCursor {
 
     /// Whether the cluster that a hint leads to begins among the keys that it is for.
     private func begins(_ hint: Int) -> Bool {
-        let known = frames + Int(hints[hint])
-        return known.pointee.leaf != nil && self.hint(known.pointee.firstKey) == hint
+        let known = frame(at: Int(hints[hint]))
+        return known.pointee.base != nil && self.hint(known.pointee.firstKey) == hint
     }
 
     /// The place of a cluster, which is put into one if it is in none.
-    private func hold(_ leaf: TableReader.Leaf) -> Int {
-        let hint = hint(leaf.cluster.keys[0])
+    private func hold(_ cluster: ClusterPage) -> Int {
+        let hint = hint(cluster.keys[0])
         var place = Int(hints[hint])
-        if frames[place].leaf?.ref.page == leaf.ref.page { return place }
+        if frame(at: place).pointee.base == cluster.base { return place }
         if !begins(hint) {
             lastPlace = (lastPlace &+ 1) & (1 << frameBits &- 1)
             place = lastPlace
         }
-        visits += 1
-        frames[place].hold(leaf, visit: visits)
+        clear(frame(at: place), Frame(cluster))
         hints[hint] = UInt16(place)
         return place
     }
@@ -156,9 +258,9 @@ package final class TableCursor {
     /// Whether a key may be in the cluster before or behind that of the row before: a loop over all
     /// rows needs no cluster twice.
     private func isNeighbour(_ key: Int64) -> Bool {
-        guard let cluster = frame.pointee.leaf?.cluster else { return true }
+        guard frame.pointee.base != nil else { return true }
         let distance = Int64(ClusterLimits.rows)
-        let first = cluster.keys[0], last = cluster.keys[cluster.rowCount &- 1]
+        let first = frame.pointee.firstKey, last = frame.pointee.lastKey
         return key > last
             ? UInt64(bitPattern: key &- last) <= UInt64(distance)
             : UInt64(bitPattern: first &- key) <= UInt64(distance)
@@ -170,63 +272,71 @@ package final class TableCursor {
         guard 1 << bits <= Self.mostFrames, table.columns.count << bits <= Self.mostSlots else {
             return
         }
-        let (oldFrames, oldCount) = (frames, 1 << frameBits)
-        let current = frame - frames
+        let oldFrames = frames, oldCount = 1 << frameBits
+        let current = UnsafeMutableRawPointer(frame) - oldFrames
         hints.deallocate()
         frameBits = bits
-        (frames, hints) = Self.places(bits: bits)
-        hintMask = Self.hintsPerFrame << bits - 1
-        let sizes = (0..<oldCount).compactMap { oldFrames[$0].leaf?.cluster.rowCount }
-        let quarter = sizes.reduce(0, +) / max(1, sizes.count) / 4
-        hintShift = max(0, quarter.bitWidth - 1 - quarter.leadingZeroBitCount)
-        for index in 0..<oldCount {
-            frames[index] = oldFrames[index]
-            guard frames[index].leaf != nil else { continue }
-            hints[hint(frames[index].firstKey)] = UInt16(index)
-        }
+        (frames, hints) = Self.places(bits: bits, frameSize)
+        frames.copyMemory(from: oldFrames, byteCount: oldCount * frameSize)
         oldFrames.deallocate()
-        frame = frames + current
+        for place in oldCount..<1 << bits { clear(frame(at: place), Frame()) }
+        hintMask = Self.hintsPerFrame << bits - 1
+        let known = (0..<oldCount).map { frame(at: $0).pointee }.filter { $0.base != nil }
+        let quarter = known.reduce(0) { $0 + $1.count } / max(1, known.count) / 4
+        hintShift = max(0, quarter.bitWidth - 1 - quarter.leadingZeroBitCount)
+        for place in 0..<oldCount where frame(at: place).pointee.base != nil {
+            hints[hint(frame(at: place).pointee.firstKey)] = UInt16(place)
+        }
+        frame = Self.frame(frames + current)
         lastPlace = oldCount &- 1
     }
+
+    // MARK: Cells
 
     /// The cell of the row. O(1). Null for a list, and before `move`.
     package func cell(_ columnID: UInt32) throws(StorageError) -> Cell {
         guard let index = table.columnIndex(columnID) else { throw .noSuchColumn(columnID) }
-        let slot: UnsafeMutablePointer<Slot>
-        if let slots = frame.pointee.slots, slots[index].visit == frame.pointee.visit {
-            slot = slots + index
-        } else {
-            slot = try find(index)
-        }
-        guard let leaf = frame.pointee.leaf else { return .null }
-        guard let slice = slot.pointee.slice else { return table.columns[index].absentCell }
-        return try table.cell(leaf, row, slice)
+        guard let base = frame.pointee.base else { return .null }
+        let slot = slots(frame) + index
+        if slot.pointee.state == .unknown { slot.pointee = try find(index, base) }
+        guard slot.pointee.state == .isHeld else { return table.columns[index].absentCell }
+        let slice = slot.pointee.slice(base)
+        if slice.isNull(row) { return .null }
+        guard slice.geometry.type == .bytes else { return slice.fixedCell(row) }
+        let cell = slice.heapCell(row)
+        if let bytes = frame.pointee.bytes(cell, base) { return .bytes(bytes) }
+        return .bytes(try verified(cell, base))
     }
 
     /// Has the processor fetch the cell of the row, if its column is known here.
     @inline(__always)
     package func fetch(_ columnID: UInt32) {
-        guard let index = table.columnIndex(columnID), let slots = frame.pointee.slots,
-            slots[index].visit == frame.pointee.visit, let slice = slots[index].slice
-        else { return }
-        slice.fetch(row)
+        guard let index = table.columnIndex(columnID), let base = frame.pointee.base else { return }
+        let slot = slots(frame) + index
+        if slot.pointee.state == .isHeld { slot.pointee.slice(base).fetch(row) }
     }
 
+    /// Looks for a column in the cluster of the row, and verifies it.
     @inline(never)
-    private func find(_ index: Int) throws(StorageError) -> UnsafeMutablePointer<Slot> {
-        let slots = frame.pointee.slots ?? makeSlots()
-        if let leaf = frame.pointee.leaf {
-            let slice = try leaf.cluster.slice(ofColumn: table.columns[index])
-            if let slice { try table.pages.verify(leaf.ref, leaf.cluster.base, slice.range) }
-            slots[index] = Slot(visit: frame.pointee.visit, slice: slice)
-        }
-        return slots + index
+    private func find(_ index: Int, _ base: UnsafeRawPointer) throws(StorageError) -> Slot {
+        let leaf = try TableReader.Leaf(Ref(viewed: base), base, table.pages)
+        let slice = try leaf.cluster.slice(ofColumn: table.columns[index])
+        if let slice { try table.pages.verify(leaf.ref, base, slice.range) }
+        return Slot(slice)
     }
 
-    private func makeSlots() -> UnsafeMutablePointer<Slot> {
-        let slots = UnsafeMutablePointer<Slot>.allocate(capacity: table.columns.count)
-        slots.initialize(repeating: Slot(), count: table.columns.count)
-        frame.pointee.slots = slots
-        return slots
+    /// The bytes of a cell in a page that may not be verified yet, or in a blob.
+    @inline(never)
+    private func verified(_ cell: HeapCell, _ base: UnsafeRawPointer) throws(StorageError)
+        -> UnsafeRawBufferPointer
+    {
+        let leaf = try TableReader.Leaf(Ref(viewed: base), base, table.pages)
+        let bytes = try table.bytes(leaf, cell)
+        if cell.length > 0 {
+            for page in [cell.offset, cell.offset + cell.length - 1].map({ $0 / Page.size }) {
+                frame.pointee.verifiedPages |= 1 << UInt64(page)
+            }
+        }
+        return bytes
     }
 }

@@ -92,6 +92,10 @@ package enum ExtentHeader {
         base.storeUInt32(length, at: payloadLength)
     }
 
+    /// The page that an extent says it begins at.
+    @inline(__always)
+    static func page(of base: UnsafeRawPointer) -> PageNumber { base.uint64(at: page) }
+
     package static func payloadLength(of base: UnsafeRawPointer) -> Int {
         base.uint32(at: payloadLength)
     }

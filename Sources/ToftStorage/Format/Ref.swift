@@ -81,6 +81,15 @@ extension Ref {
 }
 
 extension Ref {
+    /// The reference to an extent that was viewed, without what its bytes must hash to.
+    @inline(__always)
+    init(viewed base: UnsafeRawPointer) {
+        self.init(
+            page: ExtentHeader.page(of: base), birth: base.uint64(at: ExtentHeader.birth),
+            checksum: 0,
+            pageCount: UInt32(truncatingIfNeeded: base.uint32(at: ExtentHeader.pageCount)))
+    }
+
     /// The reference in a cell or an element whose value lies in a blob. `page` names the extent of
     /// `bytes` in an error.
     init(blob bytes: UnsafeRawBufferPointer, page: PageNumber) throws(StorageError) {
