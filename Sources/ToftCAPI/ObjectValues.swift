@@ -1,6 +1,7 @@
 public import CToft
 internal import ToftEngine
 internal import ToftModel
+internal import ToftPlatform
 internal import ToftStorage
 
 @c @implementation
@@ -76,7 +77,9 @@ public func toft_realm_follow_values(
             let out = try Argument.out(out_found, "out_found")
             out.pointee = try ValueRoom.fill(property_keys, count, out_values) {
                 keys, body throws(EngineError) in
-                try named.session.forEachCell(of: ObjectRef(link), keys, body)
+                try named.lentSession.borrow { session throws(EngineError) in
+                    try session.forEachCell(of: ObjectRef(link), keys, body)
+                }
             }
         }
     }
@@ -95,9 +98,10 @@ public func toft_realm_find_values(
                 keys, body throws(EngineError) in
                 var found = false
                 try BorrowedArguments.with { loan throws(EngineError) in
-                    found = try named.session.forEachCell(
-                        ofPrimaryKey: try loan.value(primary_key, "primary_key"), in: class_key,
-                        keys, body)
+                    let key = try loan.value(primary_key, "primary_key")
+                    found = try named.lentSession.borrow { session throws(EngineError) in
+                        try session.forEachCell(ofPrimaryKey: key, in: class_key, keys, body)
+                    }
                 }
                 return found
             }

@@ -1,5 +1,6 @@
 public import CToft
 internal import ToftEngine
+internal import ToftPlatform
 internal import ToftQuery
 
 @c @implementation
@@ -46,8 +47,10 @@ public func toft_realm_find_first(
             var first: (isKnown: Bool, key: Int64?) = (false, nil)
             if argument_count == 1 {
                 try BorrowedArguments.with { loan throws(EngineError) in
-                    first = try named.session.first(
-                        in: class_key, query, lookingUp: try loan.value(arguments, "arguments"))
+                    let value = try loan.value(arguments, "arguments")
+                    first = try named.lentSession.borrow { session throws(EngineError) in
+                        try session.first(in: class_key, query, lookingUp: value)
+                    }
                 }
             }
             if !first.isKnown {

@@ -95,7 +95,9 @@ package final class Database: Sendable {
     /// has it, in a session that is confined to it, or in a handler, which nobody else can end.
     func mustNotWait(_ confinement: Configuration.Confinement) -> Bool {
         writer.withLock { writer in
-            guard let writer, ThreadToken.isCurrent(writer.thread) else { return false }
+            guard let writer, ThreadToken.isCurrent(.passUnretained(writer.thread)) else {
+                return false
+            }
             return confinement == .thread || writer.isHandler
         }
     }

@@ -1,3 +1,4 @@
+internal import ToftPlatform
 package import ToftModel
 package import ToftQuery
 
@@ -60,14 +61,14 @@ extension Session {
         throws(EngineError) -> (isKnown: Bool, key: Int64?)
     {
         try check()
+        guard aliases.isEmpty else { return (false, nil) }
         return try model { () throws(ModelError) in
-            let view = view
-            guard
-                let sought = query.soughtProperty(
-                    of: id, schema: view.schema.stored, aliases: aliases)
-            else { return (false, nil) }
-            let owner = try view.schema.classHandle(id: id)
-            return try view.firstIndexed(try owner.property(id: sought), equalTo: value)
+            try Unmanaged.passUnretained(view).borrow { view throws(ModelError) in
+                guard let sought = query.soughtProperty(of: id, view.schema) else {
+                    return (false, nil)
+                }
+                return try view.firstIndexed(sought, of: id, equalTo: value)
+            }
         }
     }
 

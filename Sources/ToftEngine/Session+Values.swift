@@ -1,3 +1,4 @@
+internal import ToftPlatform
 package import ToftModel
 package import ToftStorage
 
@@ -50,7 +51,9 @@ extension Session {
         try check()
         return try model { () throws(ModelError) in
             let key =
-                if let reader = try reader(id) { try reader.find(primaryKey) } else {
+                if let reader = try reader(id) {
+                    try reader.borrow { reader throws(ModelError) in try reader.find(primaryKey) }
+                } else {
                     try view.find(primaryKey, try view.schema.classHandle(id: id))
                 }
             guard let key else { return false }
@@ -65,7 +68,9 @@ extension Session {
         _ key: Int64, _ id: ClassID, _ ids: UnsafeBufferPointer<PropertyID>, _ body: CellReceiver
     ) throws(ModelError) {
         if let reader = try reader(id) {
-            try reader.forEachCell(key, ids, body)
+            try reader.borrow { reader throws(ModelError) in
+                try reader.forEachCell(key, ids, body)
+            }
         } else {
             try view.forEachCell(key, try view.schema.classHandle(id: id), ids, body)
         }

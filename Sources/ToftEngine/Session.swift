@@ -24,6 +24,8 @@ package final class Session {
     /// Whether it is the frozen one of a migration, which one thread at a time uses.
     let isOfMigration: Bool
     let owner: ThreadToken?
+    /// The same: a look at it takes hold of nothing.
+    private let ownerToken: Unmanaged<ThreadToken>?
 
     /// The version that the session stands at. Changed by `move` alone.
     @exclusivity(unchecked) private(set) var base: ModelView
@@ -49,7 +51,7 @@ package final class Session {
     package let epoch: UnsafeMutablePointer<SessionEpoch>
 
     /// Names that queries use for paths: see `setAlias`.
-    package internal(set) var aliases = KeyPathAliases()
+    @exclusivity(unchecked) package internal(set) var aliases = KeyPathAliases()
 
     /// The way to the notifier, from the first observer on.
     var channel: Channel?
@@ -76,6 +78,7 @@ package final class Session {
         self.configuration = configuration
         self.base = base
         owner = configuration.confinement == .thread ? ThreadToken.current : nil
+        ownerToken = owner.map { .passUnretained($0) }
         epoch = .allocate(capacity: 1)
         epoch.initialize(to: SessionEpoch())
     }
@@ -102,7 +105,7 @@ package final class Session {
     @inline(__always)
     package func check() throws(EngineError) {
         guard isOpen else { throw EngineError(.closed, "The session has been closed.") }
-        if let owner, !ThreadToken.isCurrent(owner) {
+        if let ownerToken, !ThreadToken.isCurrent(ownerToken) {
             throw EngineError(
                 .wrongThread,
                 "Realm accessed from incorrect thread. Open one on each thread that needs it.")

@@ -8,6 +8,6 @@ final class ThreadToken: Sendable {
     /// The calling thread's.
     static var current: ThreadToken { local.value(orMake: ThreadToken.init) }
 
-    /// Whether a mark is the calling thread's.
-    static func isCurrent(_ mark: ThreadToken) -> Bool { local.isCurrent(mark) }
+    /// Whether a token is the calling thread's.
+    static func isCurrent(_ token: Unmanaged<ThreadToken>) -> Bool { local.isCurrent(token) }
 }

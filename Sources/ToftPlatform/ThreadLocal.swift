@@ -41,9 +41,9 @@ public final class ThreadLocal<Value: AnyObject>: Sendable {
 
     /// Whether an object is the calling thread's: for less than a look at it costs.
     @inlinable @inline(__always)
-    public func isCurrent(_ value: Value) -> Bool {
+    public func isCurrent(_ value: Unmanaged<Value>) -> Bool {
         guard let key else { return false }
-        return pthread_getspecific(key) == Unmanaged.passUnretained(value).toOpaque()
+        return pthread_getspecific(key) == value.toOpaque()
     }
 
     /// Gives the calling thread another object and releases the one it had.

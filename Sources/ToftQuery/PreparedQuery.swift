@@ -41,11 +41,10 @@ package final class PreparedQuery: Sendable {
     }
 
     /// The property whose value the query compares with its first argument by `==`, and does no
-    /// more; nil where it does something else, and before it was bound to the class.
-    package func soughtProperty(
-        of classID: ClassID, schema: StoredSchema, aliases: KeyPathAliases
-    ) -> PropertyID? {
-        aliases.isEmpty ? comparison?.sought(of: classID, schema) : nil
+    /// more, where there are no aliases; nil where it does something else, and before it was bound
+    /// to the class.
+    package func soughtProperty(of classID: ClassID, _ schema: ModelSchema) -> PropertyID? {
+        comparison?.sought(of: classID, schema)
     }
 }
 
@@ -97,10 +96,10 @@ private final class PreparedComparison: Sendable {
     }
 
     /// The property that was sought, where the comparison was bound to the same class last.
-    func sought(of classID: ClassID, _ schema: StoredSchema) -> PropertyID? {
+    func sought(of classID: ClassID, _ schema: ModelSchema) -> PropertyID? {
         last.withLock { last in
             guard let last, last.query.classID == classID,
-                last.classes.isSameArray(as: schema.classes)
+                last.classes.isSameArray(as: schema.stored.classes)
             else { return nil }
             return last.sought
         }

@@ -213,25 +213,34 @@ extension toft_link {
 }
 
 extension toft_value {
-    /// A value of the file, as long as the cell is valid.
+    /// A value of the file, as long as the cell is valid. Types are matched, not compared by `==`,
+    /// which is a call.
     init(_ cell: Cell, _ type: PropertyType, target: ClassID) {
         switch cell {
         case .null: self.init()
         case .bool(let value): self = toft_value_bool(value)
-        case .int64(let key) where type == .link:
-            self = toft_value_link(toft_link(object_key: key, class_key: target))
-        case .int64(let value): self = toft_value_int(value)
+        case .int64(let value):
+            if case .link = type {
+                self = toft_value_link(toft_link(object_key: value, class_key: target))
+            } else {
+                self = toft_value_int(value)
+            }
         case .float32(let value): self = toft_value_float(value)
         case .float64(let value): self = toft_value_double(value)
         case .timestamp(let date): self = toft_value_date(date.seconds, date.nanoseconds)
-        case .fixed(let bytes) where type == .uuid: self = toft_value_uuid(toft_uuid(bytes))
-        case .fixed(let bytes) where type == .decimal128:
-            self = toft_value_decimal(toft_decimal(Decimal128(stored: bytes)))
-        case .fixed(let bytes): self = toft_value_object_id(toft_object_id(bytes))
-        case .bytes where type == .mixed: self.init(mixed: cell)
-        case .bytes(let bytes) where type == .data:
-            self = toft_value_data(bytes.baseAddress, bytes.count)
-        case .bytes(let bytes): self = toft_value_string(toft_string(bytes))
+        case .fixed(let bytes):
+            self =
+                switch type {
+                case .uuid: toft_value_uuid(toft_uuid(bytes))
+                case .decimal128: toft_value_decimal(toft_decimal(Decimal128(stored: bytes)))
+                default: toft_value_object_id(toft_object_id(bytes))
+                }
+        case .bytes(let bytes):
+            switch type {
+            case .mixed: self.init(mixed: cell)
+            case .data: self = toft_value_data(bytes.baseAddress, bytes.count)
+            default: self = toft_value_string(toft_string(bytes))
+            }
         }
     }
 }

@@ -16,6 +16,8 @@ extension Session {
 /// What a `toft_realm *` names.
 final class RealmBox {
     let session: Session
+    /// The same, for calls that only look at it: they take hold of nothing.
+    let lentSession: Unmanaged<Session>
     /// Names that C points to, by class and property.
     private var names: [PropertyName: CString] = [:]
 
@@ -26,6 +28,7 @@ final class RealmBox {
 
     init(_ session: Session) {
         self.session = session
+        lentSession = .passUnretained(session)
     }
 
     /// A name as C sees it, until this realm is gone. Property 0 is the class.

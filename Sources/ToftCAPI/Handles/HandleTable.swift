@@ -115,14 +115,7 @@ extension HandleTable {
                 guard slot.pointee.tag.load(ordering: .relaxed) == bits,
                     let object = Unmanaged<Box>(bits: object)
                 else { throw .invalidHandle(kind) }
-                let failure: EngineError? = object._withUnsafeGuaranteedRef {
-                    do throws(EngineError) {
-                        try body($0)
-                        return nil
-                    } catch { return error }
-                }
-                if let failure { throw failure }
-                return
+                return try object.borrow(body)
             }
         }
         try body(unsafeDowncast(try look(handle, kind).object, to: Box.self))

@@ -1,3 +1,4 @@
+internal import ToftPlatform
 package import ToftStorage
 
 /// A bound of a range of values.
@@ -16,16 +17,17 @@ extension ModelView {
     package func forEachIndexed(
         _ property: PropertyHandle, equalTo cell: Cell, _ body: (Int64) throws(ModelError) -> Bool
     ) throws(ModelError) {
-        let tree = try indexTree(property)
-        try KeyBytes.with { prefix throws(ModelError) in
-            guard prefix.put(cell, of: property.type, optional: property.isOptional) else {
-                throw property.wrongIndexCell
-            }
-            try tree.forEachEntry(withPrefix: prefix.bytes) { key, _ throws(ModelError) in
-                guard let object = KeyBytes.lastKey(key), object.start == prefix.count else {
-                    throw property.damagedIndex
+        try uncountedIndexTree(property).borrow { tree throws(ModelError) in
+            try KeyBytes.with { prefix throws(ModelError) in
+                guard prefix.put(cell, of: property.type, optional: property.isOptional) else {
+                    throw property.wrongIndexCell
                 }
-                return try body(object.key)
+                try tree.forEachEntry(withPrefix: prefix.bytes) { key, _ throws(ModelError) in
+                    guard let object = KeyBytes.lastKey(key), object.start == prefix.count else {
+                        throw property.damagedIndex
+                    }
+                    return try body(object.key)
+                }
             }
         }
     }
@@ -77,16 +79,31 @@ extension ModelView {
         }
     }
 
-    /// The key of the first object whose property holds a value, where an index alone can tell.
+    /// The key of the first object of a class whose property holds a value, where an index alone
+    /// can tell.
     ///
     /// - Returns: `isKnown` is false where it can't: the property has no index and is no primary
     ///   key, or the value is of another type, no UTF-8, or a string so long that its row is to be
     ///   compared.
     ///
     /// O(log objects).
-    package func firstIndexed(_ property: PropertyHandle, equalTo value: BorrowedValue)
+    package func firstIndexed(_ id: PropertyID, of classID: ClassID, equalTo value: BorrowedValue)
         throws(ModelError) -> (isKnown: Bool, key: Int64?)
     {
+        guard let owner = schema.uncountedClass(id: classID) else { return (false, nil) }
+        return try owner.borrow { owner throws(ModelError) in
+            guard let index = owner.anyPosition(id: id) else { return (false, nil) }
+            return try Unmanaged.passUnretained(owner.properties[index]).borrow {
+                property throws(ModelError) in
+                if owner.isHidden || property.isHidden { return (false, nil) }
+                return try firstIndexed(property, owner, equalTo: value)
+            }
+        }
+    }
+
+    private func firstIndexed(
+        _ property: PropertyHandle, _ owner: ClassHandle, equalTo value: BorrowedValue
+    ) throws(ModelError) -> (isKnown: Bool, key: Int64?) {
         let cell: Cell
         switch (value, property.type) {
         case (.string(let text), .string)
@@ -96,10 +113,7 @@ extension ModelView {
         case (.uuid(let bytes), .uuid), (.objectId(let bytes), .objectId): cell = .fixed(bytes)
         default: return (false, nil)
         }
-        if property.isPrimaryKey {
-            guard let owner = schema.anyClass(id: property.classID) else { return (false, nil) }
-            return (true, try find(cell: cell, property, owner))
-        }
+        if property.isPrimaryKey { return (true, try find(cell: cell, property, owner)) }
         guard property.isIndexed else { return (false, nil) }
         var first: Int64?
         try forEachIndexed(property, equalTo: cell) { key throws(ModelError) in

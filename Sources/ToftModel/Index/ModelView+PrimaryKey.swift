@@ -1,3 +1,4 @@
+internal import ToftPlatform
 internal import ToftStorage
 
 extension ModelView {
@@ -10,8 +11,12 @@ extension ModelView {
     package func find(_ primaryKey: BorrowedValue, _ owner: ClassHandle) throws(ModelError)
         -> Int64?
     {
-        guard let property = owner.primaryKey else { throw .noPrimaryKey(className: owner.name) }
-        return try find(cell: property.soughtCell(primaryKey, in: schema), property, owner)
+        guard let property = owner.uncountedPrimaryKey else {
+            throw .noPrimaryKey(className: owner.name)
+        }
+        return try property.borrow { property throws(ModelError) in
+            try find(cell: property.soughtCell(primaryKey, in: schema), property, owner)
+        }
     }
 
     /// Looks a checked primary key up.
@@ -44,7 +49,9 @@ extension ModelView {
             case .unknown: break
             }
             let tree = try uncountedTree(owner.primaryKeySlot, owner.primaryKeyTree)
-            let entry = try stored { () throws(StorageError) in try tree.value(forKey: key.bytes) }
+            let entry = try tree.borrow { tree throws(ModelError) in
+                try stored { () throws(StorageError) in try tree.value(forKey: key.bytes) }
+            }
             return try entry.map { value throws(ModelError) in
                 try PrimaryKeyEntry.objectKey(value, property)
             }

@@ -108,6 +108,14 @@ package final class ModelView: Sendable {
         try completeTree(property.indexSlot, property.indexTree)
     }
 
+    /// The same for who counts no references. Good as long as the view.
+    @inline(__always)
+    func uncountedIndexTree(_ property: PropertyHandle) throws(ModelError) -> Unmanaged<TreeReader>
+    {
+        try unflushed?.flushEntries(of: property.indexSlot)
+        return try uncountedTree(property.indexSlot, property.indexTree)
+    }
+
     func backlinkTree(_ property: PropertyHandle) throws(ModelError) -> TreeReader {
         try completeTree(property.backlinkSlot, property.backlinkTree)
     }

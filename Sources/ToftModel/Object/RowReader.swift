@@ -1,3 +1,4 @@
+internal import ToftPlatform
 package import ToftStorage
 
 /// Reads values of the objects of one class in a committed version, one object after the other: in
@@ -20,14 +21,9 @@ package final class RowReader {
 
     /// The key of the object with this primary key, nil where there is none. O(log objects).
     package func find(_ primaryKey: BorrowedValue) throws(ModelError) -> Int64? {
-        let found: Result<Int64?, ModelError> = view._withUnsafeGuaranteedRef { view in
-            owner._withUnsafeGuaranteedRef { owner in
-                do throws(ModelError) {
-                    return .success(try view.find(primaryKey, owner))
-                } catch { return .failure(error) }
-            }
+        try view.borrow { view throws(ModelError) in
+            try owner.borrow { owner throws(ModelError) in try view.find(primaryKey, owner) }
         }
-        return try found.get()
     }
 
     /// Calls `body` with the type of each of some properties that are no lists, the class that it
@@ -36,13 +32,7 @@ package final class RowReader {
         _ key: Int64, _ ids: UnsafeBufferPointer<PropertyID>,
         _ body: (PropertyType, ClassID, Cell) -> Void
     ) throws(ModelError) {
-        let failure: ModelError? = owner._withUnsafeGuaranteedRef { owner in
-            do throws(ModelError) {
-                try read(key, owner, ids, body)
-                return nil
-            } catch { return error }
-        }
-        if let failure { throw failure }
+        try owner.borrow { owner throws(ModelError) in try read(key, owner, ids, body) }
     }
 
     /// Not inlined: what a function is given it need not take hold of.
@@ -65,34 +55,6 @@ package final class RowReader {
             }
             body(rule.type, rule.targetClassID, cell)
         }
-    }
-}
-
-extension Unmanaged<RowReader> {
-    /// The same for who counts no references.
-    @inline(__always)
-    package func find(_ primaryKey: BorrowedValue) throws(ModelError) -> Int64? {
-        let found: Result<Int64?, ModelError> = _withUnsafeGuaranteedRef { reader in
-            do throws(ModelError) { return .success(try reader.find(primaryKey)) } catch {
-                return .failure(error)
-            }
-        }
-        return try found.get()
-    }
-
-    /// The same for who counts no references.
-    @inline(__always)
-    package func forEachCell(
-        _ key: Int64, _ ids: UnsafeBufferPointer<PropertyID>,
-        _ body: (PropertyType, ClassID, Cell) -> Void
-    ) throws(ModelError) {
-        let failure: ModelError? = _withUnsafeGuaranteedRef { reader in
-            do throws(ModelError) {
-                try reader.forEachCell(key, ids, body)
-                return nil
-            } catch { return error }
-        }
-        if let failure { throw failure }
     }
 }
 

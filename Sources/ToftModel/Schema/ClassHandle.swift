@@ -16,6 +16,8 @@ package final class ClassHandle: Sendable {
     /// The values that each of `properties` takes.
     let rules: ContiguousArray<ValueRule>
     package let primaryKey: PropertyHandle?
+    /// The same for who counts no references. Good as long as the class.
+    let uncountedPrimaryKey: Unmanaged<PropertyHandle>?
     let primaryKeyTree: TreeID?
     /// Whether a new object without a primary key gets the next one: see `KeyCounter`.
     let isAutoIncremented: Bool
@@ -55,6 +57,7 @@ package final class ClassHandle: Sendable {
         self.properties = properties
         rules = ContiguousArray(properties.map(\.rule))
         primaryKey = properties.first { $0.isPrimaryKey }
+        uncountedPrimaryKey = primaryKey.map { .passUnretained($0) }
         primaryKeyTree = stored.primaryKeyTree
         isAutoIncremented = primaryKey?.isAutoIncremented ?? false
         primaryKeySlot = slots.take(stored.primaryKeyTree)

@@ -1,3 +1,4 @@
+internal import ToftPlatform
 package import ToftStorage
 
 /// A schema with every class and property resolved, shared by all views that have the same one.
@@ -100,6 +101,17 @@ extension ModelSchema {
             if guess.id == id { return guess }
         }
         return classes.first { $0.id == id }
+    }
+
+    /// The same for who counts no references. Good as long as the schema.
+    @inline(__always)
+    func uncountedClass(id: ClassID) -> Unmanaged<ClassHandle>? {
+        let position = Int(id) - 1
+        if position >= 0, position < classes.count {
+            let guess = Unmanaged.passUnretained(classes[position])
+            if guess.borrow({ $0.id }) == id { return guess }
+        }
+        return anyClass(id: id).map { .passUnretained($0) }
     }
 
     /// The classes that are not hidden.

@@ -10,7 +10,7 @@ package struct KeyPathAliases: Sendable {
     package init() {}
 
     /// Whether no alias was ever made.
-    var isEmpty: Bool { paths.isEmpty }
+    package var isEmpty: Bool { paths.isEmpty }
 
     /// Makes `name` stand for a path in a class; nil takes it away.
     package mutating func set(_ name: String, of classID: ClassID, to path: String?) {

@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// The values of a column of bytes in one cluster. Pages and bounds are verified when it is made; a
 /// value costs two compares. Copying it counts no references: it is good as long as its cluster.
 ///
@@ -46,7 +48,8 @@ public struct BytesColumn {
                 page: page, reason: "a column's bytes lie outside its cluster's heap")
         }
         (low, high) = (Int(slice.low), Int(slice.high))
-        try pages.verify(leaf.ref, base, low..<high)
+        let range = low..<high
+        try pages.borrow { pages throws(StorageError) in try pages.verify(leaf.ref, base, range) }
     }
 
     /// The bytes of a row below the cluster's count; none where it is null.
@@ -210,11 +213,9 @@ public struct BytesColumn {
             return body(try bytes(cell))
         }
         let stored = UnsafeRawBufferPointer(start: base + cell.offset, count: cell.length)
-        return try pages._withUnsafeGuaranteedRef { pages in
-            Result { () throws(StorageError) in
-                try pages.withBlob(try Ref(blob: stored, page: page), body)
-            }
-        }.get()
+        return try pages.borrow { pages throws(StorageError) in
+            try pages.withBlob(try Ref(blob: stored, page: page), body)
+        }
     }
 
     private var outside: StorageError {
@@ -224,9 +225,9 @@ public struct BytesColumn {
     private func external(_ bytes: UnsafeRawBufferPointer) throws(StorageError)
         -> UnsafeRawBufferPointer
     {
-        try pages._withUnsafeGuaranteedRef { pages in
-            Result { () throws(StorageError) in try pages.blob(try Ref(blob: bytes, page: page)) }
-        }.get()
+        try pages.borrow { pages throws(StorageError) in
+            try pages.blob(try Ref(blob: bytes, page: page))
+        }
     }
 }
 

@@ -53,12 +53,7 @@ package struct ClusterView {
     private func reading<Value>(_ body: (TableReader) throws(StorageError) -> Value)
         throws(StorageError) -> Value
     {
-        let result: Result<Value, StorageError> = table._withUnsafeGuaranteedRef { table in
-            do throws(StorageError) { return .success(try body(table)) } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
+        try table.borrow(body)
     }
 
     /// Names the content for ever: in two committed versions of a table, clusters with equal
@@ -141,7 +136,9 @@ package struct ClusterView {
     @inline(__always)
     private func verify(_ range: Range<Int>) throws(StorageError) {
         if range.upperBound <= Page.size { return }
-        try pages.verify(leaf.ref, leaf.cluster.base, range)
+        try pages.borrow { pages throws(StorageError) in
+            try pages.verify(leaf.ref, leaf.cluster.base, range)
+        }
     }
 
     /// Which rows are null (1); nil where none is.

@@ -265,20 +265,6 @@ final class PageReader: Sendable {
     }
 }
 
-extension Unmanaged<PageReader> {
-    /// The same for who counts no references.
-    @inline(__always)
-    func verify(_ ref: Ref, _ base: UnsafeRawPointer, _ range: Range<Int>) throws(StorageError) {
-        let failure: StorageError? = _withUnsafeGuaranteedRef { pages in
-            do throws(StorageError) {
-                try pages.verify(ref, base, range)
-                return nil
-            } catch { return error }
-        }
-        if let failure { throw failure }
-    }
-}
-
 /// The extents of the version being made that are in memory.
 ///
 /// `@unchecked Sendable`: it is changed by the thread of the write transaction alone, and read by

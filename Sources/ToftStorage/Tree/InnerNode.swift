@@ -105,16 +105,14 @@ struct KeyTarget: SearchTarget {
         return last > 0 && node.prefix(last) == key.prefix ? try child(in: node, upTo: last) : last
     }
 
-    /// The header and the forms, and the slot where the key stands if the leaf's keys are spread
-    /// evenly between its separators.
+    /// What is read of the leaf if its keys are spread evenly between its separators.
     @inline(__always)
     func fetch(_ leaf: Ref, in file: MappedFile, child: Int, of node: InnerNode) {
         guard let base = file.fetch(leaf.page, lines: 2), child &+ 1 < node.count else { return }
         let low = node.prefix(child), high = node.prefix(child &+ 1)
         guard low <= key.prefix, key.prefix < high else { return }
         let share = Float(key.prefix &- low) / Float(high &- low)
-        let place = Int(share * Float(node.rows(child) & 0xFFF)) &* OrderedLeafLayout.slotSize
-        if place < OrderedLeafLayout.room { (base + (OrderedLeafLayout.slots &+ place)).prefetch() }
+        OrderedLeaf.fetch(base, at: share, of: Int(node.rows(child) & 0xFFF))
     }
 
     /// The separator of `last` has the key's own first eight bytes, others before it may: the rest

@@ -179,6 +179,17 @@ struct OrderedLeaf {
         return (low, false)
     }
 
+    /// Has the processor fetch what a search reads of a leaf that begins at `base`: the header, the
+    /// forms, the shared bytes, and the slot behind so many of `count` entries.
+    @inline(__always)
+    static func fetch(_ base: UnsafeRawPointer, at share: Float, of count: Int) {
+        base.prefetch()
+        (base + OrderedLeafLayout.slots).prefetch()
+        (base + (Page.size &- 1)).prefetch()
+        let place = Int(share * Float(count)) &* OrderedLeafLayout.slotSize
+        if place < OrderedLeafLayout.room { (base + (OrderedLeafLayout.slots &+ place)).prefetch() }
+    }
+
     /// Has the processor fetch where an entry's bytes are if all lie in order and are equally long.
     @inline(__always)
     private func fetchHeap(_ index: Int) {

@@ -1,3 +1,6 @@
+internal import Synchronization
+internal import ToftPlatform
+
 /// An ordered tree: bytes to bytes, keys in the order of unsigned bytes, each key once.
 ///
 /// Any thread may read a tree of a committed version. Bytes that are handed out borrow from the
@@ -7,12 +10,20 @@ package final class TreeReader: Sendable {
     let head: TreeHead
     /// Entries that wait in the insert buffer; nil in the trees of the engine itself.
     let buffered: BufferedEntries?
+    /// A `LeafMap`, retained, or 0.
+    private let map = Atomic<UInt>(0)
+    /// Look-ups that went through the inner nodes, up to `lookUpsBeforeMap`.
+    private let lookUps = Atomic<Int>(0)
+    /// What a map costs is worth it from then on.
+    static let lookUpsBeforeMap = 1_000
 
     init(pages: PageReader, head: TreeHead, buffered: BufferedEntries? = nil) {
         self.pages = pages
         self.head = head
         self.buffered = buffered
     }
+
+    deinit { leafMap?.release() }
 
     /// Where the tree begins.
     @inline(__always)
@@ -50,12 +61,55 @@ package final class TreeReader: Sendable {
     private func entry(forKey key: UnsafeRawBufferPointer) throws(StorageError) -> OrderedLeaf
         .Entry?
     {
-        guard !root.isEmpty else { return nil }
+        guard let leaf = try leaf(of: key) else { return nil }
+        let (index, found) = try leaf.search(key)
+        return found ? try leaf.entry(index) : nil
+    }
+
+    /// The leaf where a key stands or would stand; nil in an empty tree.
+    @inline(__always)
+    private func leaf(of key: UnsafeRawBufferPointer) throws(StorageError) -> OrderedLeaf? {
+        if let leafMap, let base = leafMap.borrow({ $0.leaf(of: key) }) {
+            return try OrderedLeaf(base, page: ExtentHeader.page(of: base))
+        }
+        return root.isEmpty ? nil : try descend(to: key)
+    }
+
+    @inline(__always)
+    var leafMap: Unmanaged<LeafMap>? {
+        UnsafeRawPointer(bitPattern: map.load(ordering: .acquiring)).map { .fromOpaque($0) }
+    }
+
+    /// The leaf that the inner nodes lead to.
+    @inline(never)
+    private func descend(to key: UnsafeRawBufferPointer) throws(StorageError) -> OrderedLeaf {
         var target = KeyTarget(key: Separator(key: key))
         let (ref, base) = try root.leaf(&target, in: pages, as: .orderedLeaf)
         let leaf = try OrderedLeaf(base, page: ref.page)
-        let (index, found) = try leaf.search(key)
-        return found ? try leaf.entry(index) : nil
+        if let leafMap {
+            leafMap.borrow { $0.note(leaf, of: key) }
+        } else {
+            countLookUp()
+        }
+        return leaf
+    }
+
+    /// Makes the map once it is worth it. A tree that is being changed has none, nor has one that
+    /// is walked over once.
+    private func countLookUp() {
+        let count = lookUps.load(ordering: .relaxed)
+        guard count < Self.lookUpsBeforeMap else { return }
+        lookUps.store(count + 1, ordering: .relaxed)
+        guard count + 1 == Self.lookUpsBeforeMap, !pages.hasWorkingExtents, !pages.file.isOfOneWalk,
+            let made = try? LeafMap(of: root, in: pages)
+        else { return }
+        let word = Unmanaged.passRetained(made)
+        let bits = UInt(bitPattern: word.toOpaque())
+        if !map.compareExchange(expected: 0, desired: bits, ordering: .acquiringAndReleasing)
+            .exchanged
+        {
+            word.release()
+        }
     }
 
     /// The value of an entry, from its blob where it has one.
@@ -122,10 +176,7 @@ package final class TreeReader: Sendable {
     private func place(of key: UnsafeRawBufferPointer) throws(StorageError) -> (
         leaf: OrderedLeaf, index: Int
     )? {
-        guard !root.isEmpty else { return nil }
-        var target = KeyTarget(key: Separator(key: key))
-        let (ref, base) = try root.leaf(&target, in: pages, as: .orderedLeaf)
-        let leaf = try OrderedLeaf(base, page: ref.page)
+        guard let leaf = try leaf(of: key) else { return nil }
         return (leaf, try leaf.search(key).index)
     }
 
@@ -141,10 +192,7 @@ package final class TreeReader: Sendable {
 
     /// Whether the tree itself may hold keys that begin with `prefix`: false is certain.
     func mayHold(prefix: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        guard !root.isEmpty else { return false }
-        var target = KeyTarget(key: Separator(key: prefix))
-        let (ref, base) = try root.leaf(&target, in: pages, as: .orderedLeaf)
-        let leaf = try OrderedLeaf(base, page: ref.page)
+        guard let leaf = try leaf(of: prefix) else { return false }
         let (index, found) = try leaf.search(prefix)
         guard !found, index < leaf.count else { return true }
         let entry = try leaf.entry(index)
@@ -162,21 +210,6 @@ package final class TreeReader: Sendable {
     func check(_ visitor: any TreeVisitor) throws(StorageError) {
         var walker = OrderedLeafWalker(pages: pages, visitor: visitor)
         try root.check(&walker, in: pages, as: .orderedLeaf, visitor)
-    }
-}
-
-extension Unmanaged<TreeReader> {
-    /// The same for who counts no references.
-    package func value(forKey key: UnsafeRawBufferPointer) throws(StorageError)
-        -> UnsafeRawBufferPointer?
-    {
-        let found: Result<UnsafeRawBufferPointer?, StorageError> = _withUnsafeGuaranteedRef {
-            tree in
-            do throws(StorageError) { return .success(try tree.value(forKey: key)) } catch {
-                return .failure(error)
-            }
-        }
-        return try found.get()
     }
 }
 

@@ -1,0 +1,22 @@
+extension Unmanaged {
+    /// Runs a body with the instance, which somebody else keeps meanwhile: no reference is counted.
+    ///
+    /// The standard library's own way takes no body whose errors have a type. Public because only
+    /// what is public is inlined in other modules.
+    @inlinable @inline(__always)
+    public func borrow<Value, Failure: Error>(
+        _ body: (Instance) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        // Not a `Result`: to destroy one takes calls.
+        var failure: Failure?
+        let value: Value? = _withUnsafeGuaranteedRef { instance in
+            do throws(Failure) { return try body(instance) } catch {
+                failure = error
+                return nil
+            }
+        }
+        if let failure { throw failure }
+        // There is one where there is no failure.
+        return value.unsafelyUnwrapped
+    }
+}

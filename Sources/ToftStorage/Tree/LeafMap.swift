@@ -1,0 +1,156 @@
+internal import Synchronization
+internal import ToftPlatform
+
+/// Where the leaves of a committed tree lie, by their separators: a look-up reads two or three of
+/// the processor's lines here, where it would read three or four of each inner node and check that
+/// node again. Any thread.
+///
+/// Of each separator it has eight bytes: those after what all have in common. Where they do not
+/// decide, and for a leaf that nobody has looked at yet, the way is through the inner nodes.
+final class LeafMap: @unchecked Sendable {
+    /// Leaves of a tree at most, which take 1.3 MB here. Their numbers have two bytes.
+    static let mostLeaves = 1 << 16 - 1
+
+    /// What all separators begin with, `skipped` bytes.
+    private let shared: UnsafeMutableRawPointer
+    private let skipped: Int
+    private let count: Int
+    /// Of leaf 1 on: the eight bytes of the separator before it as a number, in ascending order.
+    private let numbers: UnsafeMutablePointer<UInt64>
+    /// Where a leaf begins, and in the bits of `countMask` how many entries it has; 0: unknown. No
+    /// leaf has more entries than that.
+    private let leaves: UnsafeMutablePointer<Atomic<UInt>>
+    private static let countMask = UInt(Page.size - 1)
+    /// The first leaf, from 1 on, whose number lies in a range of `1 << shift` numbers or behind
+    /// it; the first range begins with the number of leaf 1. One more than there are ranges.
+    private let starts: UnsafeMutablePointer<UInt16>
+    private let rangeCount: Int
+    private let shift: UInt64
+
+    /// The map of a tree; nil where it has fewer than three leaves or more than `mostLeaves`, or is
+    /// damaged.
+    init?(of root: TreeRoot, in pages: PageReader, mostLeaves: Int = mostLeaves)
+        throws(StorageError)
+    {
+        var separators: [Separator] = []
+        guard
+            try Self.collect(root.ref, root.height, .lowest, pages, &separators, upTo: mostLeaves),
+            separators.count > 2
+        else { return nil }
+        let first = separators[1].bytes
+        let skipped = first.withUnsafeBytes { first in
+            separators[separators.count - 1].bytes.withUnsafeBytes { commonPrefix(first, $0) }
+        }
+        let words = separators.map { $0.number(after: skipped) }
+        guard zip(words[1...], words[2...]).allSatisfy({ $0 <= $1 }) else { return nil }
+        count = words.count
+        self.skipped = skipped
+        shared = .allocate(byteCount: max(1, skipped), alignment: 8)
+        for index in 0..<skipped { (shared + index).storeBytes(of: first[index], as: UInt8.self) }
+        numbers = .allocate(capacity: count)
+        leaves = .allocate(capacity: count)
+        for index in 0..<count {
+            numbers[index] = words[index]
+            (leaves + index).initialize(to: Atomic(0))
+        }
+        let span = words[count - 1] - words[1]
+        let excess = 64 - span.leadingZeroBitCount - (64 - count.leadingZeroBitCount)
+        shift = UInt64(max(0, excess))
+        rangeCount = Int(span >> shift) + 1
+        starts = .allocate(capacity: rangeCount + 1)
+        var leaf = 1
+        for range in 0...rangeCount {
+            while leaf < count, (words[leaf] - words[1]) >> shift < UInt64(range) { leaf += 1 }
+            starts[range] = UInt16(leaf)
+        }
+    }
+
+    deinit {
+        shared.deallocate()
+        numbers.deallocate()
+        leaves.deallocate()
+        starts.deallocate()
+    }
+
+    /// Adds the separators of the leaves below a node; false where there are too many.
+    private static func collect(
+        _ ref: Ref, _ height: Int, _ low: Separator, _ pages: PageReader,
+        _ separators: inout [Separator], upTo mostLeaves: Int
+    ) throws(StorageError) -> Bool {
+        guard height > 0 else {
+            separators.append(low)
+            return separators.count <= mostLeaves
+        }
+        let node = try InnerNode(
+            try pages.view(ref, as: .treeInner), page: ref.page, height: height)
+        for index in 0..<node.count {
+            let from = index > 0 ? try node.separator(index) : low
+            guard
+                try collect(
+                    node.child(index), height - 1, from, pages, &separators, upTo: mostLeaves)
+            else { return false }
+        }
+        return true
+    }
+
+    // MARK: Look-ups
+
+    /// Where the leaf begins that holds a key or would hold it; nil where the way is through the
+    /// inner nodes. Has the processor fetch what will be read of the leaf.
+    @inline(__always)
+    func leaf(of key: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+        guard let (index, number) = place(of: key) else { return nil }
+        let word = leaves[index].load(ordering: .acquiring)
+        guard let base = UnsafeRawPointer(bitPattern: word & ~Self.countMask) else { return nil }
+        guard index > 0, index &+ 1 < count else { return base }
+        let low = numbers[index]
+        let share = Float(number &- low) / Float(numbers[index &+ 1] &- low)
+        OrderedLeaf.fetch(base, at: share, of: Int(word & Self.countMask))
+        return base
+    }
+
+    /// Remembers the leaf that holds a key or would hold it. It is verified.
+    func note(_ leaf: OrderedLeaf, of key: UnsafeRawBufferPointer) {
+        guard let (index, _) = place(of: key) else { return }
+        let word = UInt(bitPattern: leaf.base)
+        guard word & Self.countMask == 0 else { return }
+        leaves[index].store(word | UInt(leaf.count), ordering: .releasing)
+    }
+
+    /// Which leaf holds a key or would hold it, and the eight bytes of the key as a number; nil
+    /// where they do not decide.
+    @inline(__always)
+    private func place(of key: UnsafeRawBufferPointer) -> (index: Int, number: UInt64)? {
+        guard let start = key.baseAddress, key.count >= skipped,
+            compareBytes(start, skipped, shared, skipped) == 0
+        else { return nil }
+        let number = leadingNumber(
+            UnsafeRawBufferPointer(start: start + skipped, count: key.count &- skipped))
+        let least = numbers[1]
+        guard number > least else { return number < least ? (0, number) : nil }
+        let range = (number &- least) &>> shift
+        guard range < UInt64(rangeCount) else { return (count &- 1, number) }
+        var low = Int(starts[Int(range)]) &- 1
+        var high = Int(starts[Int(range) &+ 1])
+        while high &- low > 1 {
+            let middle = (low &+ high) >> 1
+            if numbers[middle] <= number { low = middle } else { high = middle }
+        }
+        return low > 0 && numbers[low] == number ? nil : (low, number)
+    }
+}
+
+extension Separator {
+    /// Eight bytes as a big-endian number, filled up with zeros.
+    fileprivate func number(after skipped: Int) -> UInt64 {
+        var number: UInt64 = 0
+        for index in skipped..<skipped + 8 { number = number << 8 | UInt64(byte(index)) }
+        return number
+    }
+
+    private func byte(_ index: Int) -> UInt8 {
+        if index < 8 { return UInt8(truncatingIfNeeded: prefix >> UInt64(56 - 8 * index)) }
+        guard index < length, let tail else { return 0 }
+        return tail.load(fromByteOffset: index - 8, as: UInt8.self)
+    }
+}
