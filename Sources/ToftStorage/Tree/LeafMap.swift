@@ -124,8 +124,7 @@ final class LeafMap: @unchecked Sendable {
         guard let start = key.baseAddress, key.count >= skipped,
             compareBytes(start, skipped, shared, skipped) == 0
         else { return nil }
-        let number = leadingNumber(
-            UnsafeRawBufferPointer(start: start + skipped, count: key.count &- skipped))
+        let number = trailingNumber(start, key.count, after: skipped)
         let least = numbers[1]
         guard number > least else { return number < least ? (0, number) : nil }
         let range = (number &- least) &>> shift
@@ -153,4 +152,17 @@ extension Separator {
         guard index < length, let tail else { return 0 }
         return tail.load(fromByteOffset: index - 8, as: UInt8.self)
     }
+}
+
+/// Eight bytes of a key as a big-endian number, filled up with zeros. `skipped` is at most `count`.
+@inline(__always)
+private func trailingNumber(_ key: UnsafeRawPointer, _ count: Int, after skipped: Int) -> UInt64 {
+    let rest = count &- skipped
+    if count < 8 || rest >= 8 {
+        return leadingNumber(UnsafeRawBufferPointer(start: key + skipped, count: rest))
+    }
+    // The last eight bytes, without those that are skipped.
+    let last = UInt64(
+        bigEndian: key.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self))
+    return last << UInt64(64 &- 8 &* rest)
 }

@@ -83,6 +83,18 @@ struct OrderedLeaf {
             isBlob: form.isBlob, isSpelledOut: stored.place == OrderedLeafLayout.formLimit)
     }
 
+    /// The value of entry `index`, which is below `count`, or the reference of its blob.
+    @inline(__always)
+    func value(_ index: Int) throws(StorageError) -> (
+        stored: UnsafeRawBufferPointer, isBlob: Bool
+    ) {
+        let stored = try stored(index)
+        let length = stored.form.valueLength
+        let start = stored.heap + (stored.form.heapSize &- length)
+        return (UnsafeRawBufferPointer(start: start, count: length), stored.form.isBlob)
+    }
+
+    /// Where entry `index`, which is below `count`, keeps its bytes. Throws if they lie outside the leaf.
     @inline(__always)
     func stored(_ index: Int) throws(StorageError) -> Stored {
         let cell = base.uint16(at: slot(index) &+ OrderedLeafLayout.slotCell)

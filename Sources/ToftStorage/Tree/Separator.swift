@@ -83,6 +83,12 @@ func compareBytes(
         if a != b { return a < b ? -1 : 1 }
         index &+= 8
     }
+    if index &+ 4 <= shared {
+        let a = UInt32(bigEndian: left.loadUnaligned(fromByteOffset: index, as: UInt32.self))
+        let b = UInt32(bigEndian: right.loadUnaligned(fromByteOffset: index, as: UInt32.self))
+        if a != b { return a < b ? -1 : 1 }
+        index &+= 4
+    }
     while index < shared {
         let a = left.load(fromByteOffset: index, as: UInt8.self)
         let b = right.load(fromByteOffset: index, as: UInt8.self)

@@ -43,8 +43,11 @@ package final class TreeReader: Sendable {
     package func value(forKey key: UnsafeRawBufferPointer) throws(StorageError)
         -> UnsafeRawBufferPointer?
     {
-        guard let entry = try entry(forKey: key) else { return try buffered?.value(forKey: key) }
-        return try value(of: entry)
+        guard let leaf = try leaf(of: key) else { return try buffered?.value(forKey: key) }
+        let (index, found) = try leaf.search(key)
+        guard found else { return try buffered?.value(forKey: key) }
+        let (stored, isBlob) = try leaf.value(index)
+        return try whole(stored, isBlob: isBlob)
     }
 
     /// Whether the tree holds a key. O(log entries).
@@ -55,15 +58,7 @@ package final class TreeReader: Sendable {
 
     /// Whether a key lies in the tree itself.
     func isOwn(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
-        try entry(forKey: key) != nil
-    }
-
-    private func entry(forKey key: UnsafeRawBufferPointer) throws(StorageError) -> OrderedLeaf
-        .Entry?
-    {
-        guard let leaf = try leaf(of: key) else { return nil }
-        let (index, found) = try leaf.search(key)
-        return found ? try leaf.entry(index) : nil
+        try leaf(of: key)?.search(key).found ?? false
     }
 
     /// The leaf where a key stands or would stand; nil in an empty tree.
@@ -114,8 +109,14 @@ package final class TreeReader: Sendable {
 
     /// The value of an entry, from its blob where it has one.
     func value(of entry: OrderedLeaf.Entry) throws(StorageError) -> UnsafeRawBufferPointer {
-        guard entry.isBlob, let stored = entry.stored.baseAddress else { return entry.stored }
-        return try pages.blob(Ref(decoding: stored))
+        try whole(entry.stored, isBlob: entry.isBlob)
+    }
+
+    private func whole(_ stored: UnsafeRawBufferPointer, isBlob: Bool) throws(StorageError)
+        -> UnsafeRawBufferPointer
+    {
+        guard isBlob, let reference = stored.baseAddress else { return stored }
+        return try pages.blob(Ref(decoding: reference))
     }
 
     /// How many keys are before `key`. O(log entries).
