@@ -94,7 +94,7 @@ struct OrderedLeaf {
         return (UnsafeRawBufferPointer(start: start, count: length), stored.form.isBlob)
     }
 
-    /// Where entry `index`, which is below `count`, keeps its bytes. Throws if they lie outside the leaf.
+    /// Where entry `index`, which is below `count`, keeps its bytes; throws if they lie outside.
     @inline(__always)
     func stored(_ index: Int) throws(StorageError) -> Stored {
         let cell = base.uint16(at: slot(index) &+ OrderedLeafLayout.slotCell)
