@@ -17,10 +17,13 @@ final class LeafMap: @unchecked Sendable {
     private let count: Int
     /// Of leaf 1 on: the eight bytes of the separator before it as a number, in ascending order.
     private let numbers: UnsafeMutablePointer<UInt64>
-    /// Where a leaf begins, and in the bits of `countMask` how many entries it has; 0: unknown. No
-    /// leaf has more entries than that.
+    /// Where a leaf begins, in the bits of `addressMask`; 0: unknown. Below them is how many
+    /// entries it has, which are fewer than its bytes, above them how many bytes they take in its
+    /// heap.
     private let leaves: UnsafeMutablePointer<Atomic<UInt>>
     private static let countMask = UInt(Page.size - 1)
+    private static let heapShift = UInt(48)
+    private static let addressMask = (1 << heapShift - 1) & ~countMask
     /// The first leaf, from 1 on, whose number lies in a range of `1 << shift` numbers or behind
     /// it; the first range begins with the number of leaf 1. One more than there are ranges.
     private let starts: UnsafeMutablePointer<UInt16>
@@ -101,11 +104,12 @@ final class LeafMap: @unchecked Sendable {
     func leaf(of key: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
         guard let (index, number) = place(of: key) else { return nil }
         let word = leaves[index].load(ordering: .acquiring)
-        guard let base = UnsafeRawPointer(bitPattern: word & ~Self.countMask) else { return nil }
+        guard let base = UnsafeRawPointer(bitPattern: word & Self.addressMask) else { return nil }
         guard index > 0, index &+ 1 < count else { return base }
         let low = numbers[index]
         let share = Float(number &- low) / Float(numbers[index &+ 1] &- low)
-        OrderedLeaf.fetch(base, at: share, of: Int(word & Self.countMask))
+        OrderedLeaf.fetch(
+            base, at: share, of: Int(word & Self.countMask), heap: Int(word &>> Self.heapShift))
         return base
     }
 
@@ -113,8 +117,9 @@ final class LeafMap: @unchecked Sendable {
     func note(_ leaf: OrderedLeaf, of key: UnsafeRawBufferPointer) {
         guard let (index, _) = place(of: key) else { return }
         let word = UInt(bitPattern: leaf.base)
-        guard word & Self.countMask == 0 else { return }
-        leaves[index].store(word | UInt(leaf.count), ordering: .releasing)
+        guard word & Self.addressMask == word else { return }
+        leaves[index].store(
+            word | UInt(leaf.count) | UInt(leaf.heapSize) << Self.heapShift, ordering: .releasing)
     }
 
     /// Which leaf holds a key or would hold it, and the eight bytes of the key as a number; nil

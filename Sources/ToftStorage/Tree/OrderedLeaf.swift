@@ -170,7 +170,6 @@ struct OrderedLeaf {
         var low = 0
         var high = count
         var middle = guess(suffix.hint)
-        fetchHeap(middle)
         var reach = 4
         while low < high {
             let hint = hint(middle)
@@ -192,22 +191,17 @@ struct OrderedLeaf {
     }
 
     /// Has the processor fetch what a search reads of a leaf that begins at `base`: the header, the
-    /// forms, the shared bytes, and the slot behind so many of `count` entries.
+    /// forms, the shared bytes, the slot behind so many of `count` entries, and where its bytes are
+    /// if those of all entries, `heap` bytes, lie in order and are equally long.
     @inline(__always)
-    static func fetch(_ base: UnsafeRawPointer, at share: Float, of count: Int) {
+    static func fetch(_ base: UnsafeRawPointer, at share: Float, of count: Int, heap: Int = 0) {
         base.prefetch()
         (base + OrderedLeafLayout.slots).prefetch()
         (base + (Page.size &- 1)).prefetch()
         let place = Int(share * Float(count)) &* OrderedLeafLayout.slotSize
         if place < OrderedLeafLayout.room { (base + (OrderedLeafLayout.slots &+ place)).prefetch() }
-    }
-
-    /// Has the processor fetch where an entry's bytes are if all lie in order and are equally long.
-    @inline(__always)
-    private func fetchHeap(_ index: Int) {
-        let end = Page.size &- shared.count &- middle.count
-        let part = (end &- heapLow) &* (index &+ 1) / (count &+ 1)
-        (base + (end &- part)).prefetch()
+        let behind = Int(share * Float(heap))
+        if behind < Page.size { (base + (Page.size &- 1 &- behind)).prefetch() }
     }
 
     @inline(__always)
@@ -220,6 +214,9 @@ struct OrderedLeaf {
         if wanted >= highest { return last }
         return Int(Float(wanted &- lowest) / Float(highest &- lowest) * Float(last))
     }
+
+    /// Bytes of the heap, with those that no entry takes any more.
+    var heapSize: Int { Page.size &- heapLow }
 
     /// Bytes that no entry takes.
     var freeBytes: Int {
