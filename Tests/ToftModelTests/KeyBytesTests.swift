@@ -48,6 +48,19 @@ import ToftTestKit
         }
     }
 
+    @Test func `A zero in a text becomes two bytes, wherever it stands`() {
+        for count in Array(0...25) + [KeyBytes.textLimit - 1, KeyBytes.textLimit] {
+            for zero in 0...count {
+                var text = (0..<count).map { UInt8($0 % 127 + 1) }
+                if zero < count { text[zero] = 0 }
+                let expected = text.flatMap { $0 == 0 ? [0, 0xFF] : [$0] } + [0, 0]
+                #expect(
+                    bytes(.string(String(decoding: text, as: UTF8.self)), optional: false)
+                        == expected, "\(count) bytes, the zero at \(zero)")
+            }
+        }
+    }
+
     private func bytes(objectKey key: Int64) -> [UInt8] {
         let room = UnsafeMutableRawPointer.allocate(byteCount: KeyBytes.capacity, alignment: 16)
         defer { room.deallocate() }

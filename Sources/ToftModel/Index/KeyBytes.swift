@@ -181,9 +181,31 @@ struct KeyBytes {
     }
 
     private mutating func putStart(of text: UnsafeRawBufferPointer) {
-        for index in 0..<min(text.count, Self.textLimit) {
-            put(byte: text[index])
-            if text[index] == 0 { put(byte: 0xFF) }
+        let start = UnsafeRawBufferPointer(rebasing: text.prefix(Self.textLimit))
+        guard Self.hasZero(start) else {
+            UnsafeMutableRawBufferPointer(start: base + count, count: start.count)
+                .copyMemory(from: start)
+            count &+= start.count
+            return
+        }
+        for byte in start {
+            put(byte: byte)
+            if byte == 0 { put(byte: 0xFF) }
+        }
+    }
+
+    @inline(__always)
+    private static func hasZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let base = bytes.baseAddress, bytes.count >= 8 else { return bytes.contains(0) }
+        var offset = 0
+        while true {
+            let eight = base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            // The highest bit of the lowest byte that is zero is left, if there is one.
+            if (eight &- 0x0101_0101_0101_0101) & ~eight & 0x8080_8080_8080_8080 != 0 {
+                return true
+            }
+            if offset &+ 8 == bytes.count { return false }
+            offset = min(offset &+ 8, bytes.count &- 8)
         }
     }
 

@@ -2,6 +2,8 @@
 final class InsertBufferReader: Sendable {
     /// Nil where a level holds no entry, in a committed version.
     let levels: [TreeReader?]
+    /// Whether no level holds an entry, in a committed version.
+    let isEmpty: Bool
 
     /// The levels that `catalog` names; `hasAllLevels`: the others too, as empty trees.
     init(in catalog: Catalog, hasAllLevels: Bool) throws(StorageError) {
@@ -16,6 +18,7 @@ final class InsertBufferReader: Sendable {
             levels.append(level)
         }
         self.levels = levels
+        isEmpty = levels.allSatisfy { $0 == nil }
     }
 
     /// A level; nil where the catalog does not name it.
@@ -85,7 +88,7 @@ struct BufferedEntries: Sendable {
 
     /// The levels that may hold keys that begin with `own`.
     func levels(within own: UnsafeRawBufferPointer) throws(StorageError) -> [TreeReader] {
-        guard prefix.isFitting(own.count) else { return [] }
+        guard !buffer.isEmpty, prefix.isFitting(own.count) else { return [] }
         return try prefix.with(own) { key throws(StorageError) in try buffer.levels(within: key) }
     }
 
