@@ -53,7 +53,8 @@ import ToftTestKit
             for zero in 0...count {
                 var text = (0..<count).map { UInt8($0 % 127 + 1) }
                 if zero < count { text[zero] = 0 }
-                let expected = text.flatMap { $0 == 0 ? [0, 0xFF] : [$0] } + [0, 0]
+                let escaped = text.flatMap { (byte) -> [UInt8] in byte == 0 ? [0, 0xFF] : [byte] }
+                let expected = escaped + [0, 0]
                 #expect(
                     bytes(.string(String(decoding: text, as: UTF8.self)), optional: false)
                         == expected, "\(count) bytes, the zero at \(zero)")
