@@ -26,15 +26,17 @@ import Testing
     }
 
     /// Reads a row through the cursor and compares it with the dictionary.
-    private func expect(_ key: Int64, _ cursor: TableCursor, _ twin: TableTwin) throws {
+    private func expect(
+        _ key: Int64, _ cursor: TableCursor, _ twin: TableTwin, _ columns: [Column] = columns
+    ) throws {
         guard let row = twin.rows[key] else {
             #expect(throws: StorageError.noSuchRow(key: key)) { try cursor.move(to: key) }
             return
         }
         try cursor.move(to: key)
-        for column in Self.columns { cursor.fetch(column.id) }
+        for column in columns { cursor.fetch(column.id) }
         cursor.fetch(99)
-        for column in Self.columns {
+        for column in columns {
             let found = Value(try cursor.cell(column.id))
             #expect(found == row[column.id] ?? .standard(column), "key \(key)")
         }
@@ -55,6 +57,30 @@ import Testing
         for turn in 0..<20_000 {
             let first: Int64 = turn % 3 == 0 ? 0 : 9_000
             try expect(first + Int64(random.below(3_000)), cursor, twin)
+        }
+        try twin.check()
+    }
+
+    @Test(arguments: [0, 1, 2, 8])
+    func `Columns that lie elsewhere in each cluster`(mostFormBits: Int) throws {
+        let columns =
+            Self.columns
+            + (2..<5 as Range<UInt32>).map { Column(id: $0, type: .int64, isNullable: false) }
+        let twin = try TableTwin(columns)
+        var random = SeededGenerator(seed: 5)
+        for key in 0..<9_000 as Range<Int64> {
+            try twin.insert(key)
+            // How wide a column is in a cluster depends on its greatest number.
+            let block = key / 200
+            for id in 2..<5 as Range<UInt32> {
+                let bits = (block &* 31 &+ Int64(id) &* block / 3) % 60
+                try twin.set(key, id, .int(key &<< bits))
+            }
+            try twin.set(key, 1, .bytes(Array("\(key)".utf8)))
+        }
+        let cursor = TableCursor(twin.table.reader, mostFormBits: mostFormBits)
+        for _ in 0..<20_000 {
+            try expect(Int64(random.below(9_000)), cursor, twin, columns)
         }
         try twin.check()
     }

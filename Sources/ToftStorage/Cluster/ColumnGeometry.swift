@@ -1,5 +1,5 @@
 /// The arrays of a column in a cluster, as bytes from the column's start.
-struct ColumnGeometry {
+struct ColumnGeometry: Equatable {
     let type: ColumnType
     let isNullable: Bool
     /// The width of integers, and of the seconds of timestamps.

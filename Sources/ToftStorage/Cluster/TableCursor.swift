@@ -4,10 +4,11 @@ internal import ToftPlatform
 /// no look-up leads through the tree, and a column is found and verified once. One thread.
 ///
 /// It knows the cluster of the row before. Where rows are read in no order it keeps more clusters,
-/// up to `mostFrames` or `mostSlots`. What it keeps of one lies together in few of the processor's
+/// up to `mostFrames` or `mostBytes`. What it keeps of one lies together in few of the processor's
 /// lines: rows in no order wait for memory more than for anything else.
 package final class TableCursor {
-    /// What is known of a cluster; a `Slot` for each column of the table follows.
+    /// What is known of a cluster. A byte for each column of the table follows, the number of its
+    /// `Form` there.
     private struct Frame {
         /// Nil where there is no cluster.
         var base: UnsafeRawPointer?
@@ -70,8 +71,8 @@ package final class TableCursor {
         }
     }
 
-    /// A column of a cluster.
-    private struct Slot {
+    /// How a column lies in a cluster: the same in many of them.
+    private struct Form: Equatable {
         enum State: UInt8 {
             /// Not looked for yet.
             case unknown
@@ -81,7 +82,8 @@ package final class TableCursor {
 
         let state: State
         // What follows means nothing where no column is held.
-        private var offsets: (entry: UInt32, start: UInt32) = (0, 0)
+        private var entry: UInt32 = 0
+        private var start: UInt32 = 0
         private var geometry = ColumnGeometry(
             type: .list, isNullable: false, capacity: 0, width: .eight)
 
@@ -94,29 +96,30 @@ package final class TableCursor {
                 return
             }
             state = .isHeld
-            offsets = (UInt32(slice.entry), UInt32(slice.start))
+            entry = UInt32(slice.entry)
+            start = UInt32(slice.start)
             geometry = slice.geometry
         }
 
-        static var unknown: Slot { Slot(.unknown) }
+        static var unknown: Form { Form(.unknown) }
 
         @inline(__always)
         func slice(_ base: UnsafeRawPointer) -> ColumnSlice {
-            ColumnSlice(
-                base: base, entry: Int(offsets.entry), start: Int(offsets.start),
-                geometry: geometry)
+            ColumnSlice(base: base, entry: Int(entry), start: Int(start), geometry: geometry)
         }
     }
 
     private static let mostFrames = 1 << 13
-    private static let mostSlots = 1 << 17
+    /// Bytes of all frames at most.
+    private static let mostBytes = 1 << 20
     private static let hintsPerFrame = 8
-    /// Bytes before the slots of a frame: they do not cross the processor's lines.
-    private static let headSize = 48
+    /// Bytes of a frame before the numbers of its forms: with those of 24 columns it is one of the
+    /// processor's lines.
+    private static let headSize = MemoryLayout<Frame>.stride
     private static let lineSize = 64
 
     private let table: TableReader
-    /// Bytes of a frame with its slots.
+    /// Bytes of a frame with the numbers of its forms.
     private let frameSize: Int
     /// `1 << frameBits` places, taken in turn.
     @exclusivity(unchecked) private var frames: UnsafeMutableRawPointer
@@ -134,19 +137,30 @@ package final class TableCursor {
     @exclusivity(unchecked) private var row = 0
     /// How often a row was in no known cluster and not behind or before the row before.
     private var jumps = 0
+    /// The forms that were seen, `1 << formBits` for each column. The first is `unknown`, as those
+    /// are that follow the last.
+    @exclusivity(unchecked) private var forms: UnsafeMutablePointer<Form>
+    @exclusivity(unchecked) private var formBits: Int
+    private let mostFormBits: Int
 
-    package init(_ table: TableReader) {
+    /// - Parameter mostFormBits: up to 8. As many forms of a column are kept, `1 << mostFormBits`
+    ///   with the first; what has another is looked for in each cell.
+    package init(_ table: TableReader, mostFormBits: Int = 8) {
         self.table = table
-        let size = Self.headSize + table.columns.count * MemoryLayout<Slot>.stride
+        self.mostFormBits = mostFormBits
+        formBits = min(2, mostFormBits)
+        let size = Self.headSize + table.columns.count
         frameSize = (size + Self.lineSize - 1) / Self.lineSize * Self.lineSize
         (frames, hints) = Self.places(bits: 0, frameSize)
         frame = Self.frame(frames)
+        forms = Self.noForms(table.columns.count << formBits)
         clear(frame, Frame())
     }
 
     deinit {
         frames.deallocate()
         hints.deallocate()
+        forms.deallocate()
     }
 
     // MARK: Places
@@ -171,16 +185,58 @@ package final class TableCursor {
         Self.frame(frames + place &* frameSize)
     }
 
-    /// One for each column of the table.
+    /// The number of the form of each column of the table.
     @inline(__always)
-    private func slots(_ frame: UnsafeMutablePointer<Frame>) -> UnsafeMutablePointer<Slot> {
-        (UnsafeMutableRawPointer(frame) + Self.headSize).assumingMemoryBound(to: Slot.self)
+    private func numbers(_ frame: UnsafeMutablePointer<Frame>) -> UnsafeMutablePointer<UInt8> {
+        (UnsafeMutableRawPointer(frame) + Self.headSize).assumingMemoryBound(to: UInt8.self)
     }
 
     /// Puts what is known of a cluster into a place, of whose columns nothing is known yet.
     private func clear(_ frame: UnsafeMutablePointer<Frame>, _ known: Frame) {
         frame.initialize(to: known)
-        slots(frame).initialize(repeating: .unknown, count: table.columns.count)
+        numbers(frame).initialize(repeating: 0, count: table.columns.count)
+    }
+
+    // MARK: Forms
+
+    private static func noForms(_ count: Int) -> UnsafeMutablePointer<Form> {
+        let forms = UnsafeMutablePointer<Form>.allocate(capacity: count)
+        forms.initialize(repeating: .unknown, count: count)
+        return forms
+    }
+
+    /// How a column of the table lies in the cluster of the row, as far as that is known.
+    @inline(__always)
+    private func form(_ column: Int) -> UnsafeMutablePointer<Form> {
+        forms + (column &<< formBits | Int(numbers(frame)[column]))
+    }
+
+    /// Remembers how a column lies in the cluster of the row.
+    private func note(_ form: Form, of column: Int) {
+        let known = forms + column << formBits
+        for number in 1..<1 << formBits {
+            if known[number].state == .unknown { known[number] = form }
+            if known[number] == form {
+                numbers(frame)[column] = UInt8(number)
+                return
+            }
+        }
+        if formBits < mostFormBits {
+            growForms()
+            note(form, of: column)
+        }
+    }
+
+    /// Makes place for eight times as many forms, up to the bound.
+    private func growForms() {
+        let oldForms = forms, oldBits = formBits
+        formBits = min(oldBits + 3, mostFormBits)
+        forms = Self.noForms(table.columns.count << formBits)
+        for column in table.columns.indices {
+            (forms + column << formBits).update(
+                from: oldForms + column << oldBits, count: 1 << oldBits)
+        }
+        oldForms.deallocate()
     }
 
     // MARK: Rows
@@ -227,8 +283,6 @@ package final class TableCursor {
     @inline(__always)
     private func enter(_ place: Int, _ key: Int64) -> Bool {
         let known = frame(at: place)
-        // The lines of the columns come with that of the keys, not after it.
-        (UnsafeRawPointer(known) + Self.lineSize).prefetch()
         guard let row = known.pointee.row(of: key) else { return false }
         frame = known
         self.row = row
@@ -269,9 +323,7 @@ package final class TableCursor {
     /// Makes place for eight times as many clusters, up to the bounds.
     private func grow() {
         let bits = frameBits == 12 ? 13 : frameBits + 3
-        guard 1 << bits <= Self.mostFrames, table.columns.count << bits <= Self.mostSlots else {
-            return
-        }
+        guard 1 << bits <= Self.mostFrames, frameSize << bits <= Self.mostBytes else { return }
         let oldFrames = frames, oldCount = 1 << frameBits
         let current = UnsafeMutableRawPointer(frame) - oldFrames
         hints.deallocate()
@@ -297,10 +349,10 @@ package final class TableCursor {
     package func cell(_ columnID: UInt32) throws(StorageError) -> Cell {
         guard let index = table.columnIndex(columnID) else { throw .noSuchColumn(columnID) }
         guard let base = frame.pointee.base else { return .null }
-        let slot = slots(frame) + index
-        if slot.pointee.state == .unknown { slot.pointee = try find(index, base) }
-        guard slot.pointee.state == .isHeld else { return table.columns[index].absentCell }
-        let slice = slot.pointee.slice(base)
+        var form = form(index).pointee
+        if form.state == .unknown { form = try find(index, base) }
+        guard form.state == .isHeld else { return table.columns[index].absentCell }
+        let slice = form.slice(base)
         if slice.isNull(row) { return .null }
         guard slice.geometry.type == .bytes else { return slice.fixedCell(row) }
         let cell = slice.heapCell(row)
@@ -312,17 +364,19 @@ package final class TableCursor {
     @inline(__always)
     package func fetch(_ columnID: UInt32) {
         guard let index = table.columnIndex(columnID), let base = frame.pointee.base else { return }
-        let slot = slots(frame) + index
-        if slot.pointee.state == .isHeld { slot.pointee.slice(base).fetch(row) }
+        let form = form(index)
+        if form.pointee.state == .isHeld { form.pointee.slice(base).fetch(row) }
     }
 
     /// Looks for a column in the cluster of the row, and verifies it.
     @inline(never)
-    private func find(_ index: Int, _ base: UnsafeRawPointer) throws(StorageError) -> Slot {
+    private func find(_ index: Int, _ base: UnsafeRawPointer) throws(StorageError) -> Form {
         let leaf = try TableReader.Leaf(Ref(viewed: base), base, table.pages)
         let slice = try leaf.cluster.slice(ofColumn: table.columns[index])
         if let slice { try table.pages.verify(leaf.ref, base, slice.range) }
-        return Slot(slice)
+        let form = Form(slice)
+        note(form, of: index)
+        return form
     }
 
     /// The bytes of a cell in a page that may not be verified yet, or in a blob.
