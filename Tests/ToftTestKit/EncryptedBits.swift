@@ -89,8 +89,8 @@ package struct EncryptedBits {
         package let problems: [String]
     }
 
-    /// Flips every `stride`-th bit, one at a time. Returns each that does not do what it has to: one
-    /// of a page that is needed is refused, all others change nothing.
+    /// Flips every `stride`-th bit, one at a time. Returns those that do not do what they have to:
+    /// one of a page that is needed is refused, all others change nothing.
     package func surprises(stride: Int) throws -> [String] {
         var surprises: [String] = []
         for bit in Swift.stride(from: 0, to: image.count * 8, by: stride) {
