@@ -735,8 +735,9 @@ typedef bool (*toft_default_callback)(
    of the database, whichever process opens it first. TOFT_OK: it is committed. Any other status:
    the database stays without classes, toft_realm_open returns the status, or
    TOFT_ERROR_INVALID_ARGUMENT for a number that is no toft_status, and the next opening calls
-   again. `realm` is released after the callback; the callback neither begins nor ends a
-   transaction, of another realm of the database neither: TOFT_ERROR_ALREADY_IN_TRANSACTION. */
+   again. `realm` is released after the callback, which can't close it
+   (TOFT_ERROR_INSIDE_CALLBACK) and neither begins nor ends a transaction, of another realm of the
+   database neither: TOFT_ERROR_ALREADY_IN_TRANSACTION. */
 typedef toft_status (*toft_initialize_callback)(void *user_data, toft_realm *realm);
 
 /* Asked by toft_realm_open whether the file is to be compacted before it is used, where it was
@@ -838,7 +839,8 @@ TOFT_API toft_status toft_realm_open(
    deferred commits could not be made durable; TOFT_ERROR_POISONED when a sync of the file had
    failed before; another error of the file (TOFT_ERROR_FILE_ACCESS, TOFT_ERROR_DISK_FULL...) when
    all commits are durable and the next opening has to recover the file.
-   Errors that leave it open: TOFT_ERROR_WRONG_THREAD, TOFT_ERROR_USED_AFTER_FORK. Closing twice is
+   Errors that leave it open: TOFT_ERROR_WRONG_THREAD, TOFT_ERROR_USED_AFTER_FORK;
+   TOFT_ERROR_INSIDE_CALLBACK, of the realm that an opening lends to its callback. Closing twice is
    TOFT_ERROR_CLOSED. */
 TOFT_API toft_status toft_realm_close(toft_realm *realm);
 
@@ -1145,7 +1147,8 @@ TOFT_API toft_status toft_migration_versions(
 TOFT_API toft_status toft_migration_old_realm(toft_migration *migration, toft_realm **out_realm);
 
 /* The database as it is to be, in a write transaction, which the callback can neither commit nor
-   cancel (TOFT_ERROR_INSIDE_CALLBACK). Rename classes before. `out_realm`: release it. */
+   cancel, nor end by closing the realm (TOFT_ERROR_INSIDE_CALLBACK). Rename classes before.
+   `out_realm`: release it. */
 TOFT_API toft_status toft_migration_new_realm(toft_migration *migration, toft_realm **out_realm);
 
 /* Gives a class another name; its objects and all links to them stay. Before anything else but
@@ -1154,15 +1157,18 @@ TOFT_API toft_status toft_migration_new_realm(toft_migration *migration, toft_re
 TOFT_API toft_status toft_migration_rename_class(
     toft_migration *migration, toft_string old_name, toft_string new_name);
 
-/* Gives a property another name, with its values. A `new_name` that the schema lacks is one for the
-   meantime: rename it again. Property keys that were asked for before may name others now. Errors:
+/* Gives a property another name, with its values; what the file has under `new_name`, new or not,
+   goes. A `new_name` that the schema lacks is one for the meantime: rename it again. Property keys
+   that were asked for before may name others now. Errors:
    TOFT_ERROR_INVALID_ARGUMENT when there is no class or property of the name, the schema still has
    `old_name`, the types differ, or a nullable property would not be nullable any more. */
 TOFT_API toft_status toft_migration_rename_property(
     toft_migration *migration, toft_string class_name, toft_string old_name, toft_string new_name);
 
-/* Deletes all objects of a class; a class that the schema lacks leaves the file then.
-   `out_was_there` (may be NULL): whether the file has it. Cost: the objects and links to them. */
+/* Deletes all objects of a class; a class that the schema lacks leaves the file then, with all
+   properties that link to it. `out_was_there` (may be NULL): whether the file has it. Errors:
+   TOFT_ERROR_DELETION_DENIED (of a class that the schema has). Cost: the objects and links to
+   them. */
 TOFT_API toft_status toft_migration_delete_data(
     toft_migration *migration, toft_string class_name, bool *out_was_there);
 

@@ -119,6 +119,29 @@ package final class Database: Sendable {
         writer.withLock { if $0?.thread === thread { $0 = nil } }
     }
 
+    /// The calls of an opening that makes the file's classes what is declared. They are called in a
+    /// write transaction: to open the file in them once more would wait for its end.
+    func noting(_ calls: SchemaCalls) -> SchemaCalls {
+        var noting = calls
+        if let progress = calls.progress {
+            noting.progress = { done, total in
+                let thread = ThreadToken.current
+                self.noteWriteBegun(by: thread, isHandler: true)
+                defer { self.noteWriteEnded(by: thread) }
+                progress(done, total)
+            }
+        }
+        if let defaults = calls.defaults {
+            noting.defaults = { className, property, use throws(ModelError) in
+                let thread = ThreadToken.current
+                self.noteWriteBegun(by: thread, isHandler: true)
+                defer { self.noteWriteEnded(by: thread) }
+                return try defaults(className, property, use)
+            }
+        }
+        return noting
+    }
+
     /// Takes the buffer of a transaction that has ended back.
     func giveBack(_ buffer: WriteBuffer) {
         idleBuffer.withLock { $0 = buffer }

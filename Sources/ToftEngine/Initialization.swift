@@ -57,7 +57,11 @@ package enum Initialization {
         let session = Session(database: database, configuration: kept, at: view)
         session.enterTransaction(transaction)
         session.isBeginning = true
-        defer { try? session.close() }
+        session.isLent = true
+        defer {
+            session.isLent = false
+            try? session.close()
+        }
         // A handler that opens the database once more on this thread gets an error, no deadlock.
         let thread = ThreadToken.current
         database.noteWriteBegun(by: thread, isHandler: true)

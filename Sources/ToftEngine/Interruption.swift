@@ -51,7 +51,9 @@ package final class Interruption: Sendable {
 
 extension EngineError {
     static var interrupted: EngineError {
-        EngineError(.interrupted, "The call was ended by another thread.")
+        EngineError(
+            .interrupted,
+            "The call was ended by another thread, a signal or a callback of the program.")
     }
 
     /// Another session of the calling thread has the write lock, or the handler it is in.

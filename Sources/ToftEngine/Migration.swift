@@ -94,7 +94,7 @@ package final class Migration {
             if !hasRun {
                 _ = try ModelSchema.add(
                     declared, version: configuration.schemaVersion, in: writing,
-                    calls: configuration.schemaCalls)
+                    calls: database.noting(configuration.schemaCalls))
             }
             return before.differences(to: try StoredSchema.read(writing.view))
         }
@@ -180,6 +180,7 @@ package final class Migration {
             database: old.database, configuration: configuration, at: old.base)
         made.enterTransaction(transaction)
         made.isBeginning = true
+        made.isLent = true
         session = made
         return made
     }
@@ -270,6 +271,7 @@ package final class Migration {
 
     /// Closes what the handler was given.
     private func end() {
+        session?.isLent = false
         try? session?.close()
         try? old.close()
     }

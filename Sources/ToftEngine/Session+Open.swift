@@ -100,7 +100,7 @@ extension Session {
                 version: configuration.schemaVersion,
                 isReadOnly: configuration.mode == .readOnly,
                 showsHidden: configuration.showsHidden, timeoutMilliseconds: timeout,
-                calls: configuration.schemaCalls)
+                calls: database.noting(configuration.schemaCalls))
             let snapshot = try stored { () throws(StorageError) in try database.store.beginRead() }
             return try ModelView(snapshot, declared: configuration.schema, previous: schema)
         }

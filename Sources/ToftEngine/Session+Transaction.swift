@@ -19,11 +19,14 @@ extension Session {
         guard transaction == nil else {
             throw EngineError(
                 .alreadyInTransaction,
-                "The session is already in a write transaction. Commit or cancel it first.")
+                "The realm is already in a write transaction. Commit or cancel it first.")
         }
         try requireThawed()
         guard !isReadOnly else {
-            throw EngineError(.readOnly, "Can't write: the session was opened read-only.")
+            throw EngineError(
+                .readOnly,
+                "Can't write to '\(database.path)': the realm was opened for reading only, or "
+                    + "the file can't be written. Open it for writing.")
         }
         try checkNotWritingOnThisThread()
         let prepared = try beginTransaction(
@@ -77,7 +80,7 @@ extension Session {
         throw EngineError(
             .tooManyReaders,
             "There are \(count) versions that are still read or newest, and the limit is \(limit). "
-                + "End the sessions that read old ones, refresh them or release what is frozen.",
+                + "Refresh or close the realms that read old ones, or release what is frozen.",
             number: Int64(count))
     }
 
@@ -134,7 +137,10 @@ extension Session {
                 "Can't flush inside a write transaction. Commit or cancel it first.")
         }
         guard !isReadOnly else {
-            throw EngineError(.readOnly, "Can't flush: the session was opened read-only.")
+            throw EngineError(
+                .readOnly,
+                "Can't flush '\(database.path)': the realm was opened for reading only, or "
+                    + "the file can't be written. Open it for writing.")
         }
         try checkNotWritingOnThisThread()
         try interruption.waiting(configuration.writeTimeoutMilliseconds ?? -1) {
@@ -155,7 +161,10 @@ extension Session {
         }
         try requireThawed()
         guard !isReadOnly else {
-            throw EngineError(.readOnly, "Can't compact: the session was opened read-only.")
+            throw EngineError(
+                .readOnly,
+                "Can't compact '\(database.path)': the realm was opened for reading only, or "
+                    + "the file can't be written. Open it for writing.")
         }
         try checkNotWritingOnThisThread()
         try refresh()
@@ -180,8 +189,7 @@ extension Session {
         guard !isBeginning else {
             throw EngineError(
                 .insideCallback,
-                "Can't \(verb) in a callback of beginWrite or in a migration: the transaction ends "
-                    + "after it."
+                "Can't \(verb) here: the transaction ends when the callback has returned."
             )
         }
         leaveTransaction()

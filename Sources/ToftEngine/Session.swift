@@ -63,6 +63,9 @@ package final class Session {
     var handlerDepth = 0
     /// Whether `beginWrite` is delivering: its transaction may not end before it has returned.
     var isBeginning = false
+    /// Whether a migration, or the filling of a new file, has lent the session to its handler, and
+    /// closes it afterwards.
+    var isLent = false
     /// Whether observers of the whole database are being told of the session's own commit.
     var isTellingOwnCommit = false
 
@@ -104,7 +107,9 @@ package final class Session {
     /// Throws unless the session may be used here and now.
     @inline(__always)
     package func check() throws(EngineError) {
-        guard isOpen else { throw EngineError(.closed, "The session has been closed.") }
+        guard isOpen else {
+            throw EngineError(.closed, "The realm has been closed. Open the database again.")
+        }
         if let ownerToken, !ThreadToken.isCurrent(ownerToken) {
             throw EngineError(
                 .wrongThread,
@@ -244,11 +249,19 @@ package final class Session {
     /// is `closed`. The last session of the process makes all that was committed durable and closes
     /// the file; to release the last one instead does the same, but reports no failure.
     ///
-    /// Whatever is thrown but `closed`, `wrongThread` and `usedAfterFork`, the session has ended.
+    /// Whatever is thrown but `closed`, `wrongThread`, `usedAfterFork` and `insideCallback`, the
+    /// session has ended.
     ///
-    /// - Throws: what `Store.close` does: `commitOutcomeUnknown`, `poisoned`, `io`...
+    /// - Throws: what `Store.close` does: `commitOutcomeUnknown`, `poisoned`, `io`...;
+    ///   `insideCallback` for a session that is lent to a handler.
     package func close() throws(EngineError) {
         try check()
+        guard !isLent else {
+            throw EngineError(
+                .insideCallback,
+                "Can't close this realm: it belongs to the opening of the file, which closes it "
+                    + "when the callback has returned.")
+        }
         end()
         let closing = database
         // Handles may hold the session for long; they must not hold the file.

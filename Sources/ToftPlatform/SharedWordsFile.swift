@@ -27,8 +27,14 @@ package final class SharedWordsFile {
         case -ENOENT: return nil
         case -ELOOP, -EISDIR: throw .notAFile(path: path, kind: "a directory or a link")
         default:
-            return SharedWordsFile(
+            let file = SharedWordsFile(
                 descriptor: try checked("open", path, descriptor), path: path)
+            var status = stat()
+            try checked("fstat", path, platform_fstat(descriptor, &status))
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw .notAFile(path: path, kind: "no regular file")
+            }
+            return file
         }
     }
 

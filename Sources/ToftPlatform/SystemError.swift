@@ -15,7 +15,10 @@ package enum SystemError: Error, Sendable, Equatable {
     case diskFull(path: String)
     case fileTooLarge(path: String)
     case addressSpaceExhausted
+    /// The file was opened for reading only.
     case readOnly
+    /// The file lies on a file system that can't be written to.
+    case readOnlyFileSystem(path: String)
     case closed
     /// Locks and shared memory do not hold on this file system, and the caller did not insist.
     case unsupportedFileSystem(path: String, name: String)
@@ -23,12 +26,12 @@ package enum SystemError: Error, Sendable, Equatable {
     /// The error for a failed call.
     static func failed(_ operation: String, path: String, errno code: Int32) -> SystemError {
         switch code {
-        case ENOENT: .fileNotFound(path: path)
+        case ENOENT, ENOTDIR: .fileNotFound(path: path)
         case EACCES, EPERM: .permissionDenied(path: path)
         case EISDIR: .isDirectory(path: path)
         case ENOSPC, EDQUOT: .diskFull(path: path)
         case EFBIG: .fileTooLarge(path: path)
-        case EROFS: .readOnly
+        case EROFS: .readOnlyFileSystem(path: path)
         case EBADF: .closed
         default: .io(operation: operation, path: path, errno: code)
         }

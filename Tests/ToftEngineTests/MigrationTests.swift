@@ -557,13 +557,13 @@ private func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, Stri
                 try History.migrate(migration)
             }
             #expect(try History.dump(session) == History.expected[2])
-            #expect(
-                code { () throws(EngineError) in
-                    _ = try History.open(file.path, 3) { migration throws(EngineError) in
-                        try migration.new().close()
-                    }
-                } == .closed)
-            try session.expectSound()
+            let newest = try History.open(file.path, 3) { migration throws(EngineError) in
+                let new = try migration.new()
+                #expect(code { () throws(EngineError) in try new.close() } == .insideCallback)
+                try History.migrate(migration)
+            }
+            #expect(try History.dump(newest) == History.expected[3])
+            try newest.expectSound()
         }
     }
 

@@ -180,10 +180,9 @@ extension Session {
         }
     }
 
-    /// A program that knows a part of the classes deletes one that an unknown class links to.
-    @Test func `A deleted class stays, empty, while a link that is not declared leads to it`()
-        throws
-    {
+    /// A program that knows a part of the classes deletes one that an unknown class links to. The
+    /// class stayed, empty and without a name, for the link that nobody could declare any more.
+    @Test func `A deleted class takes the links of classes that are not declared with it`() throws {
         try withTemporaryDatabase { file in
             let dog = ClassSchema("Dog", [.link("owner", to: "Person")])
             let person = ClassSchema(
@@ -196,12 +195,46 @@ extension Session {
                 try migration.deleteData("Person")
             }
             let session = try Session.open(configuration)
-            #expect(session.schema.classes.count == 3)
+            #expect(session.schema.classes.map(\.name) == ["Dog", "Cat"])
             try session.expectSound()
-            // When the link has gone too, the class goes with it.
-            let again = try Notes.open(file.path, 3, [cat, ClassSchema("Dog", [Notes.id])])
-            #expect(again.schema.classes.map(\.name) == ["Dog", "Cat"])
+            // Both begin anew, without a migration.
+            configuration.schema = Schema([dog, person, cat])
+            configuration.migration = nil
+            let again = try Session.open(configuration)
+            #expect(try again.names(of: "Dog") == ["owner"])
+            #expect(try again.names(of: "Person") == ["id", "dogs"])
             try again.expectSound()
+        }
+    }
+
+    /// The link is not declared any more, so nothing could be set to null.
+    @Test func `A link that a migration removes denies no deletion in it`() throws {
+        try withTemporaryDatabase { file in
+            var owner = PropertySchema.link("owner", to: "Person")
+            owner.deleteRule = .deny
+            let person = ClassSchema("Person", [Notes.id])
+            let session = try Notes.open(file.path, 1, [ClassSchema("Dog", [owner]), person])
+            try session.beginWrite()
+            let (dog, ada) = (
+                try session.classHandle(named: "Dog"), try session.classHandle(named: "Person")
+            )
+            let made = try session.create(
+                ada.id, [(try ada.property(named: "id").id, Value.int(1))])
+            let key = try dog.property(named: "owner").id
+            try session.create(dog.id, [(key, Value.link(made.ref))])
+            try session.commit()
+            try session.close()
+            var configuration = Configuration(
+                location: .file(path: file.path),
+                schema: Schema([ClassSchema("Dog", [PropertySchema("name", .string)])]),
+                schemaVersion: 2)
+            configuration.migration = { migration throws(EngineError) in
+                try migration.deleteData("Person")
+            }
+            let migrated = try Session.open(configuration)
+            #expect(migrated.schema.classes.map(\.name) == ["Dog"])
+            #expect(try migrated.count(of: migrated.classHandle(named: "Dog").id) == 1)
+            try migrated.expectSound()
         }
     }
 

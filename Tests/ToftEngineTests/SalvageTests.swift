@@ -454,6 +454,10 @@ import ToftTestKit
             }
             try Data(newer).write(to: URL(fileURLWithPath: other))
             #expect(code(other, new) == .unsupportedFormat)
+            // One that has its checksum elsewhere.
+            for slot in 0..<2 { newer[slot * 4_096 + 4_088] ^= 1 }
+            try Data(newer).write(to: URL(fileURLWithPath: other))
+            #expect(code(other, new) == .unsupportedFormat)
             try Library.opening(library.path) { _ in
                 #expect(code(library.path, new) == .alreadyOpen)
             }

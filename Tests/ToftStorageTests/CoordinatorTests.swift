@@ -225,7 +225,8 @@ private func published(_ version: UInt64) -> PublishedVersion {
         close(descriptor)
         #expect(
             throws: StorageError.incompatibleProcess(
-                "'\(place.path).lock' is in the way: it is not a lock file")
+                "'\(place.path).lock' is in the way, as it is not a lock file: move it, or use "
+                    + "another name")
         ) {
             try Coordinator.attach(try place.file())
         }

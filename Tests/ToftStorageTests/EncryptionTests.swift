@@ -329,6 +329,19 @@ internal import ToftTestKit
         #expect(noticed > image.count / 1_021 / 4)
     }
 
+    /// `ToftTrials bits` flips every bit.
+    @Test(arguments: [true, false])
+    func `A flipped bit of the smallest file is an error, or lies where nothing is`(isCopy: Bool)
+        throws
+    {
+        let file = try EncryptedBits(isCopy: isCopy)
+        #expect(file.image.count <= (isCopy ? 40_960 : 65_536))
+        // What nobody reads is what the check counts as free.
+        #expect(file.uses.count { $0 == .free } == file.freePages)
+        #expect(file.uses.count { $0 == .needed } == 5)
+        #expect(try file.surprises(stride: 1_021) == [])
+    }
+
     @Test func `Every byte of a meta counts, and the other meta stands in for it`() throws {
         let key = try Self.key()
         let image = try #require(Self.images(key).last)

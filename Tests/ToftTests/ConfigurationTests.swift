@@ -154,6 +154,36 @@ struct ConfigurationTests {
         }
     }
 
+    /// The path of another URL was taken for one of this machine.
+    @Test
+    func `A URL that names no file is refused, and nothing is made`() throws {
+        try TestRealm.withFolder { folder in
+            let elsewhere = URL(string: "https://example.org" + folder.path + "/a.realm")
+            let web = try #require(elsewhere), url = folder.appendingPathComponent("b.realm")
+            let wrong = Realm.Configuration(fileURL: web, objectTypes: [Dog.self])
+            expectError(.invalidArgument) { try Realm(configuration: wrong) }
+            expectError(.invalidArgument) { try Realm.dryRun(of: wrong) }
+            expectError(.invalidArgument) { try Realm.deleteFiles(for: wrong) }
+            expectError(.invalidArgument) { try Realm.compact(wrong) }
+            expectError(.invalidArgument) { try Realm.changeKey(of: wrong, to: nil) }
+            expectError(.invalidArgument) { try Realm.performMigration(for: wrong) }
+            expectError(.invalidArgument) { try schemaVersionAtURL(web) }
+            #expect(!Realm.fileExists(for: wrong))
+            var seeded = Realm.Configuration(fileURL: url, objectTypes: [Dog.self])
+            seeded.seedFilePath = web
+            expectError(.invalidArgument) { try Realm(configuration: seeded) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+            let realm = try Realm(configuration: configuration(url))
+            expectError(.invalidArgument) { try realm.writeCopy(toFile: web) }
+            expectError(.invalidArgument) { try Realm.salvage(web, to: url) }
+            expectError(.invalidArgument) { try Realm.salvage(url, to: web) }
+            // A path without a scheme is one.
+            let plain = try #require(URL(string: folder.path + "/c.realm"))
+            try realm.writeCopy(toFile: plain)
+            #expect(Realm.fileExists(for: configuration(plain)))
+        }
+    }
+
     @Test
     func `A file of a later format is refused`() throws {
         try TestRealm.withFolder { folder in

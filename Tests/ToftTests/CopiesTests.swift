@@ -103,6 +103,56 @@ struct CopiesTests {
         }
     }
 
+    /// It waited for itself.
+    @Test
+    func `To open the file again where an opening asks or tells is an error at once`() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            final class Note: Object {
+                @Persisted var text: String
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+            final class IndexedNote: Object {
+                @Persisted(indexed: true) var text: String
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+                override class func _realmObjectName() -> String? { "Note" }
+            }
+            @Sendable func configuration(_ type: ObjectBase.Type) -> Realm.Configuration {
+                Realm.Configuration(fileURL: url, objectTypes: [type])
+            }
+            do {
+                let realm = try Realm(configuration: configuration(Note.self))
+                try realm.write {
+                    for number in 0..<3_000 { realm.add(Note(value: ["text": "\(number)"])) }
+                }
+            }
+            var asking = configuration(Note.self)
+            asking.shouldCompactOnLaunch = { _, _ in
+                for readOnly in [false, true] {
+                    var again = Realm.Configuration(fileURL: url, objectTypes: [])
+                    again.readOnly = readOnly
+                    expectError(.insideCallback) { try Realm(configuration: again) }
+                }
+                let plain = configuration(Note.self)
+                expectError(.alreadyOpen) { try Realm.deleteFiles(for: plain) }
+                #expect((try? Realm.compact(plain)) == nil)
+                return true
+            }
+            do { try TestRealm.check(try Realm(configuration: asking)) }
+            var telling = configuration(IndexedNote.self)
+            let calls = Atomic(0)
+            telling.progress = { _, _ in
+                guard calls.wrappingAdd(1, ordering: .relaxed).newValue == 1 else { return }
+                let again = configuration(IndexedNote.self)
+                expectError(.alreadyInTransaction) { try Realm(configuration: again) }
+            }
+            let realm = try Realm(configuration: telling)
+            #expect(calls.load(ordering: .relaxed) > 0)
+            #expect(realm.objects(IndexedNote.self).count == 3_000)
+            try TestRealm.check(realm)
+        }
+    }
+
     @Test
     func `Old versions are told with what they hold, and a limit refuses to write`() throws {
         try TestRealm.withFolder { folder in

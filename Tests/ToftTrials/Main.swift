@@ -51,12 +51,13 @@ enum Trials {
                 isEncrypted: arguments.last == "encrypted")
         case "damage":
             return try DamageTrial.run(cases: number(0, 20_000), seed: UInt64(number(1, 1)))
+        case "bits": return try BitTrial.run(stride: number(0, 8_191))
         case "damage-worker": return try DamageTrial.work(arguments)
         case "damage-again": return try DamageTrial.again(arguments)
         case "all":
             return try [
                 "crash", "faults", "interleavings", "files", "participants", "kills", "soak",
-                "damage", "query",
+                "damage", "bits", "query",
             ]
             .allSatisfy { try run($0, []) }
         case "participant" where arguments.count == 3:
@@ -87,7 +88,7 @@ enum Trials {
                     + "| kills [kills [seed [encrypted]]] | "
                     + "soak [commits [seed]] | query [texts [seed]] "
                     + "| mutants [one | how many] | damage [files [seed]] "
-                    + "| damage-again CORPUS CLASS NUMBER | all"
+                    + "| damage-again CORPUS CLASS NUMBER | bits [stride] | all"
             )
             return false
         }

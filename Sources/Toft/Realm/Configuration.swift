@@ -76,7 +76,8 @@ extension Realm {
         /// Asked by an opening that finds the file there, and open nowhere, in no process, whether
         /// it is to be compacted before it is used: the bytes of the file, and those of them that
         /// are in use.
-        /// It must not use realms. Where the disk is too full for it, the file stays as it is.
+        /// It must not use realms; to open the same file is `.insideCallback`. Where the disk is
+        /// too full for it, the file stays as it is.
         public var shouldCompactOnLaunch: (@Sendable (_ total: Int, _ used: Int) -> Bool)?
 
         /// How many versions there may be at most when a write begins: the newest, and older ones
@@ -165,7 +166,7 @@ extension Realm {
 extension Realm.Configuration: CustomStringConvertible {
     /// Where the realm is and what is special about it.
     public var description: String {
-        var parts = [location.map { "\($0)" } ?? "no location"]
+        var parts = [(try? location).map { "\($0)" } ?? "no location"]
         if readOnly { parts.append("read-only") }
         parts.append("schema version \(schemaVersion)")
         if let objectTypes {
@@ -179,8 +180,22 @@ extension Realm.Configuration: CustomStringConvertible {
 extension Realm.Configuration {
     /// Where the database is; nil if neither file nor name is given.
     var location: StoreConfiguration.Location? {
-        if let inMemoryIdentifier { return .memory(name: inMemoryIdentifier) }
-        return fileURL.map { .file(path: $0.path) }
+        get throws(EngineError) {
+            if let inMemoryIdentifier { return .memory(name: inMemoryIdentifier) }
+            guard let fileURL else { return nil }
+            return .file(path: try fileURL.filePath)
+        }
+    }
+
+    /// Where the database is.
+    var place: StoreConfiguration.Location {
+        get throws(EngineError) {
+            guard let location = try location else {
+                throw EngineError(
+                    .invalidArgument, "A configuration needs a fileURL or an inMemoryIdentifier.")
+            }
+            return location
+        }
     }
 
     /// The key as the engine has it.
@@ -256,7 +271,7 @@ extension Realm.Configuration {
         configuration.usesMapping = usesMapping
         configuration.interruption = interruption?.engine
         configuration.progress = progress
-        configuration.seedPath = seedFilePath?.path
+        if let seedFilePath { configuration.seedPath = try seedFilePath.filePath }
         configuration.encryptionKey = try engineKey
         configuration.minimumVersion = minimumVersion
         if let block = shouldCompactOnLaunch {
@@ -264,6 +279,22 @@ extension Realm.Configuration {
         }
         configuration.maximumActiveVersions = maximumNumberOfActiveVersions.map { UInt64($0) }
         return configuration
+    }
+}
+
+extension URL {
+    /// The path of a file. One without a scheme is a path; one of another scheme names no file, and
+    /// its path is none of this machine.
+    var filePath: String {
+        get throws(EngineError) {
+            guard scheme == nil || isFileURL else {
+                throw EngineError(
+                    .invalidArgument,
+                    "'\(absoluteString)' is not the URL of a file. Make one with "
+                        + "URL(fileURLWithPath:).")
+            }
+            return path
+        }
     }
 }
 

@@ -99,7 +99,7 @@ extension Realm {
     public static func performMigration(
         for configuration: Configuration = .defaultConfiguration
     ) throws {
-        if case .file(let path)? = configuration.location, Database.isOpen(path: path) {
+        if case .file(let path)? = try? configuration.location, Database.isOpen(path: path) {
             throw Realm.Error(
                 .alreadyOpen,
                 "'\(path)' can't be migrated: a realm of this process has it open.")
@@ -125,7 +125,7 @@ public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throw
     do throws(EngineError) {
         let key: EncryptionKey? =
             if let encryptionKey { try EncryptionKey(encryptionKey) } else { nil }
-        return try Database.schemaVersion(of: fileURL.path, encryptionKey: key)
+        return try Database.schemaVersion(of: try fileURL.filePath, encryptionKey: key)
     } catch {
         throw Realm.Error(error)
     }

@@ -15,13 +15,9 @@ extension Realm {
     public static func dryRun(
         of configuration: Configuration = .defaultConfiguration
     ) throws -> [SchemaChange] {
-        guard let location = configuration.location else {
-            throw Realm.Error(
-                .invalidArgument, "A configuration needs a fileURL or an inMemoryIdentifier.")
-        }
         let blocks = OpeningBlocks(configuration)
         do throws(EngineError) {
-            var engine = try configuration.engine(at: location, .thread)
+            var engine = try configuration.engine(at: configuration.place, .thread)
             blocks.join(&engine)
             return try ToftEngine.Migration.dryRun(engine).map { SchemaChange($0) }
         } catch {

@@ -9,8 +9,10 @@ extension Realm {
     /// `.notADatabase` for a file that is none and not empty. Whether there was a file.
     @discardableResult
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
-        guard case .file(let path)? = configuration.location else { return false }
-        do throws(EngineError) { return try Database.delete(path) } catch {
+        do throws(EngineError) {
+            guard case .file(let path)? = try configuration.location else { return false }
+            return try Database.delete(path)
+        } catch {
             throw Realm.Error(error)
         }
     }
@@ -32,7 +34,7 @@ extension Realm {
             try session.verify()
             let key: EncryptionKey? =
                 if let encryptionKey { try EncryptionKey(encryptionKey) } else { nil }
-            try session.engine.writeCopy(to: fileURL.path, encryptionKey: key)
+            try session.engine.writeCopy(to: try fileURL.filePath, encryptionKey: key)
         } catch {
             throw Realm.Error(error)
         }
@@ -47,7 +49,7 @@ extension Realm {
     public func writeCopy(configuration: Configuration) throws {
         do throws(EngineError) {
             try session.verify()
-            guard case .file(let path)? = configuration.location else {
+            guard case .file(let path)? = try configuration.location else {
                 throw EngineError(
                     .invalidArgument, "A copy needs a configuration that has a file.")
             }
@@ -65,8 +67,8 @@ extension Realm {
     public static func compact(_ configuration: Configuration) throws -> (
         before: Int, after: Int
     )? {
-        guard case .file(let path)? = configuration.location else { return nil }
         do throws(EngineError) {
+            guard case .file(let path)? = try configuration.location else { return nil }
             let key = try configuration.engineKey
             return try Database.compact(
                 path, encryptionKey: key, minimumVersion: configuration.minimumVersion
@@ -134,8 +136,12 @@ extension Realm {
     ///   - configuration: of the file, with the key that it has.
     ///   - key: 64 bytes; nil: the file is then plain.
     public static func changeKey(of configuration: Configuration, to key: Data?) throws {
-        guard case .file(let path)? = configuration.location else { return }
         do throws(EngineError) {
+            guard case .file(let path)? = try configuration.location else {
+                throw EngineError(
+                    .invalidArgument,
+                    "A database in memory has no key: give the configuration of a file.")
+            }
             let new: EncryptionKey? = if let key { try EncryptionKey(key) } else { nil }
             try Database.changeKey(
                 of: path, from: configuration.engineKey, to: new,
@@ -206,7 +212,8 @@ extension Realm {
             let newKey: EncryptionKey? =
                 if let newEncryptionKey { try EncryptionKey(newEncryptionKey) } else { nil }
             let report = try Database.salvage(
-                fileURL.path, to: newFileURL.path, encryptionKey: key, newKey: newKey)
+                try fileURL.filePath, to: try newFileURL.filePath, encryptionKey: key,
+                newKey: newKey)
             return Salvage(
                 version: report.version.rawValue, isComplete: report.isComplete,
                 isSchemaUnverified: report.isSchemaUnverified,
@@ -294,7 +301,7 @@ extension Realm {
 
     /// Whether a configuration's file exists.
     public static func fileExists(for configuration: Configuration) -> Bool {
-        guard case .file(let path)? = configuration.location else { return false }
+        guard case .file(let path)? = try? configuration.location else { return false }
         return FileManager.default.fileExists(atPath: path)
     }
 }

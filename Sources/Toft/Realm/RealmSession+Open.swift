@@ -15,9 +15,9 @@ extension RealmSession {
     static func open(
         _ configuration: Realm.Configuration, _ place: Place?, like known: Session? = nil
     ) throws -> RealmSession {
-        guard let location = configuration.location else {
-            throw Realm.Error(
-                .invalidArgument, "A configuration needs a fileURL or an inMemoryIdentifier.")
+        let location: StoreConfiguration.Location
+        do throws(EngineError) { location = try configuration.place } catch {
+            throw Realm.Error(error)
         }
         if let place, !place.isCurrent {
             throw Realm.Error(

@@ -42,7 +42,8 @@ private func refused() -> toft_status {
     failed(
         EngineError(
             .insideCallback,
-            "A callback of the log or of progress can't call functions that may fail."), nil)
+            "This callback may call nothing of the library but releases and what never fails. "
+                + "Call the function when the callback has returned."), nil)
 }
 
 /// Notes a failure. Never inlined, as there are many entry points.

@@ -12,7 +12,7 @@ extension EngineError {
             self.init(
                 .fileAccess,
                 "The system call \(operation) failed on '\(path)' with error \(errno). Check the "
-                    + "disk and the file's permissions.",
+                    + "path, the disk and the file's permissions.",
                 detail: "\(operation) \(path): errno \(errno)", number: Int64(errno))
         case .fileNotFound(let path):
             self.init(
@@ -133,16 +133,26 @@ extension EngineError {
         case .readOnly:
             self.init(
                 .readOnly,
-                "Can't write: the database was opened read-only, or lies on a read-only file "
-                    + "system."
-            )
+                "Can't write: the database was opened for reading only. Open it for writing.")
+        case .readOnlyFileSystem(let path):
+            self.init(
+                .readOnly,
+                "Can't write '\(path)': it lies on a file system that is read-only. Open it for "
+                    + "reading only, or use a place that can be written to.",
+                detail: path)
+        case .openingHere(let path):
+            self.init(
+                .insideCallback,
+                "'\(path)' is being opened on this thread, which waits for the callback: it can't "
+                    + "be opened again there. Return from the callback first.",
+                detail: path)
         case .tooManyReaders:
-            self.init(.tooManyReaders, "Too many sessions read this file at once. Close some.")
+            self.init(.tooManyReaders, "Too many realms read this file at once. Close some.")
         case .tooManyFreedRuns:
             self.init(
                 .tooManyReaders,
                 "Older versions that are still being read keep more pages than the file can list. "
-                    + "Close the sessions that read them, and try again.")
+                    + "Close the realms that read them, and try again.")
         case .usedAfterFork:
             self.init(
                 .usedAfterFork,

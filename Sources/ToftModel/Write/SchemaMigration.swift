@@ -179,7 +179,7 @@ package struct SchemaMigration {
     // MARK: Data
 
     /// Deletes all objects of a class. One that is not declared is then gone, as if it had never
-    /// been, and leaves the file at the end.
+    /// been, and leaves the file at the end. So do the links to it: no declared class has one.
     /// - Returns: false where the file has no such class, and a transaction that goes on for
     ///   `transaction`, which may have ended.
     package mutating func deleteData(_ className: String, _ transaction: ModelTransaction)
@@ -189,9 +189,15 @@ package struct SchemaMigration {
         guard let index = stored.classIndex(persistedName: declared?.persistedName ?? className),
             let owner = transaction.view.schema.anyClass(id: stored.classes[index].id)
         else { return (false, transaction) }
-        try transaction.eraseAll([owner])
-        guard declared == nil else { return (true, transaction) }
-        try transaction.handOver()
+        guard declared == nil else {
+            try transaction.eraseAll([owner])
+            return (true, transaction)
+        }
+        // Before the objects: what is out of sight denies nothing.
+        let erasing = try retireLinks(to: owner.id, transaction)
+        guard let owner = erasing.view.schema.anyClass(id: owner.id) else { return (true, erasing) }
+        try erasing.eraseAll([owner])
+        try erasing.handOver()
         var plan = SchemaPlan(
             target: stored, changes: [.updateClass(stored.classes[index].id)])
         let retired = StoredProperty.retiredPrefix + String(stored.classes[index].id)
@@ -200,6 +206,26 @@ package struct SchemaMigration {
         plan.target.classes[index].isHidden = true
         stored = try SchemaBuilder.carryOut(plan, in: writing, SchemaCalls())
         return (true, self.transaction(transaction.buffer))
+    }
+
+    /// Retires what links to a class that is not declared: properties that the declared classes
+    /// lack, and those of classes that are not declared either.
+    /// - Returns: a transaction that goes on for `transaction`, which may have ended.
+    private mutating func retireLinks(to target: ClassID, _ transaction: ModelTransaction)
+        throws(ModelError) -> ModelTransaction
+    {
+        var plan = SchemaPlan(target: stored, changes: [])
+        for index in stored.classes.indices {
+            for (position, property) in stored.classes[index].properties.enumerated()
+            where property.type == .link && property.targetClassID == target && !property.isRetired
+            {
+                plan.retire(propertyAt: position, classAt: index)
+            }
+        }
+        guard !plan.isEmpty else { return transaction }
+        try transaction.handOver()
+        stored = try SchemaBuilder.carryOut(plan, in: writing, SchemaCalls())
+        return self.transaction(transaction.buffer)
     }
 }
 

@@ -18,6 +18,7 @@ extension StorageError {
             case .fileTooLarge(let path): .fileTooLarge(path: path)
             case .addressSpaceExhausted: .addressSpaceExhausted
             case .readOnly: .readOnly
+            case .readOnlyFileSystem(let path): .readOnlyFileSystem(path: path)
             case .closed: .closed
             case .unsupportedFileSystem(let path, let name):
                 .unsupportedFileSystem(path: path, name: name)

@@ -43,7 +43,12 @@ package enum StorageError: Error, Sendable, Equatable {
     /// A sync failed in this commit: whether the version is on disk is unknown until the file is
     /// reopened.
     case commitOutcomeUnknown(version: Version)
+    /// Opened for reading only.
     case readOnly
+    /// The file lies on a file system that can't be written to.
+    case readOnlyFileSystem(path: String)
+    /// The calling thread is opening the file, and what that asks opens it again.
+    case openingHere(path: String)
     case tooManyReaders
     /// Pinned versions keep more freed runs than a root can list.
     case tooManyFreedRuns

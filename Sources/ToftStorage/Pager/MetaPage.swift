@@ -84,7 +84,7 @@ enum MetaPage {
 
     /// Throws where both pages, neither of which is valid here, name one later format: that may
     /// have its checksum elsewhere.
-    private static func refuseLaterFormat(of file: MappedFile) throws(StorageError) {
+    static func refuseLaterFormat(of file: MappedFile) throws(StorageError) {
         let page = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Page.size, alignment: Page.size)
         defer { page.deallocate() }

@@ -139,6 +139,10 @@ package final class SalvageSource {
                 note("meta page \(slot): \(error)")
             }
         }
+        guard metas.isEmpty else { return metas }
+        do throws(StorageError) { try MetaPage.refuseLaterFormat(of: file) } catch {
+            if case .unsupportedFormat = error { throw error }
+        }
         return metas
     }
 

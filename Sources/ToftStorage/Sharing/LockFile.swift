@@ -7,7 +7,16 @@ internal import ToftPlatform
 /// Its blocks are allocated when it is made, so that no store to the mapping can find the disk
 /// full. It stays when everybody has left.
 enum LockFile {
-    static func path(for file: PosixFile) -> String { file.path + ".lock" }
+    static func path(for file: PosixFile) -> String { path(ofFileAt: file.path) }
+
+    private static func path(ofFileAt path: String) -> String { path + ".lock" }
+
+    /// Throws where a file that is about to be made could have no lock file: its name would be too
+    /// long, or something else has it. The file would be there, and nobody could open it.
+    static func expectPlace(besides path: String) throws(StorageError) {
+        let path = Self.path(ofFileAt: try system(FilePath.resolved(path)))
+        if let lockFile = try open(path) { _ = try header(of: lockFile, path) }
+    }
 
     /// Makes the words anew, all zero but for the header; state `building`. Needs the exclusive
     /// attach lock.
@@ -138,12 +147,20 @@ enum LockFile {
     {
         let path = path(for: file)
         guard let lockFile = try open(path) else { return nil }
+        let header = try header(of: lockFile, path)
+        return header[2] == identity.device && header[3] == identity.inode ? lockFile : nil
+    }
+
+    /// The first words of a lock file. Throws if it is none.
+    private static func header(of lockFile: SharedWordsFile, _ path: String) throws(StorageError)
+        -> [UInt64]
+    {
         let header = try system(lockFile.words(count: 4))
         // Empty, or zeros where a crash has lost what was written: a lock file that never was.
         guard header[0] == LockFileLayout.magicWord || (header.allSatisfy { $0 == 0 }) else {
             throw isInTheWay(path)
         }
-        return header[2] == identity.device && header[3] == identity.inode ? lockFile : nil
+        return header
     }
 
     private static func create(for file: PosixFile) throws(StorageError) -> SharedWordsFile {
@@ -165,7 +182,8 @@ enum LockFile {
     }
 
     private static func isInTheWay(_ path: String) -> StorageError {
-        .incompatibleProcess("'\(path)' is in the way: it is not a lock file")
+        .incompatibleProcess(
+            "'\(path)' is in the way, as it is not a lock file: move it, or use another name")
     }
 
     private static func load(_ offset: Int, _ words: SharedWords) -> UInt64 {

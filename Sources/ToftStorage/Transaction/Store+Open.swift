@@ -19,6 +19,27 @@ private enum StoreRegistry {
     final class Entry: Sendable {
         /// Locked while the file is attached to.
         let open = FutexMutex(WeakStore())
+        /// The thread that attaches to the file now; 0: none does.
+        private let opener = Atomic<UInt>(0)
+
+        private static var thread: UInt {
+            UInt(bitPattern: Unmanaged.passUnretained(ThreadMark.current).toOpaque())
+        }
+
+        /// Attaches to the file, which may ask the program something.
+        func attaching(_ make: () throws(StorageError) -> Store) throws(StorageError) -> Store {
+            opener.store(Self.thread, ordering: .relaxed)
+            defer { opener.store(0, ordering: .relaxed) }
+            return try make()
+        }
+
+        /// Throws where the program, when it is asked, opens the file again: that would wait for
+        /// itself.
+        func expectOtherThread(_ path: String) throws(StorageError) {
+            guard opener.load(ordering: .relaxed) != Self.thread else {
+                throw .openingHere(path: path)
+            }
+        }
     }
 
     struct Slot {
@@ -30,8 +51,9 @@ private enum StoreRegistry {
     static let slots = ProcessWide<[Key: Slot]> { [:] }
 
     /// The store of a key if it is open.
-    static func store(_ key: Key) -> Store? {
+    static func store(_ key: Key, at path: String) throws(StorageError) -> Store? {
         guard let entry = slots.withLock({ $0[key]?.entry }) else { return nil }
+        try entry.expectOtherThread(path)
         return entry.open.withLock { open in
             guard let store = open.store, store.addHandle() else { return nil }
             return store
@@ -39,9 +61,9 @@ private enum StoreRegistry {
     }
 
     /// The store of a key: the one that is open, or the one that `make` opens.
-    static func store(_ key: Key, orOpen make: () throws(StorageError) -> Store)
-        throws(StorageError) -> Store
-    {
+    static func store(
+        _ key: Key, at path: String, orOpen make: () throws(StorageError) -> Store
+    ) throws(StorageError) -> Store {
         let entry = slots.withLock { slots in
             slots = slots.filter {
                 $0.value.users > 0 || $0.value.entry.open.withLock { $0.store != nil }
@@ -52,10 +74,11 @@ private enum StoreRegistry {
             return slot.entry
         }
         defer { slots.withLock { $0[key]?.users -= 1 } }
+        try entry.expectOtherThread(path)
         let result: Result<Store, StorageError> = entry.open.withLock { open in
             if let store = open.store, store.addHandle() { return .success(store) }
             do throws(StorageError) {
-                let store = try make()
+                let store = try entry.attaching(make)
                 open.store = store
                 return .success(store)
             } catch {
@@ -92,7 +115,7 @@ extension Store {
     {
         switch configuration.location {
         case .memory(let name):
-            return try StoreRegistry.store(.memory(name)) { () throws(StorageError) in
+            return try StoreRegistry.store(.memory(name), at: name) { () throws(StorageError) in
                 try openMemory(name, configuration)
             }
         case .file(let path):
@@ -122,19 +145,37 @@ extension Store {
         let identity = try system(file.identity())
         // Who only reads can do so in the store of those that write.
         if configuration.isReadOnly,
-            let store = StoreRegistry.store(.file(identity, isReadOnly: false))
+            let store = try joined(identity, file)
         {
             try? file.close()
             return store
         }
         var isJoined = true
         let key = StoreRegistry.Key.file(identity, isReadOnly: configuration.isReadOnly)
-        let store = try StoreRegistry.store(key) { () throws(StorageError) in
-            isJoined = false
-            return try attach(file, cipher, configuration)
+        let store: Store
+        do throws(StorageError) {
+            store = try StoreRegistry.store(key, at: file.path) { () throws(StorageError) in
+                isJoined = false
+                return try attach(file, cipher, configuration)
+            }
+        } catch {
+            if isJoined { try? file.close() }
+            throw error
         }
         if isJoined { try? file.close() }
         return store
+    }
+
+    /// The store that this process has open for reading and writing, if it has.
+    private static func joined(_ identity: FileIdentity, _ file: PosixFile) throws(StorageError)
+        -> Store?
+    {
+        do throws(StorageError) {
+            return try StoreRegistry.store(.file(identity, isReadOnly: false), at: file.path)
+        } catch {
+            try? file.close()
+            throw error
+        }
     }
 
     @inline(never)
@@ -237,6 +278,11 @@ extension Store {
             let (file, cipher) = try existingFile(path, configuration)
             return (file, cipher, false)
         } catch .fileNotFound(let missing) where configuration.minimumVersion == 0 {
+            if !configuration.isReadOnly,
+                configuration.createsFile || configuration.seedPath != nil
+            {
+                try LockFile.expectPlace(besides: path)
+            }
             if let seed = configuration.seedPath {
                 try copy(seed, to: path, configuration)
                 let (file, cipher) = try existingFile(path, configuration)

@@ -269,6 +269,19 @@ class BadFileTests(unittest.TestCase):
             open_realm(NOTES, path=str(self.path))
         self.assertEqual(status_name(caught.exception.status), "TOFT_ERROR_UNSUPPORTED_FORMAT")
         self.assertIn("99", caught.exception.detail)
+        # What reads damaged files reads none that it does not know.
+        names = text(str(self.path)), text(str(self.directory / "new.toft"))
+        options = sized(S.toft_salvage_options, path=names[0], new_path=names[1])
+        report, sizes = sized(S.toft_salvage_report), sized(S.toft_compaction)
+        for name, arguments in {
+            "toft_salvage": (ctypes.byref(options), ctypes.byref(report)),
+            "toft_compact": (names[0], ctypes.byref(sizes)),
+            "toft_change_key": (names[0], None, 0, None, 0),
+        }.items():
+            self.assertEqual(
+                status_name(status(name, *arguments)), "TOFT_ERROR_UNSUPPORTED_FORMAT", name
+            )
+        self.assertEqual(self.path.read_bytes(), content)
 
     # --- Places
 
@@ -279,6 +292,27 @@ class BadFileTests(unittest.TestCase):
         self.refuse("TOFT_ERROR_FILE_NOT_FOUND", mode=E.TOFT_MODE_READ_ONLY)
         self.assertFalse(self.path.exists())
         self.refuse("TOFT_ERROR_FILE_ACCESS", path=self.directory / ("n" * 300))
+        self.sound(10)
+        self.refuse("TOFT_ERROR_FILE_NOT_FOUND", path=self.path / "notes.toft")
+
+    def test_a_file_that_could_have_no_lock_file_is_not_made(self):
+        for name, code in (
+            ("n" * 251, "TOFT_ERROR_FILE_ACCESS"),
+            ("directory", "TOFT_ERROR_INCOMPATIBLE_PROCESS"),
+            ("pipe", "TOFT_ERROR_INCOMPATIBLE_PROCESS"),
+            ("text", "TOFT_ERROR_INCOMPATIBLE_PROCESS"),
+        ):
+            path = self.directory / name
+            lock = self.directory / f"{name}.lock"
+            if name == "directory":
+                lock.mkdir()
+            elif name == "pipe":
+                os.mkfifo(lock)
+            elif name == "text":
+                lock.write_text("Dear diary")
+            with self.subTest(name[:9]):
+                self.refuse(code, str(lock), path=path)
+                self.assertFalse(path.exists())
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root, to become nobody")
     def test_permissions_that_are_missing_are_told(self):
@@ -359,8 +393,8 @@ class BadFileTests(unittest.TestCase):
             notes.add(0, 10)
             notes.close()
             subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-            self.refuse("TOFT_ERROR_READ_ONLY", path=disk / "notes.toft")
-            self.refuse("TOFT_ERROR_READ_ONLY", path=disk / "new.toft")
+            for name in ("notes.toft", "new.toft"):
+                self.refuse("TOFT_ERROR_READ_ONLY", str(disk), path=disk / name)
             reading = Notes(path=str(disk / "notes.toft"), mode=E.TOFT_MODE_READ_ONLY)
             self.assertEqual(reading.count(), 10)
             self.assertEqual(

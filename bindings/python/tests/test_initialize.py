@@ -107,7 +107,7 @@ def test_what_may_not_be_done_in_it_is_an_error(tmp_path: Path) -> None:
     for wrong, error in (
         (commit, toft.InsideCallbackError),
         (begin, toft.AlreadyInTransactionError),
-        (close, toft.ClosedError),
+        (close, toft.InsideCallbackError),
         (open_again, toft.TransactionError),
         (repeat, toft.Error),
     ):
