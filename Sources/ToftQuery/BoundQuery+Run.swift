@@ -9,15 +9,22 @@ extension BoundQuery {
         return try execution(in: view, of: base, for: .results).keys()
     }
 
-    /// The first `count` keys of the results, or more, found without the others: of a filter in a
-    /// pass that ends with the last of them, of sorted results in one pass that sorts few. Nil
+    /// The next keys of the results of a query without orderings, in a pass that goes on at
+    /// `position`: `count` or more, unless these are the last.
+    package func keys(
+        next count: Int, from position: inout ScanPosition, in view: ModelView, of base: QueryBase
+    ) throws(ModelError) -> [Int64] {
+        if position.isAtStart, let keys = try keysInIndex(of: view, base) {
+            position.isAtEnd = true
+            return keys
+        }
+        return try execution(in: view, of: base, for: .results).nextKeys(count, from: &position)
+    }
+
+    /// The first `count` keys of sorted results, or more, found in one pass that sorts few. Nil
     /// where all are found as fast, or nearly: where a SORT is not the end of the query, its first
     /// key is no property of the objects themselves, or a costly test comes before it.
     package func keys(first count: Int, in view: ModelView) throws(ModelError) -> [Int64]? {
-        guard hasOrderings else {
-            if let keys = try keysInIndex(of: view, .all) { return keys }
-            return try limited(to: count).keys(in: view)
-        }
         guard case .ordering(.sort(let keys))? = stages.last, keys.first?.steps.isEmpty == true
         else { return nil }
         for stage in stages {

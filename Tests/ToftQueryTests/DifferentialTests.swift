@@ -301,6 +301,12 @@ struct World {
     func ids(_ query: String) throws -> (ids: [Int], text: String, again: String) {
         let results = try session.results(of: owner).filter(query)
         let text = try results.query()
+        let parts = try session.results(of: owner).filter(query)
+        let first = try parts.isEmpty ? nil : parts.key(at: 0)
+        var walk = try parts.walk()
+        var walked: [Int64] = []
+        while let run = try walk.nextRun() { walked += run }
+        #expect(try walked == results.keys() && first == walked.first, "\(query)")
         return (
             try results.keys().map(Int.init), text,
             try session.results(of: owner).filter(text).filter("TRUEPREDICATE").query()

@@ -48,6 +48,22 @@ enum QueryTrial {
         return violations == 0 && isMixed
     }
 
+    /// Holds elements that are asked for one by one, and a loop that goes on where they end,
+    /// against all results.
+    private static func compareParts(of results: Results, _ found: [Int64]) throws {
+        for (index, key) in found.prefix(3).enumerated() {
+            guard try results.key(at: index) == key else {
+                throw Failure("element \(index) differs")
+            }
+        }
+        var walk = try results.walk()
+        var walked: [Int64] = []
+        while let run = try walk.nextRun() { walked += run }
+        guard walked == found, try results.keys() == found else {
+            throw Failure("a loop finds \(walked), not \(found)")
+        }
+    }
+
     /// Whether the query was accepted.
     private static func check(_ text: String, _ worlds: [World]) throws -> Bool {
         var answers: [[Int64]] = []
@@ -64,6 +80,7 @@ enum QueryTrial {
             let found = try results.keys()
             answers.append(found)
             guard try results.count == found.count else { throw Failure("its count differs") }
+            try compareParts(of: try world.people.filter(text, arguments: world.arguments), found)
             let described = try results.query()
             do throws(EngineError) {
                 let again = try world.people.filter(described)

@@ -1,4 +1,5 @@
 internal import ToftModel
+internal import ToftQuery
 internal import ToftStorage
 
 /// The keys of results as they were when the walk began, a run at a time: what a loop goes through,
@@ -8,6 +9,7 @@ package struct KeyIterator {
         case keys([Int64])
         /// A class in a version, from this key on.
         case objects(ModelView, ClassHandle, from: Int64)
+        case filter(ResultsScan)
     }
 
     private var source: Source
@@ -25,13 +27,64 @@ package struct KeyIterator {
             guard let last = keys.last else { return nil }
             source = last < .max ? .objects(view, owner, from: last + 1) : .keys([])
             return keys
+        case .filter(var scan):
+            source = .keys([])
+            let keys = try scan.nextRun()
+            if keys != nil { source = .filter(scan) }
+            return keys
         }
+    }
+}
+
+/// The results of a filter in one version, found piece by piece: the first, then ever more at once.
+struct ResultsScan {
+    let results: Results
+    let view: ModelView
+    let base: QueryBase
+    /// When what the results hang on had changed last.
+    let lastChange: UInt64
+    fileprivate(set) var found: [Int64]
+    fileprivate var position: ScanPosition
+    /// How many of those found have been given out.
+    private var taken = 0
+
+    init(
+        results: Results, view: ModelView, base: QueryBase, lastChange: UInt64, found: [Int64],
+        position: ScanPosition
+    ) {
+        self.results = results
+        self.view = view
+        self.base = base
+        self.lastChange = lastChange
+        self.found = found
+        self.position = position
+    }
+
+    /// The next keys; nil after the last. What has been found is left to the results then.
+    fileprivate mutating func nextRun() throws(EngineError) -> [Int64]? {
+        if taken == found.count, !position.isAtEnd {
+            var (found, position) = (self.found, self.position)
+            self.found = []
+            try results.session.interruption.watching { () throws(EngineError) in
+                try results.definition.findMore(
+                    &found, upTo: found.count + 1, from: &position, in: view, of: base)
+            }
+            (self.found, self.position) = (found, position)
+            if position.isAtEnd { try results.keep(self) }
+        }
+        guard taken < found.count else { return nil }
+        defer { taken = found.count }
+        return taken == 0 ? found : Array(found[taken...])
     }
 }
 
 extension KeyIterator {
     init(_ keys: [Int64]) {
         source = .keys(keys)
+    }
+
+    init(_ scan: ResultsScan) {
+        source = .filter(scan)
     }
 
     /// All objects of a class.
@@ -41,11 +94,12 @@ extension KeyIterator {
 }
 
 extension Results {
-    /// Goes through the keys of objects as they are now. A class as a whole is read while it is
-    /// gone through, from the version that the session stands at; within a write transaction, which
-    /// changes what it reads, all keys are taken at once.
+    /// Goes through the keys of objects as they are now. A class as a whole and the results of a
+    /// filter are read while they are gone through, from the version that the session stands at;
+    /// within a write transaction, which changes what it reads, all keys are taken at once.
     package func walk() throws(EngineError) -> KeyIterator {
         let owner = try objectClass()
+        if let scan = try scanToWalk() { return KeyIterator(scan) }
         guard case .whole = try current(), session.transaction == nil else {
             return KeyIterator(try keys())
         }

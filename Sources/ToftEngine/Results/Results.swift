@@ -25,6 +25,8 @@ package final class Results {
     private var counted: (count: Int, lastChange: UInt64)?
     /// The first keys of results that have not been worked out, and when they were found.
     private var page: (keys: [Int64], lastChange: UInt64)?
+    /// Where the pass that found them, of a filter, goes on.
+    private var scan = ScanPosition()
     /// How often anything was looked for: more often than need be is what tests look out for.
     private(set) var evaluations = 0
     /// Of a frozen session's results alone.
@@ -60,7 +62,8 @@ package final class Results {
             checked = now
             return known
         }
-        let found = try workedOut()
+        let begun = try begunAndEnded(last)
+        let found = if let begun { begun } else { try workedOut() }
         keep(found, last)
         checked = now
         return found
@@ -113,24 +116,21 @@ package final class Results {
         }
     }
 
-    /// How many keys are looked for before all are. Of sorted results first a page, and many pages
-    /// when more are read; of others the first alone, then a page: what follows it is found by
-    /// another pass over the class, so there are few of them before the one that finds all.
-    private var pageSizes: [Int] {
-        definition.query?.hasOrderings == true ? [128, 2_048] : [1, 128]
-    }
+    /// How many keys of sorted results are looked for before all are: a page, and many pages when
+    /// more are read. Each is found by another pass over the class.
+    private static let pageSizes = [128, 2_048]
 
     /// At least the first `count` keys of results that have not been worked out: the beginning of a
     /// long list is there before all of it. Nil where the results have to be worked out, or have
     /// been, which they are too where there are no more.
     func keysWithoutOrder(_ count: Int) throws(EngineError) -> [Int64]? {
-        guard count > 0, definition.query != nil, frozen == nil,
-            let size = pageSizes.first(where: { $0 >= count })
-        else { return nil }
+        guard count > 0, definition.query != nil, frozen == nil else { return nil }
         try session.check()
         let last = session.lastChange(of: definition.watched)
         if try knownOrder(last) != nil { return nil }
         if let page, page.lastChange == last, count <= page.keys.count { return page.keys }
+        if definition.isFiltered { return try scannedKeys(count, last) }
+        guard let size = Self.pageSizes.first(where: { $0 >= count }) else { return nil }
         let found = try session.interruption.watching { () throws(EngineError) in
             try definition.firstKeys(size, in: session.view)
         }
@@ -142,6 +142,82 @@ package final class Results {
         }
         page = (found, last)
         return found
+    }
+
+    /// The same of a filter: the pass that found the keys so far goes on.
+    private func scannedKeys(_ count: Int, _ last: UInt64) throws(EngineError) -> [Int64]? {
+        var (found, position) = begun(last)
+        let base = try model { () throws(ModelError) -> QueryBase? in
+            try definition.isGone(in: session.view)
+                ? nil : try definition.queryBase(in: session.view)
+        }
+        guard let base else {
+            page = nil
+            return nil
+        }
+        if found.isEmpty { evaluations += 1 }
+        try session.interruption.watching { () throws(EngineError) in
+            try definition.findMore(
+                &found, upTo: count, from: &position, in: session.view, of: base)
+        }
+        if position.isAtEnd {
+            keep(.keys(found, isAscending: definition.isAscending), last)
+            page = nil
+            return nil
+        }
+        (page, scan) = ((found, last), position)
+        return found
+    }
+
+    /// All results of a filter of which the first are known: the pass that found them goes on. Nil
+    /// where there was none.
+    private func begunAndEnded(_ last: UInt64) throws(EngineError) -> ResultRows? {
+        guard definition.isFiltered, page?.lastChange == last else { return nil }
+        return try scannedKeys(.max, last) == nil ? order : nil
+    }
+
+    /// The first keys of a filter as far as they are known, and where to look for more.
+    private func begun(_ last: UInt64) -> (found: [Int64], position: ScanPosition) {
+        guard let page, page.lastChange == last else { return ([], ScanPosition()) }
+        return (page.keys, scan)
+    }
+
+    /// What a loop goes through that finds results of a filter as it goes, in the version that the
+    /// session stands at; nil where they are known, or found all at once.
+    func scanToWalk() throws(EngineError) -> ResultsScan? {
+        guard definition.isFiltered, session.transaction == nil else { return nil }
+        try session.check()
+        let last = session.lastChange(of: definition.watched)
+        if let frozen {
+            if try frozen.rows.withLock({ rows throws(EngineError) in rows != nil }) { return nil }
+        } else if try knownOrder(last) != nil {
+            return nil
+        }
+        let view = session.base
+        let base = try model { () throws(ModelError) -> QueryBase? in
+            try definition.isGone(in: view) ? nil : try definition.queryBase(in: view)
+        }
+        guard let base else { return nil }
+        let (found, position) = begun(last)
+        if found.isEmpty, frozen == nil { evaluations += 1 }
+        return ResultsScan(
+            results: self, view: view, base: base, lastChange: last, found: found,
+            position: position)
+    }
+
+    /// Keeps what a loop has found, where nothing has changed since it began.
+    func keep(_ scan: ResultsScan) throws(EngineError) {
+        let rows = ResultRows.keys(scan.found, isAscending: definition.isAscending)
+        if let frozen {
+            try frozen.rows.withLock { known throws(EngineError) in
+                if known == nil { known = rows }
+            }
+        } else if session.transaction == nil,
+            session.lastChange(of: definition.watched) == scan.lastChange
+        {
+            keep(rows, scan.lastChange)
+            page = nil
+        }
     }
 
     /// Whether a query has been counted since it changed last.

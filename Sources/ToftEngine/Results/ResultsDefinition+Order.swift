@@ -38,8 +38,34 @@ extension ResultsDefinition {
     /// Whether the objects that a query gives come in the order of their keys.
     var isAscending: Bool { query?.hasOrderings != true && base.isAscending }
 
-    /// The first objects of a class that a query gives, `count` or more unless these are all, where
-    /// they are found much faster than all; else nil.
+    /// Whether the results are found by a filter alone, so that some of them can be found without
+    /// those that follow.
+    var isFiltered: Bool { query?.hasOrderings == false }
+
+    /// The next results of a filter, in a pass over `base` that goes on behind `found`: `count` in
+    /// all or more, unless these are the last. Each time many more are looked for than before, and
+    /// all where that is nearly all of the class: so there are few passes, whatever is read.
+    func findMore(
+        _ found: inout [Int64], upTo count: Int, from position: inout ScanPosition,
+        in view: ModelView, of base: QueryBase
+    ) throws(EngineError) {
+        guard let query else { return }
+        found += try model { () throws(ModelError) in
+            var wanted = found.isEmpty ? count : max(count, 128, 16 * found.count)
+            let size =
+                switch base {
+                case .all: try view.count(try view.schema.classHandle(id: query.classID))
+                case .keys(let keys): keys.count
+                }
+            if size / 32 < wanted { wanted = .max }
+            return try query.keys(
+                next: wanted == .max ? .max : wanted - found.count, from: &position, in: view,
+                of: base)
+        }
+    }
+
+    /// The first objects of a class that a sorted query gives, `count` or more unless these are
+    /// all, where they are found much faster than all; else nil.
     func firstKeys(_ count: Int, in view: ModelView) throws(EngineError) -> [Int64]? {
         guard case .all(let id) = base, let query else { return nil }
         return try model { () throws(ModelError) -> [Int64]? in

@@ -55,6 +55,36 @@ final class Execution {
         return keys
     }
 
+    /// The keys of the next results of a query without orderings: `count` or more unless these are
+    /// the last, as each batch is looked at once and as a whole. An index is asked again for what
+    /// follows the first of them, so all the rest is found then.
+    func nextKeys(_ count: Int, from position: inout ScanPosition) throws(ModelError) -> [Int64] {
+        let (rows, steps) = try firstRows()
+        let filter = steps[0].filter
+        if case .keys(let keys) = rows, filter.isEmpty {
+            position.isAtEnd = true
+            return Array(keys[position.index...])
+        }
+        let wanted = tally.indexed != nil && !position.isAtStart ? .max : count
+        // Clusters may have been divided and put together since: rows may come by again.
+        let first = position.key
+        var found: [Int64] = []
+        while try forEachBatch(
+            rows, filter, from: &position, false, { _ in false },
+            { batch, passing in
+                var passingRows = passing.rows
+                while let row = passingRows.next() {
+                    let key = batch.keys[row]
+                    if key >= first { found.append(key) }
+                }
+                return found.count < wanted
+            })
+        {
+            try renew()
+        }
+        return found
+    }
+
     /// How many results there are.
     func count() throws(ModelError) -> Int {
         let (rows, filter) = try lastRows()
@@ -197,18 +227,10 @@ final class Execution {
         where isNeedless: (ClusterView) throws(StorageError) -> Bool = { _ in false },
         _ body: (RowBatch, Selection) throws(ModelError) -> Bool
     ) throws(ModelError) {
-        var next = Position()
+        var next = ScanPosition()
         while try forEachBatch(rows, filter, from: &next, keepsMemory, isNeedless, body) {
             try renew()
         }
-    }
-
-    /// Where the walk over a base goes on.
-    private struct Position {
-        /// Of the base `all`: the first key.
-        var key = Int64.min
-        /// Of keys: the index.
-        var index = 0
     }
 
     /// Goes on with memory that is not filled.
@@ -221,9 +243,10 @@ final class Execution {
         source = next
     }
 
-    /// The same from a position on, to the end or to where memory is filled: then it is true.
+    /// The same from a position on, to the end, to where `body` stops or to where memory is filled:
+    /// then it is true. The position is behind the last batch then.
     private func forEachBatch(
-        _ rows: QueryBase, _ filter: [BoundPredicate], from position: inout Position,
+        _ rows: QueryBase, _ filter: [BoundPredicate], from position: inout ScanPosition,
         _ keepsMemory: Bool, _ isNeedless: (ClusterView) throws(StorageError) -> Bool,
         _ body: (RowBatch, Selection) throws(ModelError) -> Bool
     ) throws(ModelError) -> Bool {
@@ -240,6 +263,7 @@ final class Execution {
             let zones = plan.zones
             let first = position.key
             var last = first
+            var isStopped = false
             do {
                 try reader.table.forEachCluster(from: first) { cluster throws(StorageError) in
                     if isInterrupted {
@@ -257,21 +281,23 @@ final class Execution {
                     do throws(ModelError) {
                         let rows = batch.rows
                         let passing = try predicate?.evaluate(batch, wanted: rows) ?? rows
-                        guard try body(batch, passing & rows) else { return false }
+                        isStopped = try !body(batch, passing & rows)
                     } catch {
                         failure = error
                         return false
                     }
-                    if !mayFill || !view.isFilled { return true }
+                    isFilled = mayFill && view.isFilled && !isStopped
+                    if !isStopped && !isFilled { return true }
                     last = batch.keys[batch.count &- 1]
-                    isFilled = last < .max
-                    return !isFilled
+                    return false
                 }
             } catch {
                 throw .storage(error)
             }
             if let failure { throw failure }
+            position.isAtEnd = !(isStopped || isFilled) || last == .max
             position.key = last &+ 1
+            return isFilled && !position.isAtEnd
         case .keys(let keys):
             var start = position.index
             while start < keys.count, !isFilled {
@@ -285,11 +311,13 @@ final class Execution {
                 if predicate != nil || plan.readsKeys { tally.rows &+= batch.count }
                 let present = batch.rows.subtracting(batch.absent)
                 let passing = try predicate?.evaluate(batch, wanted: present) ?? present
+                position.index = start
+                position.isAtEnd = start == keys.count
                 if try !body(batch, passing & present) { return false }
                 isFilled = mayFill && view.isFilled
             }
-            position.index = start
+            position.isAtEnd = start == keys.count
+            return isFilled && !position.isAtEnd
         }
-        return isFilled
     }
 }

@@ -1,0 +1,183 @@
+import Testing
+import ToftModel
+import ToftStorage
+import ToftTestKit
+@testable import ToftEngine
+
+/// What is looked at of results of which only some are asked for.
+///
+/// A pass gives all that it finds in a cluster at once. Where every tenth object is a result, ten
+/// times as many objects as were found is what it has looked at.
+@Suite struct PartialResultsTests {
+    /// People whose name is one of ten, all with person 0 as their boss; person 0 has as many dogs,
+    /// named likewise.
+    private func family(_ count: Int64) throws -> TestDatabase {
+        let database = try TestDatabase()
+        try database.write { () throws(EngineError) in
+            let boss = try database.property("boss")
+            let name = try database.property("name", of: "Dog")
+            let first = try database.addPerson(0, name: "n0", age: 0)
+            let dogs = try first.list(try database.property("dogs"))
+            for id in 0..<count {
+                if id > 0 {
+                    try database.addPerson(id, name: "n\(id % 10)", age: id)
+                        .set(boss, Value.link(first.ref))
+                }
+                let dog = try database.session.create(
+                    try database.dog, [(name, .string("n\(id % 10)"))])
+                try dogs.append(Value.link(dog.ref))
+            }
+        }
+        return database
+    }
+
+    /// All people, those that person 0 is the boss of, and person 0's dogs.
+    private func bases(_ database: TestDatabase) throws(EngineError) -> [Results] {
+        let first = try database.findPerson(0)
+        return [
+            try database.people(),
+            try first.linkingObjects(try database.property("reports")),
+            try first.list(try database.property("dogs")).results(),
+        ]
+    }
+
+    private func all(_ walk: KeyIterator) throws -> [Int64] {
+        var walk = walk
+        var keys: [Int64] = []
+        while let run = try walk.nextRun() { keys += run }
+        return keys
+    }
+
+    @Test func `A loop that ends at its first object looks at one cluster`() throws {
+        let database = try family(20_000)
+        for base in try bases(database) {
+            let found = try base.filter("name CONTAINS 'n3'")
+            var walk = try found.walk()
+            let first = try #require(try walk.nextRun())
+            #expect(!first.isEmpty && first.count < 100)
+            #expect(found.order == nil)
+            let second = try #require(try walk.nextRun())
+            #expect(second.count < 500)
+            #expect(found.order == nil)
+            // The rest. The results have what the loop has found.
+            let all = try first + second + self.all(walk)
+            #expect(all.count == 2_000)
+            #expect(try found.keys() == all)
+            #expect(found.evaluations == 1)
+        }
+    }
+
+    @Test func `The first elements of a class, a list and of backlinks are found alone`() throws {
+        let database = try family(20_000)
+        for base in try bases(database) {
+            let all = try base.filter("name CONTAINS 'n3'").keys()
+            let found = try base.filter("name CONTAINS 'n3'")
+            #expect(try !found.isEmpty)
+            #expect(try found.key(at: 0) == all[0])
+            #expect(try found.key(at: 60) == all[60])
+            #expect(found.order == nil)
+            // All are found by the same pass.
+            #expect(try found.keys() == all)
+            #expect(found.evaluations == 1)
+            #expect(
+                code { () throws(EngineError) in _ = try found.key(at: 2_000) } == .indexOutOfRange)
+        }
+    }
+
+    @Test func `The first elements follow what changes`() throws {
+        let database = try family(5_000)
+        for base in try bases(database) {
+            let found = try base.filter("name CONTAINS 'n3'")
+            let key = try found.key(at: 0)
+            #expect(found.order == nil)
+            try database.write { () throws(EngineError) in try found.object(at: 0).delete() }
+            #expect(try found.key(at: 0) > key)
+            #expect(try found.keys() == base.filter("name == 'n3'").keys())
+        }
+    }
+
+    @Test func `A loop over frozen results looks at as much as it gives`() throws {
+        let database = try family(20_000)
+        let frozen = try database.session.frozen()
+        let found = try database.people().filter("name CONTAINS 'n3'").resolved(in: frozen)
+        var walk = try found.walk()
+        #expect(try #require(try walk.nextRun()).count < 100)
+        #expect(found.evaluations == 0)
+        #expect(try all(found.walk()).count == 2_000)
+        // The whole loop has left them to the results.
+        #expect(try found.count == 2_000)
+        #expect(found.evaluations == 0)
+    }
+
+    @Test func `A loop keeps nothing for the results where something has changed`() throws {
+        let database = try family(5_000)
+        let found = try database.people().filter("name CONTAINS 'n3'")
+        var walk = try found.walk()
+        var keys = try #require(try walk.nextRun())
+        try database.write { () throws(EngineError) in
+            try database.setName("x", of: database.findPerson(4_993))
+        }
+        keys += try all(walk)
+        #expect(keys.count == 500)
+        #expect(try found.count == 499)
+        #expect(try found.keys().count == 499)
+    }
+
+    @Test func `A copy of a walk goes its own way`() throws {
+        let database = try family(5_000)
+        var walk = try database.people().filter("name CONTAINS 'n3'").walk()
+        _ = try walk.nextRun()
+        let copy = walk
+        let rest = try all(walk)
+        #expect(rest.count > 400)
+        #expect(try all(copy) == rest)
+    }
+
+    @Test func `Random walks give what there was when they began, whatever is written`() throws {
+        var seed = Seed.random()
+        print("random walks:", seed)
+        let database = try family(3_000)
+        let queries = [
+            "name == 'n3'", "age > 2900", "age < 40 OR name ENDSWITH '7'", "boss.age == 0",
+            "reports.@count == 0 AND name != 'n1'", "age >= 0", "name == 'none'", "age == 77",
+        ]
+        for round in 0..<60 {
+            let bases = try bases(database)
+            let index = seed.below(3)
+            let base = bases[index]
+            let query = index == 2 ? "name != 'n\(seed.below(10))'" : seed.pick(queries)!
+            let expected = try base.filter(query).keys()
+            let found = try base.filter(query)
+            if seed.chance(40), !expected.isEmpty {
+                let place = seed.below(seed.chance(50) ? 3 : expected.count)
+                if place < expected.count {
+                    #expect(try found.key(at: place) == expected[place], "\(query), \(seed)")
+                }
+            }
+            var walk = try found.walk()
+            var keys: [Int64] = []
+            while let run = try walk.nextRun() {
+                keys += run
+                guard seed.chance(60) else { continue }
+                try database.write { () throws(EngineError) in
+                    for _ in 0..<3 {
+                        let people = try database.people()
+                        let place = 1 + seed.below(try people.count - 1)
+                        let person = try people.object(at: place)
+                        switch seed.below(3) {
+                        case 0: try person.delete()
+                        case 1: try database.setName("n\(seed.below(10))", of: person)
+                        default:
+                            try database.addPerson(
+                                Int64(10_000 + round * 1_000 + seed.below(1_000_000) * 100_000),
+                                name: "n3", age: 5)
+                        }
+                    }
+                }
+            }
+            #expect(keys == expected, "\(query), round \(round), \(seed)")
+            #expect(try found.keys() == base.filter(query).keys(), "\(query), \(seed)")
+        }
+        try database.expectSound()
+    }
+}
