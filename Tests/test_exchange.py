@@ -7,8 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TOFTDB = os.environ.get("TOFTDB", str(ROOT / ".build/debug/toftdb"))
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python")}
-NAMES = ("Item", "Part")
+PYTHON = ROOT / "bindings/python"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PYTHON), str(PYTHON / "tests")])}
+NAMES = ("Thing", "Part")
 FORMS = {"json_lines": [], "csv": ["--csv"]}
 
 
@@ -56,5 +57,5 @@ def test_objects_go_from_python_to_the_terminal_and_back_as_they_are(tmp_path: P
     counts = in_python(copy, tmp_path / "terminal", "read").splitlines()
     assert counts == [f"{how} {name} 2" for how in FORMS for name in NAMES]
     again = exported(copy, tmp_path / "last")
-    items = {file: text for file, text in expected.items() if file.startswith("Item")}
-    assert items.items() <= again.items()
+    things = {file: text for file, text in expected.items() if file.startswith("Thing")}
+    assert things.items() <= again.items()

@@ -15,19 +15,28 @@ public func toft_realm_objects(
     }
 }
 
+/// Gives a handle of what `make` makes of results.
+private func derive(
+    from results: OpaquePointer?, _ out_results: UnsafeMutablePointer<OpaquePointer?>?,
+    _ make: (Results) throws(EngineError) -> Results
+) -> toft_status {
+    entry(results) { () throws(EngineError) in
+        let results = try ResolvedHandle(results: results)
+        let out = try Argument.out(out_results, "out_results")
+        out.pointee = try results.handle(try make(results.results))
+    }
+}
+
 @c @implementation
 public func toft_results_filter(
     _ results: OpaquePointer?, _ query: toft_string, _ arguments: UnsafePointer<toft_value>?,
     _ argument_count: Int,
     _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry(results) { () throws(EngineError) in
-        let results = try ResolvedHandle(results: results)
-        let out = try Argument.out(out_results, "out_results")
+    derive(from: results, out_results) { results throws(EngineError) in
         let query = try Argument.text(query, "query")
-        out.pointee = try results.handle(
-            try results.results.filter(
-                query, arguments: try Argument.arguments(arguments, argument_count)))
+        return try results.filter(
+            query, arguments: try Argument.arguments(arguments, argument_count))
     }
 }
 
@@ -36,13 +45,10 @@ public func toft_results_filter_prepared(
     _ results: OpaquePointer?, _ query: OpaquePointer?, _ arguments: UnsafePointer<toft_value>?,
     _ argument_count: Int, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry(results) { () throws(EngineError) in
-        let results = try ResolvedHandle(results: results)
+    derive(from: results, out_results) { results throws(EngineError) in
         let query = try QueryBox.query(of: query)
-        let out = try Argument.out(out_results, "out_results")
-        out.pointee = try results.handle(
-            try results.results.filter(
-                query, arguments: try Argument.arguments(arguments, argument_count)))
+        return try results.filter(
+            query, arguments: try Argument.arguments(arguments, argument_count))
     }
 }
 
@@ -51,9 +57,7 @@ public func toft_results_sort(
     _ results: OpaquePointer?, _ criteria: UnsafePointer<toft_sort>?, _ count: Int,
     _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry(results) { () throws(EngineError) in
-        let results = try ResolvedHandle(results: results)
-        let out = try Argument.out(out_results, "out_results")
+    derive(from: results, out_results) { results throws(EngineError) in
         var keys: [(path: String, isAscending: Bool)] = []
         for criterion in try Argument.someOf(criteria, count, "criteria") {
             let descending = UInt32(TOFT_SORT_DESCENDING)
@@ -65,7 +69,7 @@ public func toft_results_sort(
                     criterion.flags & descending == 0
                 ))
         }
-        out.pointee = try results.handle(try results.results.sorted(by: keys))
+        return try results.sorted(by: keys)
     }
 }
 
@@ -74,14 +78,12 @@ public func toft_results_distinct(
     _ results: OpaquePointer?, _ key_paths: UnsafePointer<toft_string>?, _ count: Int,
     _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry(results) { () throws(EngineError) in
-        let results = try ResolvedHandle(results: results)
-        let out = try Argument.out(out_results, "out_results")
+    derive(from: results, out_results) { results throws(EngineError) in
         var paths: [String] = []
         for path in try Argument.someOf(key_paths, count, "key_paths") {
             paths.append(try Argument.text(path, "key_paths"))
         }
-        out.pointee = try results.handle(try results.results.distinct(by: paths))
+        return try results.distinct(by: paths)
     }
 }
 
@@ -89,10 +91,8 @@ public func toft_results_distinct(
 public func toft_results_limit(
     _ results: OpaquePointer?, _ limit: UInt64, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry(results) { () throws(EngineError) in
-        let results = try ResolvedHandle(results: results)
-        let out = try Argument.out(out_results, "out_results")
-        out.pointee = try results.handle(try results.results.limited(to: Argument.index(limit)))
+    derive(from: results, out_results) { results throws(EngineError) in
+        try results.limited(to: Argument.index(limit))
     }
 }
 
@@ -101,10 +101,8 @@ public func toft_results_offset(
     _ results: OpaquePointer?, _ offset: UInt64,
     _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry(results) { () throws(EngineError) in
-        let results = try ResolvedHandle(results: results)
-        let out = try Argument.out(out_results, "out_results")
-        out.pointee = try results.handle(try results.results.offset(by: Argument.index(offset)))
+    derive(from: results, out_results) { results throws(EngineError) in
+        try results.offset(by: Argument.index(offset))
     }
 }
 
@@ -112,10 +110,8 @@ public func toft_results_offset(
 public func toft_results_snapshot(
     _ results: OpaquePointer?, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
-    entry(results) { () throws(EngineError) in
-        let results = try ResolvedHandle(results: results)
-        let out = try Argument.out(out_results, "out_results")
-        out.pointee = try results.handle(try results.results.snapshot())
+    derive(from: results, out_results) { results throws(EngineError) in
+        try results.snapshot()
     }
 }
 

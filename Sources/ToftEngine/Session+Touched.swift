@@ -78,15 +78,13 @@ private struct TouchedKeys {
 
     mutating func add(_ effect: Effect) {
         guard effect.tree == owner.table, !isTooMany else { return }
-        switch effect.kind {
-        case .rowInsert, .rowErase: add(effect.key, count: 1)
-        case .rowsInserted, .rowsErased: add(effect.key, count: effect.count)
-        case .cellSet, .cellTouched, .listInsert, .listSet, .listErase, .listMove, .listSwap,
-            .listClear:
+        switch RowChange(effect) {
+        case .inserted, .erased: add(effect.key, count: effect.count)
+        case .set, .touched, .edited:
             if watched.properties.contains(PropertyRef(effect, of: owner)) {
                 add(effect.key, count: 1)
             }
-        case .treePut, .treeDelete, .treeCreate, .treeDrop, .columnAdd, .columnRemove: break
+        case nil: break
         }
     }
 

@@ -53,15 +53,13 @@ struct VersionChanges {
             owner = schema.classes.first { $0.table == effect.tree }
         }
         guard let owner else { return }
-        switch effect.kind {
-        case .rowInsert, .rowsInserted: classes.insert(owner.id)
-        case .rowErase, .rowsErased:
+        switch RowChange(effect) {
+        case .inserted: classes.insert(owner.id)
+        case .erased:
             classes.insert(owner.id)
             deletions.insert(owner.id)
-        case .cellSet, .cellTouched, .listInsert, .listSet, .listErase, .listMove, .listSwap,
-            .listClear:
-            properties.insert(PropertyRef(effect, of: owner))
-        case .treePut, .treeDelete, .treeCreate, .treeDrop, .columnAdd, .columnRemove: break
+        case .set, .touched, .edited: properties.insert(PropertyRef(effect, of: owner))
+        case nil: break
         }
     }
 
@@ -75,12 +73,5 @@ struct VersionChanges {
             deletions.insert(owner.id)
             for property in owner.properties { properties.insert(PropertyRef(property)) }
         }
-    }
-}
-
-extension PropertyRef {
-    /// The property that an effect set or changed.
-    init(_ effect: Effect, of owner: ClassHandle) {
-        self.init(classID: owner.id, property: DictionaryColumns.property(of: effect.column))
     }
 }

@@ -115,23 +115,21 @@ private struct ChangeCollector {
 
     mutating func add(_ effect: Effect) {
         guard let index = indexOfTable[effect.tree] else { return }
-        switch effect.kind {
-        case .rowInsert, .rowsInserted: classes[index].inserted.add(effect.key, count: effect.count)
-        case .rowErase, .rowsErased: classes[index].erased.add(effect.key, count: effect.count)
-        case .cellSet: _ = touch(index, effect)
-        case .cellTouched:
-            guard let list = touch(index, effect) else { return }
-            if interest.lists.contains(list) { opaqueLists.insert(list) }
-        case .listInsert: edit(index, effect, .insert(effect.index))
-        case .listSet: edit(index, effect, .set(effect.index))
-        case .listErase: edit(index, effect, .erase(effect.index))
-        case .listMove: edit(index, effect, .move(effect.index, effect.otherIndex))
-        case .listSwap: edit(index, effect, .swap(effect.index, effect.otherIndex))
-        case .listClear: edit(index, effect, .clear)
-        case .treePut, .treeDelete, .treeCreate, .treeDrop, .columnAdd, .columnRemove: break
+        switch RowChange(effect) {
+        case .inserted: classes[index].inserted.add(effect.key, count: effect.count)
+        case .erased: classes[index].erased.add(effect.key, count: effect.count)
+        case .set: _ = touch(index, effect)
+        case .touched:
+            guard let list = touch(index, effect), interest.lists.contains(list) else { return }
+            opaqueLists.insert(list)
+        case .edited(let edit):
+            guard let list = touch(index, effect), interest.lists.contains(list) else { return }
+            listEdits[list, default: []].append(edit)
+        case nil: break
         }
     }
 
+    /// Returns the list that the effect's cell may be; nil for a column that nobody sees.
     private mutating func touch(_ index: Int, _ effect: Effect) -> CollectionRef? {
         guard classes[index].visible.contains(effect.column) else { return nil }
         classes[index].modified.add(effect.key, count: 1)
@@ -144,11 +142,6 @@ private struct ChangeCollector {
             properties[object, default: []].insert(effect.column)
         }
         return CollectionRef(owner: object, property: effect.column)
-    }
-
-    private mutating func edit(_ index: Int, _ effect: Effect, _ edit: ListEdit) {
-        guard let list = touch(index, effect), interest.lists.contains(list) else { return }
-        listEdits[list, default: []].append(edit)
     }
 
     /// The net effect for the properties asked for.

@@ -6,6 +6,7 @@ struct SchemaBuilder {
     let writing: WriteTransaction
     private(set) var schema: StoredSchema
     private var changedClasses: Set<ClassID> = []
+    private var droppedClasses: [ClassID] = []
     let calls: SchemaCalls
     /// Objects whose entries or defaults were made, and those that need some.
     private var done = 0
@@ -101,12 +102,11 @@ struct SchemaBuilder {
         changedClasses.insert(id)
     }
 
-    private func dropClass(_ id: ClassID, _ trees: [TreeID]) throws(ModelError) {
+    private mutating func dropClass(_ id: ClassID, _ trees: [TreeID]) throws(ModelError) {
         for tree in trees {
             try stored { () throws(StorageError) in try writing.dropTree(tree) }
         }
-        try delete(SchemaEncoding.classKey(id))
-        try delete(SchemaEncoding.counterKey(id))
+        droppedClasses.append(id)
     }
 
     private mutating func addColumn(_ id: ClassID, _ property: PropertyID) throws(ModelError) {
@@ -317,20 +317,26 @@ struct SchemaBuilder {
 
     // MARK: Records
 
+    /// Writes what has changed to the schema's tree and to its copy, which gets all classes where
+    /// it is of an earlier generation.
     private mutating func writeRecords() throws(ModelError) {
         let copied = try SchemaTree.generation(in: writing.view, of: SchemaTree.copy)
         let changed = schema.classes.filter { changedClasses.contains($0.id) }
         let behind = copied == schema.generation ? changed : schema.classes
         schema.generation += 1
-        try write(changed, to: SchemaTree.id)
-        try write(behind, to: SchemaTree.copy)
+        try update(SchemaTree.id, with: changed)
+        try update(SchemaTree.copy, with: behind)
     }
 
-    private func write(_ classes: [StoredClass], to tree: TreeID) throws(ModelError) {
+    private func update(_ tree: TreeID, with classes: [StoredClass]) throws(ModelError) {
         try stored { () throws(StorageError) in try writing.ensureSystemTree(tree) }
         try write(schema.encodedHeader(), under: SchemaEncoding.headerKey, to: tree)
         for owner in classes {
             try write(owner.encoded(), under: SchemaEncoding.classKey(owner.id), to: tree)
+        }
+        for id in droppedClasses {
+            try delete(SchemaEncoding.classKey(id), from: tree)
+            try delete(SchemaEncoding.counterKey(id), from: tree)
         }
     }
 
@@ -344,13 +350,10 @@ struct SchemaBuilder {
         }
     }
 
-    private func delete(_ key: [UInt8]) throws(ModelError) {
+    private func delete(_ key: [UInt8], from tree: TreeID) throws(ModelError) {
         try stored { () throws(StorageError) in
-            try key.withBytes { key throws(StorageError) in
-                for tree in [SchemaTree.id, SchemaTree.copy] {
-                    try writing.ensureSystemTree(tree)
-                    _ = try writing.treeDelete(tree, key, derived: true)
-                }
+            _ = try key.withBytes { key throws(StorageError) in
+                try writing.treeDelete(tree, key, derived: true)
             }
         }
     }

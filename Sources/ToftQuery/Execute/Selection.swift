@@ -35,10 +35,6 @@ struct Selection: Equatable, Sendable {
     /// The 64 rows from `64 * index` on.
     func word(_ index: Int) -> UInt64 { words[index] }
 
-    mutating func setWord(_ index: Int, _ word: UInt64) {
-        words[index] = word
-    }
-
     var isEmpty: Bool { (words[0] | words[1] | words[2] | words[3]) == 0 }
 
     var count: Int {

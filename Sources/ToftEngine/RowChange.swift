@@ -1,0 +1,41 @@
+internal import ToftModel
+internal import ToftStorage
+
+/// What an effect of a commit or of a transaction did to the rows of its table: the one place that
+/// tells the kinds of effects apart for those who ask what has changed.
+enum RowChange {
+    /// The effect's `count` rows from its `key` on came.
+    case inserted
+    /// They went.
+    case erased
+    /// The cell was set.
+    case set
+    /// The cell was set, or its list changed in a way that is not told.
+    case touched
+    /// The list of the cell was edited.
+    case edited(ListEdit)
+
+    /// Nil where no row changed: of trees and columns.
+    init?(_ effect: Effect) {
+        switch effect.kind {
+        case .rowInsert, .rowsInserted: self = .inserted
+        case .rowErase, .rowsErased: self = .erased
+        case .cellSet: self = .set
+        case .cellTouched: self = .touched
+        case .listInsert: self = .edited(.insert(effect.index))
+        case .listSet: self = .edited(.set(effect.index))
+        case .listErase: self = .edited(.erase(effect.index))
+        case .listMove: self = .edited(.move(effect.index, effect.otherIndex))
+        case .listSwap: self = .edited(.swap(effect.index, effect.otherIndex))
+        case .listClear: self = .edited(.clear)
+        case .treePut, .treeDelete, .treeCreate, .treeDrop, .columnAdd, .columnRemove: return nil
+        }
+    }
+}
+
+extension PropertyRef {
+    /// The property that an effect set or changed.
+    init(_ effect: Effect, of owner: ClassHandle) {
+        self.init(classID: owner.id, property: DictionaryColumns.property(of: effect.column))
+    }
+}
