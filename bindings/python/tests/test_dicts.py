@@ -6,8 +6,8 @@ import copy
 import json
 import pickle
 import random
-import threading
 from collections.abc import Iterator, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from enum import IntEnum
@@ -320,18 +320,8 @@ def test_a_dictionary_is_of_its_object_its_thread_and_a_transaction(realm: toft.
         page.scores["b"] = 1
     with pytest.raises(toft.NotInTransactionError):
         page.scores.clear()
-    failures: list[BaseException] = []
-
-    def elsewhere() -> None:
-        try:
-            page.scores.copy()
-        except toft.Error as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=elsewhere)
-    thread.start()
-    thread.join()
-    assert isinstance(failures[0], toft.WrongThreadError)
+    with ThreadPoolExecutor(1) as elsewhere, pytest.raises(toft.WrongThreadError):
+        elsewhere.submit(page.scores.copy).result()
     with realm.write():
         realm.delete(realm.object(Page, 2))
         for step in (

@@ -6,8 +6,8 @@ import copy
 import json
 import pickle
 import random
-import threading
 from collections.abc import Iterator, MutableSet
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from enum import Enum
@@ -314,18 +314,8 @@ def test_a_set_is_of_its_object_its_thread_and_a_transaction(realm: toft.Realm) 
         page.words.add("b")
     with pytest.raises(toft.NotInTransactionError):
         page.words.clear()
-    failures: list[BaseException] = []
-
-    def elsewhere() -> None:
-        try:
-            page.words.copy()
-        except toft.Error as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=elsewhere)
-    thread.start()
-    thread.join()
-    assert isinstance(failures[0], toft.WrongThreadError)
+    with ThreadPoolExecutor(1) as elsewhere, pytest.raises(toft.WrongThreadError):
+        elsewhere.submit(page.words.copy).result()
     with realm.write():
         realm.delete(realm.object(Page, 2))
         for step in (len, list, lambda s: 5 in s, lambda s: s.add("x"), lambda s: s.discard(5)):

@@ -52,10 +52,7 @@ class List(Elements[T], MutableSequence[T]):
         return cast(T, value)
 
     def __iter__(self) -> Iterator[T]:
-        """Goes by index, like Python's own lists:
-
-        what is changed ahead of the loop is seen by it.
-        """
+        """Goes by index, like Python's own lists: it sees what is changed ahead of it."""
         read = self._reader()
         index, capacity = 0, FIRST_READ
         while items := read(index, capacity):
