@@ -192,11 +192,11 @@ EDITS = [
     Edit(
         "Sources/ToftEngine/Session+Touched.swift",
         """\
-        case .rowInsert, .rowErase: add(effect.key, count: 1)
+        case .inserted, .erased: add(effect.key, count: effect.count)
 """,
         """\
-        case .rowErase where Mutant.isOn(.erasedRowFollowed): break
-        case .rowInsert, .rowErase: add(effect.key, count: 1)
+        case .erased where Mutant.isOn(.erasedRowFollowed): break
+        case .inserted, .erased: add(effect.key, count: effect.count)
 """,
     ),
     Edit(
