@@ -448,7 +448,7 @@ enum CallFaultTrials {
                     && (errno == fault.error || fault.part != fault_whole)
             case .diskFull: fault.error == ENOSPC || fault.error == EDQUOT
             case .permissionDenied: fault.error == EACCES
-            case .readOnly: fault.error == EROFS
+            case .readOnlyFileSystem: fault.error == EROFS
             case .addressSpaceExhausted: fault.error == ENOMEM
             case .unsupportedFileSystem: fault.error == ENOLCK
             case .corrupt: fault.part == fault_nothing

@@ -117,16 +117,22 @@ def test_what_an_observer_of_the_realm_raises_comes_once_the_disk_has_written(
     def fail(changes: toft.Changes) -> None:
         raise ZeroDivisionError("in a callback")
 
+    looked = asyncio.Event()
+
     async def failing() -> None:
-        with pytest.raises(ZeroDivisionError):
-            async with realm.write():
-                realm.create(Dog, name="mine")
-        assert realm.info.deferred_size == 0
+        try:
+            with pytest.raises(ZeroDivisionError):
+                async with realm.write():
+                    realm.create(Dog, name="mine")
+            assert realm.info.deferred_size == 0
+        finally:
+            looked.set()
 
     async def another() -> None:
         async with realm.write():
             observation.stop()
             realm.create(Dog, name="another's")
+            await looked.wait()  # its own commit is deferred at first
 
     async def program() -> None:
         await asyncio.gather(failing(), another())
