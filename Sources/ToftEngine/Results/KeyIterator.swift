@@ -9,7 +9,8 @@ package struct KeyIterator {
         case keys([Int64])
         /// A class in a version, from this key on.
         case objects(ModelView, ClassHandle, from: Int64)
-        case filter(ResultsScan)
+        // Elsewhere, so that an iterator stays small: a loop over objects copies it.
+        indirect case filter(ResultsScan)
     }
 
     private var source: Source
