@@ -124,22 +124,26 @@ package final class Database: Sendable {
     func noting(_ calls: SchemaCalls) -> SchemaCalls {
         var noting = calls
         if let progress = calls.progress {
-            noting.progress = { done, total in
-                let thread = ThreadToken.current
-                self.noteWriteBegun(by: thread, isHandler: true)
-                defer { self.noteWriteEnded(by: thread) }
-                progress(done, total)
-            }
+            noting.progress = { done, total in self.inHandler { progress(done, total) } }
         }
         if let defaults = calls.defaults {
             noting.defaults = { className, property, use throws(ModelError) in
-                let thread = ThreadToken.current
-                self.noteWriteBegun(by: thread, isHandler: true)
-                defer { self.noteWriteEnded(by: thread) }
-                return try defaults(className, property, use)
+                try self.inHandler { () throws(ModelError) in
+                    try defaults(className, property, use)
+                }
             }
         }
         return noting
+    }
+
+    /// Calls a handler of a write transaction on the calling thread.
+    private func inHandler<Result, Failure: Error>(_ handler: () throws(Failure) -> Result)
+        throws(Failure) -> Result
+    {
+        let thread = ThreadToken.current
+        noteWriteBegun(by: thread, isHandler: true)
+        defer { noteWriteEnded(by: thread) }
+        return try handler()
     }
 
     /// Takes the buffer of a transaction that has ended back.
