@@ -147,11 +147,7 @@ package final class Results {
     /// The same of a filter: the pass that found the keys so far goes on.
     private func scannedKeys(_ count: Int, _ last: UInt64) throws(EngineError) -> [Int64]? {
         var (found, position) = begun(last)
-        let base = try model { () throws(ModelError) -> QueryBase? in
-            try definition.isGone(in: session.view)
-                ? nil : try definition.queryBase(in: session.view)
-        }
-        guard let base else {
+        guard let base = try scanBase(in: session.view) else {
             page = nil
             return nil
         }
@@ -167,6 +163,13 @@ package final class Results {
         }
         (page, scan) = ((found, last), position)
         return found
+    }
+
+    /// What a filter looks at; nil where that is gone.
+    private func scanBase(in view: ModelView) throws(EngineError) -> QueryBase? {
+        try model { () throws(ModelError) in
+            try definition.isGone(in: view) ? nil : try definition.queryBase(in: view)
+        }
     }
 
     /// All results of a filter of which the first are known: the pass that found them goes on. Nil
@@ -194,10 +197,7 @@ package final class Results {
             return nil
         }
         let view = session.base
-        let base = try model { () throws(ModelError) -> QueryBase? in
-            try definition.isGone(in: view) ? nil : try definition.queryBase(in: view)
-        }
-        guard let base else { return nil }
+        guard let base = try scanBase(in: view) else { return nil }
         let (found, position) = begun(last)
         if found.isEmpty, frozen == nil { evaluations += 1 }
         return ResultsScan(
