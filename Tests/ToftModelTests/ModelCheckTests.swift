@@ -178,4 +178,53 @@ import ToftStorage
         #expect(try database.store.check().problems == [])
         #expect(try database.read { ModelCheck.run($0) } != [], "\(damage)")
     }
+
+    /// Each link that a backlink counts becomes an element of results: a damaged count must not
+    /// fill the memory.
+    @Test(arguments: ["parent", "others", "any", "anys"])
+    func `A backlink cannot count more links than its source holds`(name: String) throws {
+        let database = try ModelDatabase(
+            ClassSchema(
+                "Note",
+                [
+                    .link("parent", to: "Note"), .links("others", to: "Note"),
+                    PropertySchema("any", .mixed, isOptional: true),
+                    PropertySchema("anys", .mixed, collection: .list, isOptional: true),
+                ]))
+        let owner = try database.handle("Note")
+        let property = try owner.property(named: name)
+        let trusted = ModelView.linksTakenOnTrust
+        let link = Value.link(ObjectRef(classID: owner.id, key: 0))
+        let held = name == "parent" ? 1 : trusted + 1
+        try database.write { transaction throws in
+            try transaction.create("Note")
+            try transaction.create("Note")
+            switch name {
+            case "parent": try transaction.set(1, "Note", name, link)
+            case "any":
+                try transaction.set(1, "Note", name, .list(Array(repeating: link, count: held)))
+            default: for _ in 0..<held { try transaction.append(1, "Note", name, link) }
+            }
+        }
+        func backlinks() throws -> Int {
+            try database.read { view throws in
+                try view.backlinks(to: 0, of: owner.id, through: property).count
+            }
+        }
+        #expect(try backlinks() == held)
+        for (count, isRefused) in [(trusted, false), (trusted + 1, held == 1), (trusted + 2, true)]
+        {
+            let writing = try database.store.beginWrite()
+            try Self.change(property.backlinkTree, in: writing) { _, value in
+                value = [UInt8(count), 0, 0, 0]
+                return true
+            }
+            _ = try writing.commit()
+            if isRefused {
+                #expect(throws: ModelError.self) { _ = try backlinks() }
+            } else {
+                #expect(try backlinks() == count)
+            }
+        }
+    }
 }

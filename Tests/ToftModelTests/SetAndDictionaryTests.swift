@@ -247,7 +247,7 @@ import ToftTestKit
             #expect(
                 message { try transaction.dictionarySet(key, map, "$a", .int(1)) }
                     == "A key of dictionary 'Maps.int' begins with '$'.")
-            try [UInt8(0xFF)].withUnsafeBytes { bytes in
+            [UInt8(0xFF)].withUnsafeBytes { bytes in
                 #expect(
                     message { try transaction.dictionarySet(key, map, bytes, .int(1)) }
                         .contains("not valid UTF-8"))

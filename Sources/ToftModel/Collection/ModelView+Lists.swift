@@ -76,6 +76,20 @@ extension ModelView {
             ? try list(key, property).mixedTargets()
             : Set(try MixedValue.links(in: try cell(key, property)))
     }
+
+    /// How many links a mixed property, or a collection of mixed values, holds.
+    func mixedLinks(of key: Int64, _ property: PropertyHandle) throws(ModelError) -> Int {
+        guard property.isCollection else {
+            return try MixedValue.links(in: try cell(key, property)).count
+        }
+        let list = try list(key, property)
+        var links = 0
+        for index in 0..<list.count {
+            let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
+            links += try MixedValue.links(in: cell).count
+        }
+        return links
+    }
 }
 
 extension ListView {

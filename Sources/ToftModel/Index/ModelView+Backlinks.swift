@@ -14,8 +14,33 @@ extension ModelView {
             try tree.forEachEntry(withPrefix: prefix.bytes) { key, value throws(ModelError) in
                 let entry = try BacklinkEntry(
                     key: key, behind: prefix.count, value: value, property)
+                if entry.links > ModelView.linksTakenOnTrust {
+                    try requireElements(entry.links, of: entry.source, property)
+                }
                 return try body(entry.source, entry.links)
             }
+        }
+    }
+
+    /// Links of one source that become as many elements of results without a look at the source:
+    /// few bytes of a damaged file would fill the memory.
+    static let linksTakenOnTrust = 64
+
+    /// Throws unless `source` holds at least as many links through `property`. O(log objects), for
+    /// mixed values O(their elements).
+    private func requireElements(_ links: Int, of source: Int64, _ property: PropertyHandle)
+        throws(ModelError)
+    {
+        let held: Int
+        if property.type == .mixed {
+            held = try mixedLinks(of: source, property)
+        } else {
+            held = property.isCollection ? try listCount(source, property) : 1
+        }
+        guard links <= held else {
+            throw .inconsistent(
+                "a backlink of '\(property.className).\(property.name)' counts \(links) links of "
+                    + "the object \(source), which holds \(held)")
         }
     }
 
