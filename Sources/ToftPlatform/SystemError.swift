@@ -23,6 +23,9 @@ package enum SystemError: Error, Sendable, Equatable {
     /// Locks and shared memory do not hold on this file system, and the caller did not insist.
     case unsupportedFileSystem(path: String, name: String)
 
+    /// The errno of a name, or a path, that is too long.
+    package static var nameTooLong: Int32 { ENAMETOOLONG }
+
     /// The error for a failed call.
     static func failed(_ operation: String, path: String, errno code: Int32) -> SystemError {
         switch code {

@@ -21,6 +21,12 @@ extension BoundQuery {
         return try execution(in: view, of: base, for: .results).nextKeys(count, from: &position)
     }
 
+    /// The key of the last result of a query without orderings, found without those before it.
+    package func lastKey(in view: ModelView, of base: QueryBase) throws(ModelError) -> Int64? {
+        if let keys = try keysInIndex(of: view, base) { return keys.last }
+        return try execution(in: view, of: base, for: .results).lastKey()
+    }
+
     /// The first `count` keys of sorted results, or more, found in one pass that sorts few. Nil
     /// where all are found as fast, or nearly: where a SORT is not the end of the query, its first
     /// key is no property of the objects themselves, or a costly test comes before it.

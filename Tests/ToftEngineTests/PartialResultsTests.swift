@@ -84,6 +84,56 @@ import ToftTestKit
         }
     }
 
+    @Test func `The last element of a class, a list and of backlinks is found alone`() throws {
+        let database = try family(20_000)
+        for base in try bases(database) {
+            let all = try base.filter("name CONTAINS 'n3'").keys()
+            let found = try base.filter("name CONTAINS 'n3'")
+            #expect(try found.lastKeyWithoutOrder() == all.last)
+            #expect(try found.lastKeyWithoutOrder() == all.last)
+            #expect(found.evaluations == 1)
+            // By its index, when they have been counted.
+            let counted = try base.filter("name CONTAINS 'n3'")
+            #expect(try counted.key(at: 0) == all[0])
+            #expect(try counted.key(at: counted.count - 1) == all.last)
+            #expect(counted.order == nil)
+            #expect(try counted.key(at: 1_998) == all[1_998])
+            #expect(try counted.keys() == all)
+            #expect(try counted.lastKeyWithoutOrder() == nil, "they are known")
+            let none = try base.filter("name == 'x'")
+            #expect(try none.lastKeyWithoutOrder() == nil)
+            #expect(try none.count == 0)
+            #expect(none.evaluations == 1)
+        }
+    }
+
+    /// 4,096 objects are looked at first, then 65,536.
+    @Test func `The last element is found wherever it lies`() throws {
+        let places = [1, 4_095, 4_096, 4_097, 69_632]
+        let database = try TestDatabase()
+        try database.write { () throws(EngineError) in
+            for id in 0..<70_000 as Range<Int64> {
+                let place = Int(70_000 - id)
+                let name = places.contains(place) ? "place \(place)" : "n"
+                try database.addPerson(id, name: name, age: id % 9)
+            }
+        }
+        for place in places {
+            let found = try database.people().filter("name == 'place \(place)'")
+            #expect(try found.lastKeyWithoutOrder() == found.keys()[0], "\(place)")
+        }
+        let named = try database.people().filter("name == 'place 4097'")
+        let aged = try database.people().filter("age == 8")
+        try database.write { () throws(EngineError) in
+            let last = try aged.lastKeyWithoutOrder()
+            try aged.object(at: aged.count - 1).delete()
+            #expect(try aged.lastKeyWithoutOrder() == last.map { $0 - 9 })
+            try database.setName("gone", of: named.object(at: 0))
+            #expect(try named.lastKeyWithoutOrder() == nil)
+        }
+        try database.expectSound()
+    }
+
     @Test func `The first elements follow what changes`() throws {
         let database = try family(5_000)
         for base in try bases(database) {
@@ -153,6 +203,10 @@ import ToftTestKit
                 if place < expected.count {
                     #expect(try found.key(at: place) == expected[place], "\(query), \(seed)")
                 }
+            }
+            if seed.chance(40) {
+                let last = try base.filter(query)
+                #expect(try last.lastKeyWithoutOrder() == expected.last, "\(query), \(seed)")
             }
             var walk = try found.walk()
             var keys: [Int64] = []

@@ -24,6 +24,12 @@ import Testing
             let none = realm.objects(Person.self).filter("name == 'x'")
             #expect(none.isEmpty)
             #expect(none.first == nil)
+            #expect(none.last == nil)
+            let latest = realm.objects(Person.self).filter("name CONTAINS 'n3'")
+            #expect(latest.last?.id == 493)
+            #expect(try #require(try latest._core()).results.order == nil)
+            #expect(realm.objects(Person.self).last?.id == 499)
+            #expect(realm.objects(Person.self).where { $0.age < 7 }.sorted(byKeyPath: "id").last?.id == 6)
             #expect(found.last?.id == 493)
             #expect(found.map(\.id) == Array(stride(from: 3, to: 500, by: 10)))
         }

@@ -35,7 +35,7 @@ struct LoopThread {
 
     /// Runs the loop until a condition holds; false if it does not within some seconds.
     @discardableResult
-    func wait(_ seconds: Double = 10, until condition: () -> Bool) -> Bool {
+    func wait(_ seconds: Double = 60, until condition: () -> Bool) -> Bool {
         let end = Date(timeIntervalSinceNow: seconds)
         while !condition() {
             guard Date() < end else { return false }

@@ -52,6 +52,16 @@ public final class _CollectionCore {
         return object.asElement(type)
     }
 
+    func last<Element: RealmCollectionValue>(_ type: Element.Type) throws -> Element? {
+        if isStale { return nil }
+        try session.verify()
+        if let home, let key = try results.lastKeyWithoutOrder() {
+            return try home.object(key)?.asElement(type)
+        }
+        let count = try results.count
+        return count == 0 ? nil : try element(type, at: count - 1)
+    }
+
     /// The object at an index, if that is known without asking the results: all objects of a class
     /// follow each other in its clusters.
     @usableFromInline func object(at index: Int) -> ObjectBase? {

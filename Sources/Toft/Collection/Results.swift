@@ -32,6 +32,12 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
         core.flatMap { core in Misuse.reporting { try core.isEmpty() } } ?? true
     }
 
+    /// The last element; nil if there is none. A filter that has not been worked out is asked from
+    /// its end.
+    public var last: Element? {
+        core.flatMap { core in Misuse.reporting { try core.last(Element.self) } ?? nil }
+    }
+
     /// The element at an index; out of range is misuse, with code `.indexOutOfRange`.
     @inlinable public subscript(position: Int) -> Element {
         if let object = core?.object(at: position) {

@@ -8,6 +8,13 @@ extension EngineError {
     /// compile until it has its place here.
     package init(_ error: StorageError) {
         switch error {
+        case .io(let operation, let path, SystemError.nameTooLong):
+            self.init(
+                .fileAccess,
+                "'\(path)' is too long: a name has at most 255 bytes, a path 4,095, and the lock "
+                    + "file beside the database has '.lock' at the end. Give a shorter name.",
+                detail: "\(operation) \(path): name too long",
+                number: Int64(SystemError.nameTooLong))
         case .io(let operation, let path, let errno):
             self.init(
                 .fileAccess,

@@ -42,8 +42,9 @@ extension Results {
 
     /// The key of an object. In a snapshot it may have been deleted.
     package func key(at index: Int) throws(EngineError) -> Int64 {
-        if index >= 0, index < .max, let keys = try keysWithoutOrder(index + 1) {
-            return keys[index]
+        if index >= 0, index < .max {
+            if let key = try lastKeyWithoutOrder(at: index) { return key }
+            if let keys = try keysWithoutOrder(index + 1) { return keys[index] }
         }
         switch try current() {
         case .whole: return try wholeKey(at: index)

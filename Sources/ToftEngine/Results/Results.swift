@@ -23,10 +23,11 @@ package final class Results {
     @exclusivity(unchecked) var window: RankWindow?
     /// The count and when it was taken, of a query that has only been counted.
     private var counted: (count: Int, lastChange: UInt64)?
-    /// The first keys of results that have not been worked out, and when they were found.
-    private var page: (keys: [Int64], lastChange: UInt64)?
-    /// Where the pass that found them, of a filter, goes on.
-    private var scan = ScanPosition()
+    /// The last key of a filter that has not been worked out, and when it was found.
+    private var end: (key: Int64, lastChange: UInt64)?
+    /// The first keys of results that have not been worked out, when they were found, and where the
+    /// pass that found them goes on, if that was a filter's.
+    private var page: (keys: [Int64], lastChange: UInt64, next: ScanPosition)?
     /// How often anything was looked for: more often than need be is what tests look out for.
     private(set) var evaluations = 0
     /// Of a frozen session's results alone.
@@ -140,7 +141,7 @@ package final class Results {
             keep(.keys(found, isAscending: definition.isAscending), last)
             return nil
         }
-        page = (found, last)
+        page = (found, last, ScanPosition())
         return found
     }
 
@@ -161,8 +162,35 @@ package final class Results {
             page = nil
             return nil
         }
-        (page, scan) = ((found, last), position)
+        page = (found, last, position)
         return found
+    }
+
+    /// The key of the last result of a filter that has not been worked out, found without those
+    /// before it; nil where there is none, and for all other results.
+    package func lastKeyWithoutOrder() throws(EngineError) -> Int64? {
+        guard definition.isFiltered, frozen == nil else { return nil }
+        try session.check()
+        let last = session.lastChange(of: definition.watched)
+        if try knownOrder(last) != nil { return nil }
+        if let end, end.lastChange == last { return end.key }
+        guard counted?.lastChange != last || counted?.count != 0,
+            let base = try scanBase(in: session.view)
+        else { return nil }
+        evaluations += 1
+        let key = try session.interruption.watching { () throws(EngineError) in
+            try definition.lastKey(in: session.view, of: base)
+        }
+        if let key { end = (key, last) } else { counted = (0, last) }
+        return key
+    }
+
+    /// The same where `index` is that of the last result, as a count has said, and lies beyond the
+    /// results that have been found.
+    func lastKeyWithoutOrder(at index: Int) throws(EngineError) -> Int64? {
+        guard let counted, index == counted.count - 1, index >= page?.keys.count ?? 0, isCounted
+        else { return nil }
+        return try lastKeyWithoutOrder()
     }
 
     /// What a filter looks at; nil where that is gone.
@@ -182,7 +210,7 @@ package final class Results {
     /// The first keys of a filter as far as they are known, and where to look for more.
     private func begun(_ last: UInt64) -> (found: [Int64], position: ScanPosition) {
         guard let page, page.lastChange == last else { return ([], ScanPosition()) }
-        return (page.keys, scan)
+        return (page.keys, page.next)
     }
 
     /// What a loop goes through that finds results of a filter as it goes, in the version that the

@@ -64,6 +64,12 @@ extension ResultsDefinition {
         }
     }
 
+    /// The last result of a filter, found without the others.
+    func lastKey(in view: ModelView, of base: QueryBase) throws(EngineError) -> Int64? {
+        guard let query else { return nil }
+        return try model { () throws(ModelError) in try query.lastKey(in: view, of: base) }
+    }
+
     /// The first objects of a class that a sorted query gives, `count` or more unless these are
     /// all, where they are found much faster than all; else nil.
     func firstKeys(_ count: Int, in view: ModelView) throws(EngineError) -> [Int64]? {

@@ -85,6 +85,39 @@ final class Execution {
         return found
     }
 
+    /// The key of the last result of a query without orderings, looked for in ever longer parts at
+    /// the end of the base: what lies before is looked at only where they hold none.
+    func lastKey() throws(ModelError) -> Int64? {
+        let (rows, steps) = try firstRows()
+        var size = 4_096
+        while true {
+            let start = max(0, source.baseCount - size)
+            var position = ScanPosition()
+            switch rows {
+            case .all:
+                let table = reader.table
+                if start > 0 {
+                    position.key = try stored { () throws(StorageError) in
+                        try table.key(atRank: start)
+                    }
+                }
+            case .keys: position.index = start
+            }
+            var last: Int64?
+            while try forEachBatch(
+                rows, steps[0].filter, from: &position, false, { _ in false },
+                { batch, passing in
+                    if let row = passing.last { last = batch.keys[row] }
+                    return true
+                })
+            {
+                try renew()
+            }
+            if last != nil || start == 0 { return last }
+            size *= 16
+        }
+    }
+
     /// How many results there are.
     func count() throws(ModelError) -> Int {
         let (rows, filter) = try lastRows()

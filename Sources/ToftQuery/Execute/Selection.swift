@@ -42,6 +42,14 @@ struct Selection: Equatable, Sendable {
             + words[3].nonzeroBitCount
     }
 
+    /// The highest row; nil if there is none.
+    var last: Int? {
+        for index in [3, 2, 1, 0] where words[index] != 0 {
+            return index * 64 + 63 - words[index].leadingZeroBitCount
+        }
+        return nil
+    }
+
     static func & (left: Selection, right: Selection) -> Selection {
         Selection(left.words & right.words)
     }

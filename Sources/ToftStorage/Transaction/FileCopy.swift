@@ -142,6 +142,7 @@ enum NewFile {
         if !isReplacing, try system(FileIdentity.ofFile(at: path)) != nil {
             throw .fileExists(path: path)
         }
+        try LockFile.expectPlace(besides: path)
         var failure: StorageError?
         let isCreated: Bool
         do throws(SystemError) {

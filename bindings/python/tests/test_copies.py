@@ -74,6 +74,26 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["a.toft", "a.toft.lock", "frozen.toft"]
 
 
+def test_a_copy_that_could_have_no_lock_file_is_not_made(tmp_path: Path) -> None:
+    """The lock file's name is five bytes longer, and a name has 255 at most."""
+    path, long = tmp_path / "a.toft", tmp_path / ("n" * 250)
+    with toft.open(path, [Note]) as realm:
+        _fill(realm, 20)
+        with pytest.raises(toft.FileAccessError, match="too long"):
+            realm.write_copy(f"{long}n")
+        (tmp_path / "b.toft.lock").write_text("Dear diary")
+        with pytest.raises(toft.IncompatibleProcessError):
+            realm.write_copy(tmp_path / "b.toft")
+        realm.write_copy(long)
+        held = _content(realm)
+    with pytest.raises(toft.FileAccessError, match="too long"):
+        toft.salvage(path, f"{long}n")
+    with toft.open(long, [Note]) as realm:
+        assert _content(realm) == held
+    names = ["a.toft", "a.toft.lock", "b.toft.lock", "n" * 250, f"{'n' * 250}.lock"]
+    assert sorted(os.listdir(tmp_path)) == names
+
+
 def test_a_copy_is_of_one_version_while_another_process_writes(tmp_path: Path) -> None:
     path = tmp_path / "a.toft"
     with toft.open(path, [Note]) as realm:
