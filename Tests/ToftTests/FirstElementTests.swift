@@ -29,7 +29,9 @@ import Testing
             #expect(latest.last?.id == 493)
             #expect(try #require(try latest._core()).results.order == nil)
             #expect(realm.objects(Person.self).last?.id == 499)
-            #expect(realm.objects(Person.self).where { $0.age < 7 }.sorted(byKeyPath: "id").last?.id == 6)
+            #expect(
+                realm.objects(Person.self).where { $0.age < 7 }.sorted(byKeyPath: "id").last?.id
+                    == 6)
             #expect(found.last?.id == 493)
             #expect(found.map(\.id) == Array(stride(from: 3, to: 500, by: 10)))
         }
