@@ -41,6 +41,15 @@ import ToftTestKit
         ]
     }
 
+    /// How many rows there are from one on, as they are read in blocks, one at most.
+    private func rowCount(_ results: Results, from first: Int) throws(EngineError) -> Int {
+        var count = 0
+        try results.forEachRows(of: first..<first + 1) { cluster, _ in
+            count += cluster == nil ? 0 : 1
+        }
+        return count
+    }
+
     private func all(_ walk: KeyIterator) throws -> [Int64] {
         var walk = walk
         var keys: [Int64] = []
@@ -96,6 +105,7 @@ import ToftTestKit
             let counted = try base.filter("name CONTAINS 'n3'")
             #expect(try counted.key(at: 0) == all[0])
             #expect(try counted.key(at: counted.count - 1) == all.last)
+            #expect(try rowCount(counted, from: counted.count - 1) == 1)
             #expect(counted.order == nil)
             #expect(try counted.key(at: 1_998) == all[1_998])
             #expect(try counted.keys() == all)

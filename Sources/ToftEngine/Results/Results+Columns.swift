@@ -18,11 +18,12 @@ extension Results {
         return done
     }
 
-    /// Where there are elements to read. They are worked out, unless they are among the first.
+    /// Where there are elements to read. They are worked out, unless
+    /// they are among the first, or the last.
     private func range(from first: Int, capacity: Int) throws(EngineError) -> Range<Int> {
         let (end, isBeyond) = first.addingReportingOverflow(capacity)
         if first >= 0, capacity > 0, !isBeyond {
-            if try keysWithoutOrder(end) != nil { return first..<end }
+            if try keysWithoutOrder(of: first..<end) != nil { return first..<end }
             _ = try current()
         }
         let total = try count

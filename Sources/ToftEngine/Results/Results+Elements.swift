@@ -42,9 +42,10 @@ extension Results {
 
     /// The key of an object. In a snapshot it may have been deleted.
     package func key(at index: Int) throws(EngineError) -> Int64 {
-        if index >= 0, index < .max {
-            if let key = try lastKeyWithoutOrder(at: index) { return key }
-            if let keys = try keysWithoutOrder(index + 1) { return keys[index] }
+        if index >= 0, index < .max,
+            let key = try keysWithoutOrder(of: index..<index + 1)?.first
+        {
+            return key
         }
         switch try current() {
         case .whole: return try wholeKey(at: index)

@@ -19,10 +19,8 @@ extension Results {
         guard !range.isEmpty else { return }
         let owner = try objectClass()
         let table = try model { () throws(ModelError) in try session.view.table(owner) }
-        if let keys = try keysWithoutOrder(range.upperBound) {
-            try storage { () throws(StorageError) in
-                try Self.forEachRun(of: keys[range], table, body)
-            }
+        if let keys = try keysWithoutOrder(of: range) {
+            try storage { () throws(StorageError) in try Self.forEachRun(of: keys, table, body) }
         } else if case .whole = try current() {
             try storage { () throws(StorageError) in
                 try Self.forEachRows(of: table, range, body)

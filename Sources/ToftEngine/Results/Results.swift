@@ -185,9 +185,18 @@ package final class Results {
         return key
     }
 
-    /// The same where `index` is that of the last result, as a count has said, and lies beyond the
+    /// The keys of some results that have not been worked out, found without those behind them, the
+    /// last also without those before it. Nil where `keysWithoutOrder` gives nil.
+    func keysWithoutOrder(of range: Range<Int>) throws(EngineError) -> ArraySlice<Int64>? {
+        if range.count == 1, let key = try lastKeyWithoutOrder(at: range.lowerBound) {
+            return [key]
+        }
+        return try keysWithoutOrder(range.upperBound)?[range]
+    }
+
+    /// The key of the last result where `index` is its own, as a count has said, and lies beyond the
     /// results that have been found.
-    func lastKeyWithoutOrder(at index: Int) throws(EngineError) -> Int64? {
+    private func lastKeyWithoutOrder(at index: Int) throws(EngineError) -> Int64? {
         guard let counted, index == counted.count - 1, index >= page?.keys.count ?? 0, isCounted
         else { return nil }
         return try lastKeyWithoutOrder()
