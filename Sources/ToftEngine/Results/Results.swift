@@ -194,8 +194,8 @@ package final class Results {
         return try keysWithoutOrder(range.upperBound)?[range]
     }
 
-    /// The key of the last result where `index` is its own, as a count has said, and lies beyond the
-    /// results that have been found.
+    /// The key of the last result where `index` is its own, as a count has said, and lies beyond
+    /// the results that have been found.
     private func lastKeyWithoutOrder(at index: Int) throws(EngineError) -> Int64? {
         guard let counted, index == counted.count - 1, index >= page?.keys.count ?? 0, isCounted
         else { return nil }
