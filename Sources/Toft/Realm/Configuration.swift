@@ -66,8 +66,8 @@ extension Realm {
 
         /// Whether a migration that makes a class embedded deletes its objects that no owner leads
         /// to, and copies those that have several, for each further one. If false, such objects
-        /// are an error, `.schemaMismatch`, and the block must delete, copy or link them. Realm
-        /// has this option in its other languages, and not in Swift, where the block must do it.
+        /// are an error, `.schemaMismatch`, and the block must delete, copy or link them. Realm's
+        /// core and its Kotlin have this option; in its Swift the block must do it.
         public var automaticallyHandleBacklinksInMigrations = false
 
         /// The classes of the realm; nil for all subclasses of `Object` in the program. None, `[]`:

@@ -125,6 +125,8 @@ struct OwnerArrangement {
         _ target: Int64, _ position: Int, at index: Int, of key: Int64, _ property: PropertyHandle
     ) throws(ModelError) -> Int64 {
         if owned[position].insert(target) { return target }
+        // What is shared over many levels becomes very many copies.
+        try stored { () throws(StorageError) in try CurrentCall.checkInterruption() }
         let copy = try transaction.copy(target, view.schema.classes[position])
         _ = owned[position].insert(copy)
         if property.isCollection {

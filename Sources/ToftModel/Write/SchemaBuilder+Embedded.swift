@@ -22,7 +22,7 @@ extension SchemaBuilder {
                     try table.cluster(atRank: rank)
                 }
                 for row in first..<cluster.count {
-                    try found.check(cluster.keys[row], owner, isNew: isNew, in: view)
+                    try found.check(cluster.keys[row], owner, in: view)
                 }
                 rank += cluster.count - first
                 if isNew { tell(cluster.count - first) }
@@ -41,7 +41,7 @@ private struct OwnerProblems {
     private var examples = ["", "", "", ""]
 
     /// Looks at one object. O(its links), and its depth where classes nest in a circle.
-    mutating func check(_ key: Int64, _ owner: ClassHandle, isNew: Bool, in view: ModelView)
+    mutating func check(_ key: Int64, _ owner: ClassHandle, in view: ModelView)
         throws(ModelError)
     {
         var owners = 0, places: [String] = [], other: String?

@@ -528,9 +528,10 @@ def test_a_class_becomes_embedded_in_a_migration_only(tmp_path: Path) -> None:
         with pytest.raises(toft.SchemaMismatchError) as error:
             toft.open(path, owners(2), schema_version=2, migration=migration)
         assert (
-            "class 'Address' has objects that can't be embedded: 1 without an owner (object 1), 1 with several owners (object 0 in 'Person.home' of "
-            "object 0 and 'Person.home' of object 1). Give each one owner in the migration, or "
-            "open the file with automatic backlink handling"
+            "class 'Address' has objects that can't be embedded: 1 without an owner (object 1), "
+            "1 with several owners (object 0 in 'Person.home' of object 0 and 'Person.home' of "
+            "object 1). Give each one owner in the migration, or open the file with automatic "
+            "backlink handling"
         ) in error.value.detail
 
     def share_less(migration: toft.Migration) -> None:
@@ -682,6 +683,7 @@ def test_many_objects_become_embedded_without_memory_for_each(tmp_path: Path) ->
                     if number % 3:
                         work = home if number % 3 == 1 else None
                         realm.create(Person, home=home, work=work)
+
     def sample() -> None:
         while not ended.wait(0.01):
             sampled.append(own_memory())
