@@ -237,8 +237,8 @@ import ToftTestKit
         } else {
             #expect(
                 try refusal(database).contains(
-                    "4 in a circle of them, or with 100 or more around it (object 0). Give each one "
-                        + "owner in the migration"))
+                    "4 in a circle of them, or with 100 or more around it (object 0). Give each "
+                        + "one owner in the migration"))
         }
     }
 

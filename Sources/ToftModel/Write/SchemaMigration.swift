@@ -7,8 +7,8 @@ package import ToftStorage
 /// 2. `begin`: all that the declared schema has is there; a property that has changed its type is a
 ///    new one, and a primary key that changes is none.
 /// 3. Values change, through the transactions that `begin` and `renameProperty` give.
-/// 4. `finish`: what the declared classes lack is retired, and all that was retired leaves the file.
-///    Then primary keys are made, classes become embedded, the version is set.
+/// 4. `finish`: what the declared classes lack is retired, and all that was retired leaves the
+///    file. Then primary keys are made, classes become embedded, the version is set.
 package struct SchemaMigration {
     private let writing: WriteTransaction
     private let declared: Schema
