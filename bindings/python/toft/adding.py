@@ -545,8 +545,9 @@ def detached(value: Any) -> Any:
     waiting: list[tuple[Object, Object]] = []
 
     def copied(item: Any) -> Any:
-        rows = item._rows if isinstance(item, Object) else None
-        if isinstance(rows, Live) and rows.binding.is_embedded:
+        if not isinstance(item, Object):
+            return item
+        if isinstance(item._rows, Live) and item._rows.binding.is_embedded:
             draft = type(item).__new__(type(item))
             waiting.append((item, draft))
             return draft
