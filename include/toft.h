@@ -696,7 +696,11 @@ TOFT_ENUM(toft_open_flags, uint32_t) {
     /* a file whose classes do not fit the schema, which would be TOFT_ERROR_SCHEMA_MISMATCH, is
        deleted and made anew; TOFT_ERROR_ALREADY_OPEN where it is open elsewhere. Not with
        TOFT_MODE_READ_ONLY */
-    TOFT_OPEN_DELETE_IF_MIGRATION_NEEDED = 4
+    TOFT_OPEN_DELETE_IF_MIGRATION_NEEDED = 4,
+    /* objects of a class that becomes embedded are deleted where they have no owner, and copied
+       where they have several, see "Migrations" below; without it such objects are
+       TOFT_ERROR_SCHEMA_MISMATCH */
+    TOFT_OPEN_AUTOMATIC_BACKLINK_HANDLING = 8
 };
 
 /* Timeouts are in milliseconds, as poll has them. Other negative ones are
@@ -1126,12 +1130,23 @@ TOFT_API toft_status toft_realm_object_count(
      has the default that `defaults` of the configuration gives or no values, and a property that
      the schema lacks is hidden;
    - a primary key that changes is an ordinary property. After the callback its values must differ:
-     TOFT_ERROR_DUPLICATE_PRIMARY_KEY.
+     TOFT_ERROR_DUPLICATE_PRIMARY_KEY;
+   - a class that is to be embedded is not yet, and one that was embedded is not any more: their
+     objects are created, deleted and linked to as others are.
    The callback copies what is to stay. An object has the same keys in both realms: see
    toft_object_link and toft_realm_follow. Afterwards what a property held that was replaced, or
    that the schema lacks, has left the file, with the embedded objects that lived in it: each class
    from which something goes is written anew. A class that the schema lacks stays in the file,
    hidden, unless toft_migration_delete_data has deleted it.
+
+   A class becomes embedded, or is not any more, with a higher schema version, also without a
+   `migration`. When it becomes embedded, each object needs exactly one owner after the callback: a
+   link, an element of a list of links or a value of a dictionary of links. No mixed value and no
+   set links to it, it lies in an object that is not embedded, and at most 100 embedded objects lie
+   in one another. Otherwise the opening is TOFT_ERROR_SCHEMA_MISMATCH, whose detail tells how many
+   objects do not fit, and the file stays as it was. With TOFT_OPEN_AUTOMATIC_BACKLINK_HANDLING
+   objects that no owner leads to are deleted, and those that have several are copied for each
+   further one: with the embedded objects in them, and with their links to others.
 
    The functions below belong to the callback's thread, until it returns: then the migration is
    TOFT_ERROR_INVALID_HANDLE, and its realms are TOFT_ERROR_CLOSED. Names are those of the file, or
@@ -1177,7 +1192,7 @@ TOFT_ENUM(toft_schema_change_kind, uint32_t) {
     TOFT_SCHEMA_CLASS_ADDED = 1,
     TOFT_SCHEMA_CLASS_REMOVED = 2, /* deleted; or hidden, its objects stay */
     TOFT_SCHEMA_CLASS_RENAMED = 3,
-    TOFT_SCHEMA_CLASS_CHANGED = 4, /* its primary key, or what is unique */
+    TOFT_SCHEMA_CLASS_CHANGED = 4, /* its primary key, what is unique, or whether it is embedded */
     TOFT_SCHEMA_PROPERTY_ADDED = 5,
     TOFT_SCHEMA_PROPERTY_REMOVED = 6, /* or hidden, its values stay */
     TOFT_SCHEMA_PROPERTY_RENAMED = 7,

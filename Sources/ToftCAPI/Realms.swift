@@ -123,7 +123,10 @@ extension Configuration {
             throw .invalidArgument("Give either a schema or classes.")
         }
         let deletes = TOFT_OPEN_DELETE_IF_MIGRATION_NEEDED.rawValue
-        let known = TOFT_OPEN_BUFFERED.rawValue | TOFT_OPEN_WRITE_TIMEOUT.rawValue | deletes
+        let handlesBacklinks = TOFT_OPEN_AUTOMATIC_BACKLINK_HANDLING.rawValue
+        let known =
+            TOFT_OPEN_BUFFERED.rawValue | TOFT_OPEN_WRITE_TIMEOUT.rawValue | deletes
+            | handlesBacklinks
         try Argument.flags(given.flags, known: known, "flags")
         var schema = try SchemaBox.schema(of: given.schema)
         if hasClasses { schema = try Schema(given.classes, count: given.class_count) }
@@ -136,6 +139,7 @@ extension Configuration {
             confinement: try Confinement(given.confinement))
         usesMapping = given.flags & TOFT_OPEN_BUFFERED.rawValue == 0
         deletesIfMigrationNeeded = given.flags & deletes != 0
+        handlesBacklinksInMigrations = given.flags & handlesBacklinks != 0
         interruptWord = given.interrupt.map { InterruptWord($0) }
         if let callback = given.progress {
             let target = ProgressTarget(callback: callback, userData: given.progress_user_data)

@@ -63,6 +63,9 @@ package struct Configuration: Sendable {
     package var initialize: Initialization.Handler?
     /// Asked by opening for the values that objects get in properties that are new.
     package var defaults: DefaultHandler?
+    /// Whether objects of a class that becomes embedded are deleted where they have no owner, and
+    /// copied where they have several; else they are refused.
+    package var handlesBacklinksInMigrations = false
     /// Whether a file whose classes do not fit the schema is deleted and made anew.
     package var deletesIfMigrationNeeded = false
 
@@ -104,7 +107,11 @@ extension Configuration {
     }
 
     /// What is told and asked while the schema of the file changes.
-    var schemaCalls: SchemaCalls { SchemaCalls(progress: progress, defaults: defaults) }
+    var schemaCalls: SchemaCalls {
+        SchemaCalls(
+            progress: progress, defaults: defaults,
+            handlesBacklinks: handlesBacklinksInMigrations)
+    }
 
     /// Throws where one option excludes another.
     func checkOptions() throws(EngineError) {

@@ -133,7 +133,8 @@ import ToftTestKit
         try Self.withFile { path in
             var changed = Self.person
             changed.properties[1].type = .int
-            var embedded = Self.dog
+            // Embedded objects need owners, which the people have not.
+            var embedded = Self.person
             embedded.isEmbedded = true
             var keyed = Self.person
             keyed.properties[0].isPrimaryKey = true
@@ -143,8 +144,9 @@ import ToftTestKit
             }
             let cases: [([ClassSchema], UInt64, Migration.Handler?)] = [
                 ([changed, Self.dog], 2, nil), ([changed, Self.dog], 1, nothing),
-                ([embedded], 2, nothing), ([Self.dog], 0, nil), ([keyed, Self.dog], 2, nothing),
-                ([Self.dog], 2, fail),
+                ([embedded, Self.dog], 2, nothing), ([embedded, Self.dog], 2, nil),
+                ([embedded, Self.dog], 1, nil), ([Self.dog], 0, nil),
+                ([keyed, Self.dog], 2, nothing), ([Self.dog], 2, fail),
             ]
             for (classes, version, migration) in cases {
                 let expected = code { () throws(EngineError) in
@@ -163,6 +165,24 @@ import ToftTestKit
                 code { () throws(EngineError) in
                     _ = try Migration.dryRun(Configuration(location: .file(path: path)))
                 } == .invalidArgument)
+        }
+    }
+
+    @Test func `Classes that become embedded, or are not any more, are told`() throws {
+        try Self.withFile { path in
+            var (person, dog, part) = (Self.person, Self.dog, Self.part)
+            dog.isEmbedded = true
+            part.isEmbedded = false
+            let told = ["class 'Dog' is embedded", "class 'Part' is no longer embedded"]
+            for migration in [nil, { _ in }] as [Migration.Handler?] {
+                let found = try Self.changes(path, [person, dog, part], 2, migration)
+                #expect(found == told)
+            }
+            person.isEmbedded = true
+            var configuration = Self.configuration(path, [person, dog, part], 2)
+            configuration.handlesBacklinksInMigrations = true
+            let found = try Migration.dryRun(configuration).map(\.description)
+            #expect(found.first == "class 'Person' is embedded")
         }
     }
 

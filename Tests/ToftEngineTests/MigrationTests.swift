@@ -609,6 +609,156 @@ private func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, Stri
         }
     }
 
+    // MARK: Embedded classes
+
+    /// 1: companies have a seat, which lies in a country. 2: the seat is an office, embedded in its
+    /// company, as the land is in it. 3: nothing is embedded.
+    private static func seats(_ version: Int) -> Schema {
+        let (address, country) = version == 1 ? ("Address", "Country") : ("Place", "Land")
+        return Schema([
+            ClassSchema("Company", [.link(version == 1 ? "seat" : "office", to: address)]),
+            ClassSchema(
+                address, isEmbedded: version == 2,
+                [
+                    PropertySchema("id", .int, isPrimaryKey: version == 1),
+                    .link("country", to: country),
+                ]),
+            ClassSchema(country, isEmbedded: version == 2, [PropertySchema("name", .string)]),
+        ])
+    }
+
+    private static func seats(
+        _ file: String, _ version: Int, handlesBacklinks: Bool = false,
+        _ handler: Migration.Handler? = nil
+    ) throws(EngineError) -> Session {
+        var configuration = Configuration(
+            location: .file(path: file), schema: seats(version), schemaVersion: UInt64(version))
+        configuration.migration = handler
+        configuration.handlesBacklinksInMigrations = handlesBacklinks
+        return try Session.open(configuration)
+    }
+
+    /// Two companies in one country, of which the second has no seat.
+    private static func fillSeats(_ file: String) throws(EngineError) {
+        let session = try seats(file, 1)
+        try session.beginWrite()
+        let norway = try session.make("Country", ["name": .string("Norway")])
+        let seat = try session.make("Address", ["id": .int(7), "country": .link(norway.ref)])
+        try session.make("Company", ["seat": .link(seat.ref)])
+        try session.make("Company")
+        try session.commit()
+        try session.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `A class and the one in it become embedded under other names`(_ handles: Bool) throws {
+        try withTemporaryDatabase { file in
+            try Self.fillSeats(file.path)
+            let old = try Self.seats(file.path, 1)
+            let migrate: Migration.Handler = { migration throws(EngineError) in
+                try migration.renameClass("Address", to: "Place")
+                try migration.renameClass("Country", to: "Land")
+                try migration.renameProperty("Company", "seat", to: "office")
+                let new = try migration.new()
+                // They are ordinary objects still.
+                let results = try new.results(of: try new.classHandle(named: "Company").id)
+                let land = try new.results(of: try new.classHandle(named: "Land").id).object(at: 0)
+                let place = try new.make("Place", ["id": .int(7), "country": .link(land.ref)])
+                try results.object(at: 1).set("office", .link(place.ref))
+                if !handles {
+                    let other = try new.make("Land", ["name": .string("Norway")])
+                    try place.set("country", .link(other.ref))
+                } else {
+                    try new.make("Place")
+                }
+            }
+            let sessions = [
+                try Self.seats(file.path, 2, handlesBacklinks: handles, migrate),
+                try Self.seats(file.path, 2),
+            ]
+            for session in sessions {
+                #expect(
+                    try History.dump(session) == [
+                        "Company office=#0", "Company office=#1", "Land name='Norway'",
+                        "Land name='Norway'", "Place country=#0 id=7", "Place country=#1 id=7",
+                    ])
+                #expect(
+                    code { () throws(EngineError) in
+                        try session.beginWrite()
+                        try session.make("Land")
+                    } == .embeddedObject)
+                try session.cancel()
+            }
+            // Who has the old classes stays where it is.
+            for _ in 0..<2 {
+                let refused = failure { () throws(EngineError) in try old.refresh() }
+                #expect(refused?.0 == .schemaMismatch)
+            }
+            #expect(try History.dump(old).count == 4)
+            let companies = try sessions[0].classHandle(named: "Company").id
+            try sessions[0].beginWrite()
+            try sessions[0].results(of: companies).object(at: 0).delete()
+            try sessions[0].commit()
+            #expect(try History.dump(sessions[0]).count == 3)
+            try sessions[0].expectSound()
+        }
+    }
+
+    @Test func `A session hears that a class is embedded, or is not any more`() throws {
+        try withTemporaryDatabase { file in
+            try Self.seats(file.path, 2).close()
+            let embedded = try Self.seats(file.path, 2)
+            let free = try Self.seats(file.path, 3)
+            let refused = failure { () throws(EngineError) in try embedded.refresh() }
+            #expect(refused?.0 == .schemaMismatch)
+            #expect(refused?.1.contains("class 'Place' is not embedded any more") == true)
+            var again = Self.seats(2)
+            again.classes.removeAll { $0.name != "Land" }
+            try Session.open(
+                Configuration(
+                    location: .file(path: file.path), schema: again, schemaVersion: 4)
+            ).close()
+            #expect(
+                failure { () throws(EngineError) in try free.refresh() }?.1.contains(
+                    "class 'Land' is embedded now") == true)
+            // One that takes the file as it is goes on.
+            let any = try Session.open(Configuration(location: .file(path: file.path)))
+            #expect(try any.classHandle(named: "Land").isEmbedded)
+            try any.expectSound()
+        }
+    }
+
+    @Test func `Objects that can't be embedded leave the file as it was`() throws {
+        try withTemporaryDatabase { file in
+            try Self.fillSeats(file.path)
+            let rename: Migration.Handler = { migration throws(EngineError) in
+                try migration.renameClass("Address", to: "Place")
+                try migration.renameClass("Country", to: "Land")
+            }
+            // The link of the companies goes, as it was not renamed.
+            let refused = failure { () throws(EngineError) in
+                _ = try Self.seats(file.path, 2, rename)
+            }
+            #expect(refused?.0 == .schemaMismatch)
+            #expect(
+                refused?.1.contains("class 'Place' has objects that can't be embedded: 1 without")
+                    == true)
+            let old = try Self.seats(file.path, 1)
+            #expect(try History.dump(old).count == 4)
+            try old.close()
+            var readOnly = Configuration(
+                location: .file(path: file.path), mode: .readOnly, schema: Self.seats(1),
+                schemaVersion: 2)
+            readOnly.schema?.classes[2].isEmbedded = true
+            #expect(
+                failure { () throws(EngineError) in _ = try Session.open(readOnly) }?.1.contains(
+                    "class 'Country' is not embedded in the file, which is read-only") == true)
+            let new = try Self.seats(file.path, 2, handlesBacklinks: true, rename)
+            #expect(try History.dump(new) == ["Company office=null", "Company office=null"])
+            try new.expectSound()
+        }
+    }
+
     @Test func `A file that is read-only and has to be migrated is refused`() throws {
         try withTemporaryDatabase { file in
             try History.fill(file.path)

@@ -47,7 +47,28 @@ final class ModelDatabase {
     }
 
     /// Opens the same store with another schema.
-    func reopen(_ classes: ClassSchema..., version: UInt64 = 0) throws {
+    func reopen(
+        _ classes: ClassSchema..., version: UInt64 = 0, handlesBacklinks: Bool = false
+    ) throws {
+        schema = try ModelSchema.open(
+            store, declared: Schema(classes), version: version,
+            calls: SchemaCalls(handlesBacklinks: handlesBacklinks))
+    }
+
+    /// Migrates the store to another schema, with a block that changes values, and opens it.
+    func migrate(
+        _ classes: ClassSchema..., version: UInt64, handlesBacklinks: Bool = false,
+        _ block: (ModelTransaction) throws -> Void
+    ) throws {
+        let writing = try store.beginWrite()
+        defer { writing.rollback() }
+        var migration = try SchemaMigration(
+            writing, to: Schema(classes), version: version,
+            calls: SchemaCalls(handlesBacklinks: handlesBacklinks))
+        let transaction = try migration.begin(buffer)
+        try block(transaction)
+        try migration.finish(transaction)
+        try writing.commit()
         schema = try ModelSchema.open(store, declared: Schema(classes), version: version)
     }
 

@@ -388,26 +388,131 @@ struct MigrationTests {
         }
     }
 
+    /// Dogs are embedded in their owner; a dog without one has a kennel.
+    private enum Embedded {
+        final class Dog: EmbeddedObject {
+            @Persisted var name: String
+            override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        }
+        final class Person: Object {
+            @Persisted var name: String
+            @Persisted var age: String
+            @Persisted var dogs: List<Dog>
+            override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        }
+    }
+
+    private func embedded(_ url: URL, _ block: MigrationBlock?) -> Realm.Configuration {
+        Realm.Configuration(
+            fileURL: url, schemaVersion: 2, migrationBlock: block,
+            objectTypes: [Embedded.Dog.self, Embedded.Person.self])
+    }
+
     @Test
-    func `A class can't become embedded, nor the reverse`() throws {
-        enum Embedded {
-            final class Dog: EmbeddedObject {
+    func `A class becomes embedded in a block that gives each object an owner`() throws {
+        try withOldFile { url in
+            expectError(.schemaMismatch) {
+                var configuration = embedded(url, nil)
+                configuration.schemaVersion = 1
+                return try Realm(configuration: configuration)
+            }
+            // Rex has no owner that the new classes know.
+            expectError(.schemaMismatch) { try Realm(configuration: embedded(url) { _, _ in }) }
+            try expectOld(url)
+            let migrate: MigrationBlock = { migration, _ in
+                migration.create("Dog", value: ["name": "Lost"])
+                var dogs: [String: [MigrationObject]] = [:]
+                migration.enumerateObjects(ofType: "Dog") { oldDog, newDog in
+                    guard let newDog, let oldDog else { return }
+                    let owner = oldDog["owner"] as? MigrationObject
+                    dogs[owner?["name"] as? String ?? "", default: []].append(newDog)
+                }
+                migration.enumerateObjects(ofType: "Person") { _, newPerson in
+                    let name = newPerson?["name"] as? String ?? ""
+                    for dog in dogs[name] ?? [] { newPerson?.dynamicList("dogs").append(dog) }
+                }
+            }
+            // The dog that was created has none.
+            expectError(.schemaMismatch) { try Realm(configuration: embedded(url, migrate)) }
+            try expectOld(url)
+            try autoreleased {
+                var configuration = embedded(url, migrate)
+                configuration.automaticallyHandleBacklinksInMigrations = true
+                let told = try Realm.dryRun(of: configuration).map(\.description)
+                #expect(told.contains("class 'Dog' is embedded"))
+                let realm = try Realm(configuration: configuration)
+                let ada = try #require(realm.objects(Embedded.Person.self).first)
+                #expect(ada.dogs.map(\.name) == ["Rex"])
+                #expect(realm.schema["Dog"]?.isEmbedded == true)
+                try realm.write {
+                    ada.dogs.append(Embedded.Dog(value: ["name": "Fido"]))
+                    #expect(realm.dynamicObjects("Dog").count == 2)
+                    realm.delete(ada)
+                    #expect(realm.dynamicObjects("Dog").count == 0)
+                }
+                try TestRealm.check(realm)
+            }
+        }
+    }
+
+    @Test
+    func `An object with several owners is copied where that is wanted`() throws {
+        enum Free {
+            final class Dog: Object {
                 @Persisted var name: String
                 override class func shouldIncludeInDefaultSchema() -> Bool { false }
             }
             final class Person: Object {
-                @Persisted var dog: Dog?
+                @Persisted var name: String
+                @Persisted var age: String
+                @Persisted var dogs: List<Dog>
                 override class func shouldIncludeInDefaultSchema() -> Bool { false }
             }
         }
-        try withOldFile { url in
-            expectError(.schemaMismatch) {
-                try Realm(
-                    configuration: Realm.Configuration(
-                        fileURL: url, schemaVersion: 2, migrationBlock: { _, _ in },
-                        objectTypes: [Embedded.Dog.self, Embedded.Person.self]))
+        func free(_ url: URL, _ version: UInt64) -> Realm.Configuration {
+            Realm.Configuration(
+                fileURL: url, schemaVersion: version,
+                objectTypes: [Free.Dog.self, Free.Person.self])
+        }
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            try autoreleased {
+                let realm = try Realm(configuration: free(url, 1))
+                try realm.write {
+                    let rex = Free.Dog(value: ["name": "Rex"])
+                    for name in ["Ada", "Bob"] {
+                        let dogs = name == "Ada" ? [rex, rex] : [rex]
+                        realm.add(
+                            Free.Person(value: ["name": name, "age": "7", "dogs": dogs]))
+                    }
+                    realm.create(Free.Dog.self, value: ["name": "Lost"])
+                }
             }
-            try expectOld(url)
+            expectError(.schemaMismatch) { try Realm(configuration: embedded(url, nil)) }
+            // No block is needed, but the higher version is.
+            try autoreleased {
+                var configuration = embedded(url, nil)
+                configuration.automaticallyHandleBacklinksInMigrations = true
+                let realm = try Realm(configuration: configuration)
+                let people = realm.objects(Embedded.Person.self)
+                #expect(people.map { $0.dogs.map(\.name) } == [["Rex", "Rex"], ["Rex"]])
+                try realm.write { people[0].dogs[0].name = "Max" }
+                #expect(people.map { $0.dogs.map(\.name) } == [["Max", "Rex"], ["Rex"]])
+                #expect(realm.dynamicObjects("Dog").count == 3)
+                try TestRealm.check(realm)
+            }
+            // And back: the dogs stay, and can be shared.
+            try autoreleased {
+                let realm = try Realm(configuration: free(url, 3))
+                let people = realm.objects(Free.Person.self)
+                try realm.write {
+                    people[1].dogs.append(people[0].dogs[0])
+                    realm.delete(people[0])
+                }
+                #expect(realm.objects(Free.Dog.self).map(\.name).sorted() == ["Max", "Rex", "Rex"])
+                #expect(people[0].dogs.map(\.name) == ["Rex", "Max"])
+                try TestRealm.check(realm)
+            }
         }
     }
 

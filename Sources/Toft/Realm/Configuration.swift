@@ -64,6 +64,12 @@ extension Realm {
         /// `.alreadyOpen` instead. Not together with `readOnly`.
         public var deleteRealmIfMigrationNeeded: Bool
 
+        /// Whether a migration that makes a class embedded deletes its objects that no owner leads
+        /// to, and copies those that have several, for each further one. If false, such objects
+        /// are an error, `.schemaMismatch`, and the block must delete, copy or link them. Realm's
+        /// core and its Kotlin have this option; in its Swift the block must do it.
+        public var automaticallyHandleBacklinksInMigrations = false
+
         /// The classes of the realm; nil for all subclasses of `Object` in the program. None, `[]`:
         /// those that the file has, known by their names (`Realm.dynamicObjects`); Realm has none
         /// then.
@@ -268,6 +274,7 @@ extension Realm.Configuration {
             confinement: isThread ? .thread : .caller)
         configuration.defaults = DefaultValues(classes).handler
         configuration.deletesIfMigrationNeeded = deleteRealmIfMigrationNeeded
+        configuration.handlesBacklinksInMigrations = automaticallyHandleBacklinksInMigrations
         configuration.usesMapping = usesMapping
         configuration.interruption = interruption?.engine
         configuration.progress = progress

@@ -23,8 +23,9 @@ public typealias MigrationObjectEnumerateBlock = (
 /// objects as they were and as they are to be.
 ///
 /// A property whose type has changed is a new one, and so is one that was optional and is required:
-/// copy what is to stay. Misuse in the block, such as a name that does not exist, is thrown by the
-/// opening. Belongs to the thread of the block.
+/// copy what is to stay. A class that is to be embedded is not yet, and one that was is not any
+/// more: its objects are created, deleted and linked to as others are. Misuse in the block, such as
+/// a name that does not exist, is thrown by the opening. Belongs to the thread of the block.
 public struct Migration {
     let engine: ToftEngine.Migration
     let old: Realm

@@ -7,7 +7,7 @@ package struct SchemaDifference: Sendable, CustomStringConvertible {
         case classAdded = 1
         case classRemoved = 2
         case classRenamed = 3
-        /// Its primary key, or what is unique.
+        /// Its primary key, what is unique, or whether it is embedded.
         case classChanged = 4
         case propertyAdded = 5
         case propertyRemoved = 6
@@ -80,6 +80,9 @@ extension StoredClass {
             add(
                 .classChanged, nil,
                 key.map { "has the primary key '\($0)'" } ?? "has no primary key any more")
+        }
+        if now.isEmbedded != isEmbedded {
+            add(.classChanged, nil, now.isEmbedded ? "is embedded" : "is no longer embedded")
         }
         for (owner, other, verb) in [
             (now, self, "are unique"), (self, now, "are no longer unique"),

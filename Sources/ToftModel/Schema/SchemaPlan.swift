@@ -42,6 +42,10 @@ package enum SchemaChange: Sendable, Equatable {
     case dropClass(ClassID, trees: [TreeID])
     /// Only the record of the class changes: it gets an inverse link, or hides something else.
     case updateClass(ClassID)
+    /// With a higher version: the class becomes embedded. Each object must have one owner.
+    case makeEmbedded(ClassID)
+    /// With a higher version: the class is not embedded any more.
+    case makeTopLevel(ClassID)
     case setVersion(UInt64)
 }
 
@@ -49,19 +53,22 @@ package enum SchemaChange: Sendable, Equatable {
 package enum SchemaMoment: Sendable {
     /// An opening without a migration.
     case opening
-    /// Before the values change: a property of another type is replaced by a new one, and a primary
-    /// key that is another one afterwards is none meanwhile.
+    /// Before the values change: a property of another type is replaced by a new one, a primary key
+    /// that is another one afterwards is none meanwhile, and a class that is to be embedded is not
+    /// yet.
     case beforeMigration
-    /// After the values have changed: primary keys are made, and what the declared classes lack is
-    /// retired.
+    /// After the values have changed: what the declared classes lack is retired.
+    case retirement
+    /// After that: primary keys are made, and classes become embedded.
     case afterMigration
 }
 
 extension StoredSchema {
     /// Compares a valid declared schema with the file's. Classes, properties and indexes that the
     /// file lacks are added, and required properties become optional, whatever the version; what
-    /// the declared schema lacks stays in the file. Any other difference throws, with every one;
-    /// see `SchemaMoment` for what a migration does instead.
+    /// the declared schema lacks stays in the file. With a higher version a class becomes embedded,
+    /// or is not any more. Any other difference throws, with every one; see `SchemaMoment` for what
+    /// a migration does instead.
     package func plan(
         for schema: Schema, version: UInt64, at moment: SchemaMoment = .opening
     ) throws(ModelError) -> SchemaPlan {
@@ -71,10 +78,13 @@ extension StoredSchema {
         let schema =
             moment == .beforeMigration ? schema.withoutPrimaryKeys(thatChangeIn: self) : schema
         var comparison = SchemaComparison(
-            stored: self, schema: schema, isMigrating: moment != .opening)
+            stored: self, schema: schema, at: moment, isRaised: version > self.version)
+        if moment == .retirement {
+            comparison.retireWhatIsNotDeclared()
+            return comparison.plan
+        }
         comparison.run()
         if !comparison.differences.isEmpty { throw .schemaMismatch(comparison.differences) }
-        if moment == .afterMigration { comparison.retireWhatIsNotDeclared() }
         if version > self.version, moment != .beforeMigration {
             comparison.hideWhatIsNotDeclared()
             comparison.plan.target.version = version
@@ -87,17 +97,22 @@ extension StoredSchema {
 /// Walks a declared schema along the file's and collects differences and changes.
 private struct SchemaComparison {
     let schema: Schema
-    let isMigrating: Bool
+    let moment: SchemaMoment
+    /// Whether the declared schema has a higher version.
+    let isRaised: Bool
     var plan: SchemaPlan
     var differences: [SchemaProblem] = []
     /// The id of each declared class, in the order of `schema.classes`.
     private var ids: [ClassID] = []
 
-    init(stored: StoredSchema, schema: Schema, isMigrating: Bool) {
+    init(stored: StoredSchema, schema: Schema, at moment: SchemaMoment, isRaised: Bool) {
         self.schema = schema
-        self.isMigrating = isMigrating
+        self.moment = moment
+        self.isRaised = isRaised
         plan = SchemaPlan(target: stored, changes: [])
     }
+
+    private var isMigrating: Bool { moment != .opening }
 
     mutating func run() {
         for declared in schema.classes { addClassIfMissing(declared) }
@@ -126,13 +141,7 @@ private struct SchemaComparison {
         guard let index = plan.target.classIndex(id: id) else { return }
         let isNew = plan.target.classes[index].table == 0
         show(classAt: index)
-        if plan.target.classes[index].isEmbedded != declared.isEmbedded {
-            let kind = { (isEmbedded: Bool) in isEmbedded ? "embedded" : "not embedded" }
-            add(
-                declared, nil,
-                "is \(kind(!declared.isEmbedded)) in the file and \(kind(declared.isEmbedded)) in "
-                    + "the declared schema; declare another class and copy the objects")
-        }
+        compareEmbedding(declared, classAt: index)
         if isMigrating, !isNew { changePrimaryKey(declared, classAt: index) }
         for property in declared.properties where property.type != .linkingObjects {
             compareProperty(property, declared: declared, classAt: index, isNewClass: isNew)
@@ -146,6 +155,23 @@ private struct SchemaComparison {
         } else if !isMigrating {
             comparePrimaryKey(declared, classAt: index)
         }
+    }
+
+    private mutating func compareEmbedding(_ declared: ClassSchema, classAt index: Int) {
+        let owner = plan.target.classes[index]
+        guard owner.isEmbedded != declared.isEmbedded else { return }
+        guard isRaised else {
+            let kind = { (isEmbedded: Bool) in isEmbedded ? "embedded" : "not embedded" }
+            return add(
+                declared, nil,
+                "is \(kind(owner.isEmbedded)) in the file and \(kind(declared.isEmbedded)) in the "
+                    + "declared schema; open the file with a higher schema version to change that")
+        }
+        if declared.isEmbedded, moment == .beforeMigration { return }
+        plan.target.classes[index].isEmbedded = declared.isEmbedded
+        guard declared.isEmbedded else { return plan.changes.append(.makeTopLevel(owner.id)) }
+        plan.changes.append(.makeEmbedded(owner.id))
+        plan.dropDeleteRules(ofEmbedded: owner.id)
     }
 
     private mutating func countProperties(_ id: ClassID, _ declared: ClassSchema) {
@@ -417,6 +443,7 @@ private struct SchemaComparison {
     /// After a migration, what the declared classes lack is gone: a property of the same name that
     /// comes later is a new one.
     mutating func retireWhatIsNotDeclared() {
+        for declared in schema.classes { addClassIfMissing(declared) }
         for (id, declared) in zip(ids, schema.classes) {
             guard let index = plan.target.classIndex(id: id) else { continue }
             for position in plan.target.classes[index].properties.indices {
@@ -455,6 +482,27 @@ private struct SchemaComparison {
 }
 
 extension SchemaPlan {
+    /// The classes that become embedded.
+    var embedded: [ClassID] {
+        changes.compactMap { if case .makeEmbedded(let id) = $0 { id } else { nil } }
+    }
+
+    /// Takes away the rules that an embedded class can't have: hidden properties keep them
+    /// otherwise.
+    fileprivate mutating func dropDeleteRules(ofEmbedded id: ClassID) {
+        for index in target.classes.indices {
+            let owner = target.classes[index]
+            for (position, property) in owner.properties.enumerated()
+            where property.deleteRule != .nullify
+                && (property.targetClassID == id
+                    || owner.id == id && property.deleteRule == .cascade)
+            {
+                target.classes[index].properties[position].deleteRule = .nullify
+                changes.append(.updateClass(owner.id))
+            }
+        }
+    }
+
     /// Takes a property out of sight for ever: until the end of the migration, which drops it, it
     /// keeps its column and its links, as those of a name that no schema can declare.
     mutating func retire(propertyAt position: Int, classAt index: Int) {

@@ -9,6 +9,12 @@ extension StoredSchema {
                     SchemaProblem(className: owner.name, text: "is not in the file any more"))
                 continue
             }
+            if owner.isEmbedded != now.isEmbedded {
+                problems.append(
+                    SchemaProblem(
+                        className: owner.name,
+                        text: now.isEmbedded ? "is embedded now" : "is not embedded any more"))
+            }
             if owner.primaryKeyID != now.primaryKeyID {
                 problems.append(
                     SchemaProblem(className: owner.name, text: "has another primary key now"))

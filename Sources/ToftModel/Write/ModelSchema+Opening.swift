@@ -104,6 +104,14 @@ extension SchemaPlan {
                         property: owner?.property(id: property)?.name ?? "#\(property)",
                         text: "is not optional in the file, which is read-only. Open the file once "
                             + "for writing with this schema, or declare the property as required"))
+            case .makeEmbedded(let id), .makeTopLevel(let id):
+                let owner = target.storedClass(id: id)
+                missing.append(
+                    SchemaProblem(
+                        className: owner?.name ?? "#\(id)",
+                        text: "is \(owner?.isEmbedded == true ? "not " : "")embedded in the file, "
+                            + "which is read-only. Open the file once for writing with this schema"
+                    ))
             default: break
             }
         }

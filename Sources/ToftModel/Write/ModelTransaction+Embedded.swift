@@ -185,7 +185,7 @@ extension ModelTransaction {
 
 extension ModelView {
     /// The object that owns an embedded one.
-    fileprivate func embeddingObject(of key: Int64, _ owner: ClassHandle) throws(ModelError)
+    func embeddingObject(of key: Int64, _ owner: ClassHandle) throws(ModelError)
         -> (key: Int64, owner: ClassHandle)?
     {
         for property in owner.incoming where property.ownsTargets {

@@ -1,13 +1,20 @@
 internal import ToftStorage
 
-/// What a caller is told and asked while a file is brought to a schema.
+/// What a caller is told and asked, and wants, while a file is brought to a schema.
 package struct SchemaCalls {
     package var progress: ProgressHandler?
     package var defaults: DefaultHandler?
+    /// Whether objects of a class that becomes embedded are deleted where they have no owner, and
+    /// copied where they have several: see `OwnerArrangement`.
+    package var handlesBacklinks: Bool
 
-    package init(progress: ProgressHandler? = nil, defaults: DefaultHandler? = nil) {
+    package init(
+        progress: ProgressHandler? = nil, defaults: DefaultHandler? = nil,
+        handlesBacklinks: Bool = false
+    ) {
         self.progress = progress
         self.defaults = defaults
+        self.handlesBacklinks = handlesBacklinks
     }
 }
 

@@ -18,7 +18,11 @@ struct SchemaBuilder {
     ) throws(ModelError) -> StoredSchema {
         var builder = SchemaBuilder(writing: transaction, schema: plan.target, calls: calls)
         if calls.progress != nil { try builder.count(plan) }
+        if calls.handlesBacklinks, !plan.embedded.isEmpty {
+            try OwnerArrangement.run(plan, in: transaction)
+        }
         for change in plan.changes { try builder.carryOut(change) }
+        if !plan.embedded.isEmpty { try builder.checkOwners(plan.embedded) }
         // What was told of the progress last may have ended the opening.
         try stored { () throws(StorageError) in try CurrentCall.checkInterruption() }
         try builder.writeRecords()
@@ -35,7 +39,7 @@ struct SchemaBuilder {
         for change in plan.changes {
             switch change {
             case .createIndex(let id, _), .remakePrimaryKey(let id), .createPrimaryKey(let id),
-                .createUnique(let id, _):
+                .createUnique(let id, _), .makeEmbedded(let id):
                 let table = schema.classes[try classIndex(id)].table
                 // A class that is new has no table yet, and no objects.
                 guard table != 0 else { continue }
@@ -83,7 +87,8 @@ struct SchemaBuilder {
             try stored { () throws(StorageError) in try writing.dropTree(tree) }
             changedClasses.insert(id)
         case .dropClass(let id, let trees): try dropClass(id, trees)
-        case .updateClass(let id): changedClasses.insert(id)
+        case .updateClass(let id), .makeEmbedded(let id), .makeTopLevel(let id):
+            changedClasses.insert(id)
         case .setVersion: break
         }
     }

@@ -7,8 +7,8 @@ package import ToftStorage
 /// 2. `begin`: all that the declared schema has is there; a property that has changed its type is a
 ///    new one, and a primary key that changes is none.
 /// 3. Values change, through the transactions that `begin` and `renameProperty` give.
-/// 4. `finish`: primary keys are made, what the declared classes lack is retired, the version is
-///    set. All that was retired leaves the file.
+/// 4. `finish`: what the declared classes lack is retired, and all that was retired leaves the
+///    file. Then primary keys are made, classes become embedded, the version is set.
 package struct SchemaMigration {
     private let writing: WriteTransaction
     private let declared: Schema
@@ -52,11 +52,13 @@ package struct SchemaMigration {
 
     /// Ends the change of values, and makes the schema what is declared. The write transaction is
     /// to be committed.
-    /// - Throws: `primaryKeysNotUnique`.
+    /// - Throws: `primaryKeysNotUnique`; `schemaMismatch` where objects of a class that becomes
+    ///   embedded do not have one owner each.
     package mutating func finish(_ transaction: ModelTransaction) throws(ModelError) {
         try transaction.handOver()
-        try carryOut(.afterMigration)
+        try carryOut(.retirement)
         try dropRetired(transaction.buffer)
+        try carryOut(.afterMigration)
     }
 
     /// Takes what is retired out of the file: what this migration has, and what files of earlier

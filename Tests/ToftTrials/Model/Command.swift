@@ -65,8 +65,8 @@ enum Command: Equatable {
     case toggleIndex(class: Int, property: Int)
     /// A required property becomes optional; with `keeping` the open sessions go on as they are.
     case makeOptional(class: Int, property: Int, keeping: Bool)
-    /// A migration to the next schema version: renames, changes types, removes, adds with a
-    /// default.
+    /// A migration to the next schema version: renames, changes types, removes, embeds, adds with
+    /// a default.
     case migrate(class: Int, property: Int, bits: UInt64)
 
     // Questions.

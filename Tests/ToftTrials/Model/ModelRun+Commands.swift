@@ -4,6 +4,7 @@ internal import ToftTestKit
 
 /// What each command does to the database and to the model.
 extension ModelRun {
+    static let schemaMismatch: Int32 = 302
     static let tooLong: Int32 = 408
     static let duplicateKey: Int32 = 403
     static let nullNotAllowed: Int32 = 407

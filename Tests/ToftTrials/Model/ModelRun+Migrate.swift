@@ -15,6 +15,8 @@ extension ModelRun {
         var renamedProperties: [(owner: String, old: String, new: String)] = []
         /// Properties that become required, whose values are copied.
         var copied: [(owner: String, oldOwner: String, property: String)] = []
+        /// Objects that the block deletes, of a class by the name that it has afterwards.
+        var erased: (owner: String, keys: [Int64])?
         /// The default of a property that is new.
         var added: (owner: String, property: String, value: Int64)?
         var expected: Int32?
@@ -25,13 +27,14 @@ extension ModelRun {
         try closeAll()
         var numbers = Seed(bits), next = committed, work = Work()
         if numbers.chance(30) { renameClass(owner, &next, &work) }
-        switch numbers.below(7) {
+        switch numbers.below(8) {
         case 0: renameProperty(owner, property, &next, &work)
         case 1: changeType(owner, property, &next, &numbers)
         case 2: removeProperty(owner, property, &next)
         case 3: makeRequired(owner, property, &next, &work)
         case 4: changePrimaryKey(owner, property, &next, &work)
         case 5: removeClass(&next, &work)
+        case 6: toggleEmbedding(owner, &next, &numbers, &work)
         default: addDefault(owner, &next, &numbers, &work)
         }
         next.shape.addInverses(&numbers)
@@ -68,6 +71,13 @@ extension ModelRun {
             }
             for each in work.renamedProperties {
                 try migration.renameProperty(each.owner, each.old, to: each.new)
+            }
+            if let erased = work.erased {
+                let new = try migration.new()
+                let owner = try new.classHandle(named: erased.owner).id
+                for key in erased.keys {
+                    try new.object(ObjectRef(classID: owner, key: key))?.delete()
+                }
             }
             for each in work.copied {
                 let was = try migration.old.classHandle(named: each.oldOwner)
@@ -214,6 +224,38 @@ extension ModelRun {
         }
     }
 
+    /// A class becomes embedded, or is not any more. The block may delete what does not fit.
+    private func toggleEmbedding(
+        _ owner: Int, _ next: inout ModelContent, _ numbers: inout Seed, _ work: inout Work
+    ) {
+        let becomesEmbedded = !next.shape.classes[owner].isEmbedded
+        let isInSet = next.shape.classes.flatMap(\.properties).contains {
+            $0.type == .link && $0.target == owner && $0.collection == .set
+        }
+        guard owner > 0, !becomesEmbedded || !isInSet else { return }
+        if becomesEmbedded {
+            next.prepareEmbedding(of: owner)
+            if numbers.chance(60) {
+                let owners = next.owners, mixed = next.keysInMixed(owner)
+                let keys = next.classes[owner].keys.filter {
+                    owners[ModelObject(owner: owner, key: $0)]?.count != 1 || mixed.contains($0)
+                }
+                _ = next.erase(owner, keys: Set(keys))
+                work.erased = (next.shape.classes[owner].name, keys)
+            }
+        }
+        next.shape.classes[owner].isEmbedded = becomesEmbedded
+        for index in next.shape.classes.indices {
+            for place in next.shape.classes[index].properties.indices
+            where next.shape.classes[index].properties[place].type == .link
+                && next.shape.classes[index].properties[place].target == owner
+            {
+                next.shape.classes[index].properties[place].isOwning = becomesEmbedded
+            }
+        }
+        if becomesEmbedded, !next.isEmbeddable(owner) { work.expected = Self.schemaMismatch }
+    }
+
     private func addDefault(
         _ owner: Int, _ next: inout ModelContent, _ numbers: inout Seed, _ work: inout Work
     ) {
@@ -241,6 +283,69 @@ extension ModelContent {
             for case .link(let key) in row[property].targets { owned.insert(key) }
         }
         _ = erase(declared.target, keys: owned)
+    }
+}
+
+extension ModelContent {
+    /// Takes away what an embedded class can't have.
+    fileprivate mutating func prepareEmbedding(of owner: Int) {
+        classes[owner].primaryKeys = [:]
+        for place in shape.classes[owner].properties.indices {
+            shape.classes[owner].properties[place].isPrimaryKey = false
+            shape.classes[owner].properties[place].isCounted = false
+        }
+        for index in shape.classes.indices {
+            for (place, property) in shape.classes[index].properties.enumerated()
+            where property.type == .link
+                && (property.target == owner || index == owner && property.rule == .cascade)
+            {
+                shape.classes[index].properties[place].rule = .nullify
+            }
+        }
+    }
+
+    /// The objects that link to each, but for mixed values, each as often as it does.
+    fileprivate var owners: [ModelObject: [ModelObject]] {
+        var found: [ModelObject: [ModelObject]] = [:]
+        for (origin, declared) in shape.classes.enumerated() {
+            for (place, property) in declared.properties.enumerated() where property.type == .link {
+                for (key, row) in zip(classes[origin].keys, classes[origin].rows) {
+                    for case .link(let target) in row[place].targets {
+                        found[ModelObject(owner: property.target, key: target), default: []]
+                            .append(ModelObject(owner: origin, key: key))
+                    }
+                }
+            }
+        }
+        return found
+    }
+
+    /// The objects of a class that mixed values link to.
+    fileprivate func keysInMixed(_ owner: Int) -> Set<Int64> {
+        var found: Set<Int64> = []
+        for (origin, declared) in shape.classes.enumerated() {
+            for place in declared.properties.indices where declared.properties[place].type == .mixed
+            {
+                found.formUnion(mixedLinks(to: owner, from: origin, place).keys)
+            }
+        }
+        return found
+    }
+
+    /// Whether each object of an embedded class has one owner and hangs from one that is not
+    /// embedded.
+    fileprivate func isEmbeddable(_ owner: Int) -> Bool {
+        let owners = owners
+        guard keysInMixed(owner).isDisjoint(with: classes[owner].keys) else { return false }
+        return classes[owner].keys.allSatisfy { key in
+            var object = ModelObject(owner: owner, key: key)
+            for _ in 0..<100 {
+                guard let found = owners[object], found.count == 1 else { return false }
+                object = found[0]
+                if !shape.classes[object.owner].isEmbedded { return true }
+            }
+            return false
+        }
     }
 }
 

@@ -3103,6 +3103,75 @@ class FunctionTests(unittest.TestCase):
             names = ["first", "first", "first", "second", "nothing"]
             self.assertEqual(asked, [("Person", name) for name in names])
 
+    def open_homes(self, is_embedded, version, flags=0):
+        """The status of an opening with homes that are embedded or not, and the realm."""
+        home = class_schema("Home", [property_schema("street", E.TOFT_TYPE_STRING)])
+        home.flags = E.TOFT_CLASS_EMBEDDED if is_embedded else 0
+        links = property_schema("homes", E.TOFT_TYPE_LINK, E.TOFT_PROPERTY_LIST, "Home")
+        owner = class_schema("Owner", [links])
+        schema = get("toft_schema_new", (S.toft_class_schema * 2)(home, owner), 2)
+        realm = ctypes.c_void_p()
+        given = configuration(path=self.path, schema=schema, schema_version=version, flags=flags)
+        found = status("toft_realm_open", ctypes.byref(given), ctypes.byref(realm))
+        check("toft_schema_release", schema)
+        return status_name(found), realm
+
+    def test_a_class_becomes_embedded_and_its_objects_are_handled(self):
+        automatic = E.TOFT_OPEN_AUTOMATIC_BACKLINK_HANDLING
+        with tempfile.TemporaryDirectory() as directory:
+            self.path = str(pathlib.Path(directory) / "homes.toft")
+            found, realm = self.open_homes(False, 1)
+            self.assertEqual(found, "TOFT_OK")
+            homes, owners = (
+                get("toft_realm_find_class", realm, text(name)) for name in ("Home", "Owner")
+            )
+            check("toft_realm_begin_write", realm, None)
+            for street in ("Elm", "Oak"):
+                self.create(realm, "Home", {"street": street})
+            for _ in range(2):
+                self.create(realm, "Owner", {})
+            results = get("toft_realm_objects", realm, owners)
+            key = get("toft_realm_find_property", realm, owners, text("homes"))
+            for index in range(2):
+                owner = get("toft_results_object", results, index)
+                elements = get("toft_object_list", owner, key)
+                check("toft_list_append", elements, values([Link(0, homes)]), 1)
+                check("toft_list_release", elements)
+                check("toft_object_release", owner)
+            check("toft_realm_commit", realm, None, None)
+            check("toft_results_release", results)
+            check("toft_realm_close", realm)
+            check("toft_realm_release", realm)
+            for version, flags, expected in (
+                (1, 0, "open the file with a higher schema version"),
+                (1, automatic, "open the file with a higher schema version"),
+                (2, 0, "1 without an owner (object 1), 1 with several owners (object 0 in "),
+            ):
+                found, _ = self.open_homes(True, version, flags)
+                self.assertEqual(found, "TOFT_ERROR_SCHEMA_MISMATCH")
+                self.assertIn(expected, last_error()[2])
+            # Each has its own now, which goes with it; and then they are free.
+            for is_embedded, version, expected in ((True, 2, 2), (False, 3, 1)):
+                found, realm = self.open_homes(is_embedded, version, automatic)
+                self.assertEqual(found, "TOFT_OK")
+                info = sized(S.toft_class_info)
+                check("toft_realm_class_info", realm, homes, ctypes.byref(info))
+                self.assertEqual(info.flags, E.TOFT_CLASS_EMBEDDED if is_embedded else 0)
+                self.assertEqual(get("toft_realm_object_count", realm, homes), expected)
+                results = get("toft_realm_objects", realm, owners)
+                owner = get("toft_results_object", results, 0)
+                check("toft_realm_begin_write", realm, None)
+                check("toft_object_delete", owner)
+                check("toft_realm_commit", realm, None, None)
+                self.assertEqual(get("toft_realm_object_count", realm, homes), 1)
+                report, size = sized(S.toft_check_report), ctypes.c_size_t(99)
+                check("toft_realm_check", realm, ctypes.byref(report), None, 0, ctypes.byref(size))
+                self.assertEqual(report.problem_count, 0)
+                check("toft_object_release", owner)
+                check("toft_results_release", results)
+                check("toft_realm_close", realm)
+                check("toft_realm_release", realm)
+
     def test_files_tell_their_version_and_are_deleted(self):
         with tempfile.TemporaryDirectory() as directory:
             self.path = str(pathlib.Path(directory) / "old.toft")

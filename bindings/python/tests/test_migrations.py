@@ -484,19 +484,223 @@ def test_a_read_only_opening_does_not_skip_a_migration(tmp_path: Path) -> None:
         assert dump(realm) == EXPECTED[1]
 
 
-def test_a_class_cannot_become_embedded(tmp_path: Path) -> None:
-    fill(tmp_path / "db")
+def owners(version: int) -> list[type[toft.Object]]:
+    """1 and 3: people share addresses. 2: each address is embedded in its owner, with its rooms,
+    which were embedded before.
+    """
+    base = toft.EmbeddedObject if version == 2 else toft.Object
 
-    class Dog(toft.EmbeddedObject):
-        name: str
+    class Room(toft.EmbeddedObject):
+        number: int
+
+    class Address(base):  # type: ignore[valid-type, misc]
+        street: str = "Elm"
+        rooms: list[Room]
 
     class Person(toft.Object):
-        dog: Dog | None
+        name: str
+        home: Address | None
+        earlier: list[Address]
+        named: dict[str, Address | None]
+        note: Any
 
-    with pytest.raises(toft.SchemaMismatchError, match="is not embedded in the file"):
-        toft.open(tmp_path / "db", [Person, Dog], schema_version=2, migration=lambda _: None)
-    with opened(tmp_path / "db", 1) as realm:
-        assert dump(realm) == EXPECTED[1]
+    return [Person, Address, Room]
+
+
+def settle(path: Path) -> None:
+    """Ada and Bob share a home with two rooms; nobody lives in Oak."""
+    Person, Address, Room = owners(1)
+    with toft.open(path, [Person, Address, Room], schema_version=1) as realm, realm.write():
+        elm = realm.create(Address, rooms=[Room(number=1), Room(number=2)])
+        realm.create(Person, name="Ada", home=elm, earlier=[elm], named={"a": elm, "b": None})
+        realm.create(Person, name="Bob", home=elm)
+        realm.create(Address, street="Oak")
+
+
+def test_a_class_becomes_embedded_in_a_migration_only(tmp_path: Path) -> None:
+    path = tmp_path / "db"
+    settle(path)
+    with pytest.raises(toft.SchemaMismatchError) as error:
+        toft.open(path, owners(2), schema_version=1, migration=lambda _: None)
+    assert "is not embedded in the file" in error.value.detail
+    assert "open the file with a higher schema version" in error.value.detail
+    for migration in (None, lambda _: None):
+        with pytest.raises(toft.SchemaMismatchError) as error:
+            toft.open(path, owners(2), schema_version=2, migration=migration)
+        assert (
+            "class 'Address' has objects that can't be embedded: 1 without an owner (object 1), "
+            "1 with several owners (object 0 in 'Person.home' of object 0 and 'Person.home' of "
+            "object 1). Give each one owner in the migration, or open the file with automatic "
+            "backlink handling"
+        ) in error.value.detail
+
+    def share_less(migration: toft.Migration) -> None:
+        Address = migration.new.classes["Address"]
+        ada, bob = migration.new.objects("Person")
+        ada.earlier.clear()
+        ada.named.clear()
+        [oak] = [each for each in migration.new.objects("Address") if each.street == "Oak"]
+        bob.home = oak  # an object that is there, as a link to others
+        ash = migration.new.create("Address", street="Ash")
+        assert migration.new.add(Address(street="Gone")) and migration.new.create(Address)
+        ada.named["new"] = Address(street="Yew")
+        ada.earlier.append(ash)
+        assert ada.earlier.pop() == ash and ash.is_valid
+        bob.earlier = [ash]
+        for each in list(migration.new.objects("Address")):
+            if each.street == "Gone" or each.street == "Elm" and each != ada.home:
+                migration.new.delete(each)
+
+    with toft.open(path, owners(2), schema_version=2, migration=share_less) as realm:
+        ada, bob = realm.objects("Person")
+        assert ada.home.street == "Elm" and [room.number for room in ada.home.rooms] == [1, 2]
+        assert bob.home.street == "Oak" and ada.named["new"].street == "Yew"
+        assert [each.street for each in bob.earlier] == ["Ash"]
+        assert len(realm.objects("Address")) == 4
+        with realm.write(), pytest.raises(toft.EmbeddedObjectError):
+            realm.create("Address")
+        with realm.write():
+            ada.home = None
+            realm.delete(bob)
+        assert [each.street for each in realm.objects("Address")] == ["Yew"]
+        assert len(realm.objects("Room")) == 0
+        assert realm.check()
+
+
+def test_objects_with_several_owners_are_copied_where_that_is_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "db"
+    settle(path)
+    wanted: dict[str, Any] = {"schema_version": 2, "automatic_backlink_handling": True}
+    told = [str(each) for each in toft.dry_run(path, owners(2), **wanted)]
+    assert told == ["class 'Address' is embedded"]
+    with pytest.raises(toft.SchemaMismatchError):
+        toft.dry_run(path, owners(2), schema_version=2)
+    with toft.open(path, owners(2), **wanted) as realm:
+        ada, bob = realm.objects("Person")
+        places = [ada.home, ada.earlier[0], ada.named["a"], bob.home]
+        assert ada.named["b"] is None
+        assert len(set(places)) == len(realm.objects("Address")) == 4
+        assert len(realm.objects("Room")) == 8
+        for place in places:
+            assert place.street == "Elm" and [room.number for room in place.rooms] == [1, 2]
+        with realm.write():
+            realm.delete(ada)
+        assert len(realm.objects("Address")) == 1 and len(realm.objects("Room")) == 2
+        assert realm.check()
+        # Who has these classes hears of the next ones.
+        with realm.read():
+            toft.open(path, owners(3), schema_version=3).close()
+            with pytest.raises(toft.SchemaMismatchError, match="schema version 3") as error:
+                realm.refresh()
+            assert "is not embedded any more" in error.value.detail
+    with toft.open(path, owners(3), schema_version=3) as realm:
+        [bob] = realm.objects("Person")
+        with realm.write():
+            bob.earlier = [bob.home, realm.create("Address", street="Oak")]
+            bob.home = None
+        assert sorted(each.street for each in realm.objects("Address")) == ["Elm", "Oak"]
+        assert realm.check()
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_mixed_values_do_not_hold_embedded_objects(tmp_path: Path, wanted: bool) -> None:
+    path = tmp_path / "db"
+    settle(path)
+    with toft.open(path, owners(1)) as realm, realm.write():
+        ada, _ = realm.objects("Person")
+        ada.note = [1, {"place": ada.home}]
+    options: dict[str, Any] = {"schema_version": 2, "automatic_backlink_handling": wanted}
+    with pytest.raises(toft.SchemaMismatchError) as error:
+        toft.open(path, owners(2), **options)
+    assert (
+        "1 linked to by mixed values or sets (object 0 in 'Person.note' of object 0)"
+    ) in error.value.detail
+    with toft.open(path, owners(1)) as realm:
+        assert realm.info.schema_version == 1 and len(realm.objects("Address")) == 2
+        assert realm.check()
+
+
+def test_a_class_with_a_primary_key_becomes_embedded_and_gets_it_again(tmp_path: Path) -> None:
+    def tags(is_embedded: bool) -> list[type[toft.Object]]:
+        base = toft.EmbeddedObject if is_embedded else toft.Object
+
+        class Tag(base):  # type: ignore[valid-type, misc]
+            id: int = toft.field(primary_key=not is_embedded)
+
+        class Thing(toft.Object):
+            tags: list[Tag]
+
+        return [Thing, Tag]
+
+    path = tmp_path / "db"
+    with toft.open(path, tags(False), schema_version=1) as realm, realm.write():
+        realm.create("Thing", tags=[realm.create("Tag", id=each) for each in range(3)])
+    with pytest.raises(toft.SchemaMismatchError, match="primary key"):
+        toft.open(path, tags(True), schema_version=2)
+    options: dict[str, Any] = {"migration": lambda _: None}
+    with toft.open(path, tags(True), schema_version=2, **options) as realm, realm.write():
+        [thing] = realm.objects("Thing")
+        thing.tags.append({"id": 2})
+    with pytest.raises(toft.DuplicatePrimaryKeyError):
+        toft.open(path, tags(False), schema_version=3, **options)
+
+    def number(migration: toft.Migration) -> None:
+        [thing] = migration.new.objects("Thing")
+        thing.tags[3].id = 3
+        thing.tags.append(migration.new.create("Tag", id=4))
+
+    with toft.open(path, tags(False), schema_version=3, migration=number) as realm:
+        [thing] = realm.objects("Thing")
+        assert [tag.id for tag in thing.tags] == [0, 1, 2, 3, 4]
+        assert realm.object("Tag", 3) == thing.tags[3]
+        assert realm.check()
+
+
+def test_many_objects_become_embedded_without_memory_for_each(tmp_path: Path) -> None:
+    """120 MB of texts, of which a half is copied, and 40 MB of lost ones, in a process that samples
+    its memory meanwhile.
+    """
+
+    def homes(is_embedded: bool) -> list[type[toft.Object]]:
+        base = toft.EmbeddedObject if is_embedded else toft.Object
+
+        class Address(base):  # type: ignore[valid-type, misc]
+            street: str
+
+        class Person(toft.Object):
+            home: Address | None
+            work: Address | None
+
+        return [Person, Address]
+
+    count, sampled, ended = 120_000, [0], threading.Event()
+    Person, Address = homes(False)
+    with toft.open(tmp_path / "db", [Person, Address], schema_version=1) as realm:
+        for begin in range(0, count, 10_000):
+            with realm.write():
+                for number in range(begin, begin + 10_000):
+                    home = realm.create(Address, street=f"{number}{'x' * 1000}")
+                    if number % 3:
+                        work = home if number % 3 == 1 else None
+                        realm.create(Person, home=home, work=work)
+
+    def sample() -> None:
+        while not ended.wait(0.01):
+            sampled.append(own_memory())
+
+    sampler, before = threading.Thread(target=sample), own_memory()
+    sampler.start()
+    options: dict[str, Any] = {"schema_version": 2, "automatic_backlink_handling": True}
+    try:
+        realm = toft.open(tmp_path / "db", homes(True), **options)
+    finally:
+        ended.set()
+        sampler.join()
+    with realm:
+        assert len(realm.objects("Address")) == count
+        assert len(sampled) > 20
+        assert max(sampled) - before < 100 << 20
+        assert realm.check()
 
 
 class Colour(enum.Enum):

@@ -189,6 +189,7 @@ class toft_open_flags(IntEnum):
     BUFFERED = 1
     WRITE_TIMEOUT = 2
     DELETE_IF_MIGRATION_NEEDED = 4
+    AUTOMATIC_BACKLINK_HANDLING = 8
 
 
 class toft_salvage_flags(IntEnum):

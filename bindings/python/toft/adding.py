@@ -114,7 +114,7 @@ class Adding:
                     f"This {type(root).__name__} has been deleted: add a new one."
                 )
             return
-        if root._toft_is_embedded:
+        if self._is_embedded(root):
             raise ownerless(type(root))
         self._put([root], lambda: None)
 
@@ -136,7 +136,7 @@ class Adding:
         self._may_fail = cache(lambda: not (is_one or finishes() and all(map(self._fits, drafts))))
         try:
             for draft in drafts:
-                if not draft._toft_is_embedded:
+                if not self._is_embedded(draft):
                     self._made[id(draft)] = self._add_alone(draft)
             embed()
             for draft in drafts:  # an owner comes before what it owns
@@ -151,7 +151,7 @@ class Adding:
         self._removals.clear()
         self._put_back.clear()
         self._created[before:] = [  # from here on an embedded object stays or goes with its owner
-            each for each in self._created[before:] if not each.binding.cls._toft_is_embedded
+            each for each in self._created[before:] if not each.binding.is_embedded
         ]
         for draft in drafts:
             self._drafts.append((draft, draft._rows))
@@ -332,7 +332,7 @@ class Adding:
             if id(draft) not in seen:
                 seen.add(id(draft))
                 waiting.append(draft)
-            elif draft._toft_is_embedded:
+            elif self._is_embedded(draft):
                 raise EmbeddedObjectError(
                     f"This {type(draft).__name__} is used twice: an embedded object has one owner. "
                     f"Give a copy: copy.deepcopy(object)."
@@ -351,10 +351,13 @@ class Adding:
                     setattr(draft, each.name, value)
                 for item in _items(value):
                     if _is_draft(item):
-                        if each.type == values.MIXED and item._toft_is_embedded:
+                        if each.type == values.MIXED and self._is_embedded(item):
                             raise ownerless(type(item))
                         meet(item)
         return found
+
+    def _is_embedded(self, draft: Object) -> bool:
+        return self._realm._binding(type(draft)).is_embedded
 
     def _alone(self, binding: Binding, draft: Object) -> dict[str, Any]:
         """The values of a draft without its links to other drafts, which may not be there yet."""
@@ -463,7 +466,7 @@ class Adding:
             if not isinstance(rows, Live):
                 return True
             is_there = rows.realm is realm and rows.single(item).exists()
-            return is_there and not target.cls._toft_is_embedded
+            return is_there and not target.is_embedded
 
         return all(map(leads, value.values() if each.container is dict else _items(value)))
 
@@ -542,7 +545,9 @@ def detached(value: Any) -> Any:
     waiting: list[tuple[Object, Object]] = []
 
     def copied(item: Any) -> Any:
-        if isinstance(item, Object) and item._toft_is_embedded and not _is_draft(item):
+        if not isinstance(item, Object):
+            return item
+        if isinstance(item._rows, Live) and item._rows.binding.is_embedded:
             draft = type(item).__new__(type(item))
             waiting.append((item, draft))
             return draft

@@ -37,7 +37,8 @@ def bindings(realm: Realm, declared: list[type[Object]] | None) -> Iterator[Bind
     for cls in declared:
         key = _find_class(realm, cls.__name__)
         stored = {each.name: each for each in _properties(realm, key)}
-        yield _binding(realm, cls, key, properties_of(cls), stored)
+        is_embedded = _class_info(realm, key)[1]
+        yield _binding(realm, cls, key, properties_of(cls), stored, is_embedded)
 
 
 def _stored_bindings(realm: Realm) -> Iterator[Binding]:
@@ -53,9 +54,9 @@ def _stored_bindings(realm: Realm) -> Iterator[Binding]:
                 each.name, each.type, each.flags, target, origin, Object._toft_reserved
             )
             properties[made.name] = made
-        yield _binding(
-            realm, class_of_stored(name, properties, infos[key][1]), key, properties, stored[key]
-        )
+        is_embedded = infos[key][1]
+        cls = class_of_stored(name, properties, is_embedded)
+        yield _binding(realm, cls, key, properties, stored[key], is_embedded)
 
 
 def _binding(
@@ -64,13 +65,14 @@ def _binding(
     key: int,
     properties: dict[str, PropertySchema],
     stored: dict[str, _Stored],
+    is_embedded: bool,
 ) -> Binding:
     bound = []
     for declared in properties.values():
         each = stored[declared.stored_name]
         is_nullable = bool(each.flags & toft_property_flags.NULLABLE)
         bound.append(BoundProperty(declared, each.key, is_nullable, each.target))
-    return Binding(realm, cls, key, bound, primary_key_of(properties))
+    return Binding(realm, cls, key, bound, primary_key_of(properties), is_embedded)
 
 
 def _class_keys(realm: Realm) -> list[int]:

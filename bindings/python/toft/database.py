@@ -951,7 +951,7 @@ class Realm:
 
     def _owns(self, each: BoundProperty) -> bool:
         """Whether a property links to embedded objects."""
-        return each.type == values.LINK and self._binding_of_key(each.target).cls._toft_is_embedded
+        return each.type == values.LINK and self._binding_of_key(each.target).is_embedded
 
     def _owning(self, binding: Binding) -> list[BoundProperty]:
         """The properties of a class that link to embedded objects."""

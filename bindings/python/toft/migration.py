@@ -42,7 +42,8 @@ class Migration:
     @property
     def new(self) -> Realm:
         """The database as it is to be, in a write transaction. Properties of another type are new
-        ones; a primary key that changes is an ordinary property until the end of the migration.
+        ones; a primary key that changes is an ordinary property until the end of the migration. A
+        class that is to be embedded is not yet: `new.create(Address)` makes an object of it.
         """
         if self._new is None:
             self._new = self._realm("toft_migration_new_realm", self._declared, self._is_confined)

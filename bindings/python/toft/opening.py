@@ -73,6 +73,7 @@ def open(
     encryption_key: bytes | None = None,
     initialize: Callable[[Realm], object] | None = None,
     minimum_version: int | None = None,
+    automatic_backlink_handling: bool = False,
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
 
@@ -98,6 +99,10 @@ def open(
     `migration`: called where the file has classes and a lower version than `schema_version`, to
     rename, delete and copy: see `toft.Migration`. Without one, a property of another type is a
     SchemaMismatchError. What it raises leaves the file as it was and comes out of this call.
+
+    `automatic_backlink_handling`: where a migration makes a class embedded, its objects that no
+    owner leads to are deleted, and those that have several are copied, for each further one. False:
+    such objects are a SchemaMismatchError, and the migration must delete, copy or link them.
 
     `confinement`: with "thread", a use by another thread is a WrongThreadError. With "caller", any
     thread may use the realm, one at a time, and you see to that.
@@ -157,6 +162,7 @@ def open(
         encryption_key,
         initialize,
         minimum_version,
+        automatic_backlink_handling,
     )
 
 
@@ -208,6 +214,7 @@ def _open(
     encryption_key: bytes | None = None,
     initialize: Callable[[Realm], object] | None = None,
     minimum_version: int | None = None,
+    automatic_backlink_handling: bool = False,
 ) -> Realm:
     opening = _Opening(path, name, classes, mode, mapped, confinement, schema_version)
     opening.tell(progress)
@@ -229,6 +236,8 @@ def _open(
     configuration.minimum_version = minimum_version or 0
     if delete_if_migration_needed:
         configuration.flags |= toft_open_flags.DELETE_IF_MIGRATION_NEEDED
+    if automatic_backlink_handling:
+        configuration.flags |= toft_open_flags.AUTOMATIC_BACKLINK_HANDLING
     address = ctypes.c_void_p()
     failure = opening.attempt(
         lambda: library().toft_realm_open(ctypes.byref(configuration), ctypes.byref(address)),
@@ -428,17 +437,20 @@ def dry_run(
     write_timeout: float | None = None,
     mapped: bool = True,
     encryption_key: bytes | None = None,
+    automatic_backlink_handling: bool = False,
 ) -> list[SchemaChange]:
     """What `open` would change in the classes of a file that exists, with the exceptions that it
     would raise: all is done, the migration too, in a transaction that is rolled back.
 
     The file stays as it was, though it may have grown. It takes as long as the opening.
-    `encryption_key`: that of an encrypted file.
+    `encryption_key`: that of an encrypted file. `automatic_backlink_handling`: as in `open`.
     """
     opening = _Opening(os.fspath(path), "", classes, "existing", mapped, "thread", schema_version)
     opening.tell(progress)
     opening.migrate(migration)
     opening.decrypt(encryption_key)
+    if automatic_backlink_handling:
+        opening.configuration.flags |= toft_open_flags.AUTOMATIC_BACKLINK_HANDLING
     changes: list[SchemaChange] = []
 
     def note(_: int | None, address: int) -> None:

@@ -17,6 +17,7 @@ from uuid import UUID
 from . import _values as values
 from .conversions import OwnConversion
 from .identifiers import ObjectId
+from .rows import Live
 from .schema import PropertySchema, primary_key_of, properties_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,9 @@ def named(value: Any) -> Any:
 def _linked_object(linked: Object | None, depth: int, is_stored: bool) -> Any:
     if linked is None:
         return None
-    if linked._toft_is_embedded:  # a part of its owner
+    rows = linked._rows
+    is_part = rows.binding.is_embedded if isinstance(rows, Live) else linked._toft_is_embedded
+    if is_part:
         return dictionary(linked, depth, is_stored=is_stored)
     if depth > 0:
         return dictionary(linked, depth - 1, is_stored=is_stored)

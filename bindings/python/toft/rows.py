@@ -124,9 +124,12 @@ class Binding:
         key: int,
         properties: list[BoundProperty],
         primary_key: str | None,
+        is_embedded: bool,
     ) -> None:
         self.realm = realm
         self.key = key
+        self.is_embedded = is_embedded
+        """As the realm has it: in a migration a class is embedded only once that is over."""
         self.names = {each.key: each.name for each in properties}
         self.primary_key = primary_key
         self._bind(cls, properties)
