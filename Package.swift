@@ -107,6 +107,11 @@ let package = Package(
         .executableTarget(
             name: "EveryType", dependencies: ["RealmSwift"], path: "Tests/EveryType",
             exclude: ["every_type.c", "every_type.py", "expected.txt"]),
+        // Writes and reads files of objects; Tests/test_exchange.py compares them with those of the
+        // terminal and of Python.
+        .executableTarget(
+            name: "ExchangeSwift", dependencies: ["RealmSwift"], path: "Tests/Exchange",
+            exclude: ["objects.py"]),
         .testTarget(
             name: "ToftTests",
             dependencies: ["Toft", "RealmSwift", "ToftEngine", "ToftStorage", "ToftTestKit"]),
