@@ -86,14 +86,12 @@ extension Results {
     /// before it comes to them.
     package func forEachObject(_ body: (ObjectHandle) throws -> Void) throws {
         guard let classID else { return }
-        var walk = try walk()
-        while let keys = try walk.nextRun() {
-            for key in keys {
-                // Threads share what is frozen.
-                if !session.isFrozen { try session.giveBackMemory() }
-                let object = try session.object(ObjectRef(classID: classID, key: key))
-                if let object { try body(object) }
-            }
+        // All at once: what walks through a version keeps what is read of it in memory.
+        for key in try keys() {
+            // Threads share what is frozen.
+            if !session.isFrozen { try session.giveBackMemory() }
+            let object = try session.object(ObjectRef(classID: classID, key: key))
+            if let object { try body(object) }
         }
     }
 }

@@ -16,10 +16,11 @@ extension RealmCollection where Element: Object {
     /// Links are primary keys; objects without one have their keys as `_key`. <doc:Limits> has the
     /// whole format.
     ///
-    /// The objects are those of when it begins. One at a time is in memory. They are written to a
-    /// temporary file in the same folder, which takes the name when all of it is on the disk: after
-    /// an error or a crash, what was at `fileURL` before is still there, or nothing is. A new file
-    /// can be read by its owner alone; one that is replaced keeps its owner and its mode.
+    /// The objects are those of when it begins: their keys, 8 bytes each, are in memory, and one
+    /// object at a time. They are written to a temporary file in the same folder, which takes the
+    /// name when all of it is on the disk: after an error or a crash, what was at `fileURL` before
+    /// is still there, or nothing is. A new file can be read by its owner alone; one that is
+    /// replaced keeps its owner and its mode.
     ///
     /// Call it where the collection may be used; what is frozen may be written on any thread.
     ///
