@@ -23,9 +23,8 @@ extension Realm {
     /// transaction can go on. Objects that were updated stay so: cancel the transaction then.
     ///
     /// The file is read line by line, and may be of any length. What stays in memory are links to
-    /// what no line has brought yet, and the `_key` of each object that has no primary key. A write
-    /// transaction of any size is kept in the database file, see <doc:Commits>. It is read on this
-    /// thread, the one that the realm may be used on.
+    /// what no line has brought yet, and the `_key` of each object that has no primary key. Call it
+    /// where the realm may be used.
     ///
     /// - Parameters:
     ///   - type: the class of the objects.
