@@ -1,6 +1,5 @@
 import Foundation
 import RealmSwift
-import Synchronization
 import Testing
 
 @testable import Toft
@@ -499,6 +498,30 @@ struct ExchangeTests {
     }
 
     @Test
+    func `An observer writes what it hears of`() throws {
+        try TestRealm.withFolder { folder in
+            try LoopThread.run { loop in
+                let realm = try Realm(configuration: TestRealm.inMemory([Person.self, Dog.self]))
+                let url = folder.appendingPathComponent("a"), people = realm.objects(Person.self)
+                let counts = Box<[Int]>([])
+                let token = try loop.inside {
+                    people.observe { _ in
+                        let count = try? people.writeCSV(to: url, properties: ["id"])
+                        counts.value.append(count ?? -1)
+                    }
+                }
+                loop.wait { counts.value == [0] }
+                try realm.write { for id in 1...2 { realm.add(Person(id, "\(id)")) } }
+                loop.wait { counts.value == [0, 2] }
+                token.invalidate()
+                #expect(counts.value == [0, 2])
+                #expect(try text(url) == "id\r\n1\r\n2\r\n")
+                try TestRealm.check(realm)
+            }
+        }
+    }
+
+    @Test
     func `A file that can't be used is an error that says why`() throws {
         try with { realm, folder in
             let missing = folder.appendingPathComponent("none/a")
@@ -550,12 +573,8 @@ struct ExchangeTests {
             try realm.write { realm.deleteAll() }
             let url = folder.appendingPathComponent("a")
             nonisolated(unsafe) let shared = frozen
-            let count = Mutex(0)
-            try LoopThread.run { _ in
-                let written = try shared.writeCSV(to: url, properties: ["id"])
-                count.withLock { $0 = written }
-            }
-            #expect(count.withLock { $0 } == 1)
+            let count = try elsewhere { try shared.writeCSV(to: url, properties: ["id"]) }
+            #expect(count == 1)
             #expect(try text(url) == "id\r\n2\r\n")
             expectError(.readOnly) { try realm.freeze().readCSV(of: Person.self, from: url) }
         }
