@@ -33,6 +33,11 @@ let package = Package(
         .target(
             name: "ToftEngine",
             dependencies: ["ToftQuery", "ToftModel", "ToftStorage", "ToftPlatform"]),
+        // Objects in files of text: JSON lines, comma-separated values. For the Swift API and the
+        // terminal; the C library does without.
+        .target(
+            name: "ToftExchange",
+            dependencies: ["ToftEngine", "ToftModel", "ToftStorage", "ToftPlatform"]),
         // The C header as a module, so that the compiler holds every entry point against it.
         .systemLibrary(name: "CToft", path: "include"),
         // The C API.
@@ -44,14 +49,17 @@ let package = Package(
         // The Swift API: Realm, Object, List, Results as RealmSwift spells them.
         .target(
             name: "Toft",
-            dependencies: ["ToftEngine", "ToftQuery", "ToftModel", "ToftStorage", "ToftPlatform"]),
+            dependencies: [
+                "ToftExchange", "ToftEngine", "ToftQuery", "ToftModel", "ToftStorage",
+                "ToftPlatform",
+            ]),
         // The Swift API under the name that existing apps import.
         .target(name: "RealmSwift", dependencies: ["Toft"]),
         // The terminal.
         .executableTarget(
             name: "ToftCLI",
             dependencies: [
-                "ToftEngine", "ToftModel", "ToftStorage",
+                "ToftExchange", "ToftEngine", "ToftModel", "ToftStorage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         // What the tests share: temporary databases that are checked after every test, lying disks,
@@ -99,6 +107,11 @@ let package = Package(
         .executableTarget(
             name: "EveryType", dependencies: ["RealmSwift"], path: "Tests/EveryType",
             exclude: ["every_type.c", "every_type.py", "expected.txt"]),
+        // Writes and reads files of objects; Tests/test_exchange.py compares them with those of the
+        // terminal and of Python.
+        .executableTarget(
+            name: "ExchangeSwift", dependencies: ["RealmSwift"], path: "Tests/Exchange",
+            exclude: ["objects.py"]),
         .testTarget(
             name: "ToftTests",
             dependencies: ["Toft", "RealmSwift", "ToftEngine", "ToftStorage", "ToftTestKit"]),

@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Targets that have no such name. ToftStorage joins when its reading and writing halves are apart.
-CHECKED = ["ToftModel", "ToftQuery", "ToftEngine"]
+CHECKED = ["ToftModel", "ToftQuery", "ToftEngine", "ToftExchange"]
 USERS = [path for path in sorted((ROOT / "Sources").iterdir()) if path.is_dir()] + [
     ROOT / "Tests/ToftTestKit",
     ROOT / "Tests/ToftTrials",

@@ -78,7 +78,7 @@ struct Load: ParsableCommand {
 
     func run() throws {
         try reportingErrors {
-            let lines = try LineFile(path: dump)
+            var lines = try LineFile(path: dump)
             guard let first = try lines.next(SchemaFile.self) else {
                 throw EngineError(
                     .invalidArgument, "'\(dump)' is empty: it is not what `toftdb dump` prints.")
@@ -94,7 +94,8 @@ struct Load: ParsableCommand {
                     "'\(file)' has objects of '\(owner.name)' already. Load into a new file.")
             }
             var objects = ObjectsFromJSON(session, links: .objectKeys, policy: .error)
-            try objects.load(lines, of: nil, in: session, counters: try Self.counters(first.json))
+            try lines.load(
+                into: &objects, of: nil, in: session, counters: try Self.counters(first.json))
             Output.print("\(objects.created) objects, \(objects.links) links")
         }
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ToftEngine
+import ToftExchange
 import ToftModel
-import ToftStorage
 
 struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -33,13 +33,11 @@ struct Export: ParsableCommand {
             let session = try FileArgument.open(file, key)
             let owner = try session.classHandle(named: className)
             let results = try session.results(of: owner.id)
-            guard csv else {
-                return try ObjectPrinter(session: session, owner: owner, asJSON: true)
-                    .print(results)
-            }
-            Output.print(CSV.header(of: owner), terminator: "\r\n")
-            try ObjectPrinter.forEach(of: results, owner) {
-                Output.print(try CSV.record($0, of: owner), terminator: "\r\n")
+            var text: ObjectText =
+                csv ? .csv(of: owner, in: session) : .json(of: owner, in: session)
+            Output.print(text.header, terminator: "")
+            try ObjectPrinter.forEach(of: results) {
+                Output.print(try text.line(of: $0), terminator: "")
             }
         }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ToftEngine
+import ToftExchange
 import ToftModel
 import ToftStorage
 
@@ -95,11 +96,11 @@ struct Import: ParsableCommand {
             objects.ignoresUnknown = ignoreUnknown
             objects.ignoresMissing = ignoreMissing
             let start = Date()
-            let given = try LineFile(path: lines)
+            var given = try LineFile(path: lines)
             if csv || lines.lowercased().hasSuffix(".csv") {
-                try given.readCSV(of: owner, in: session)
+                try given.lines.readCSV(of: owner, in: session, ignoresUnknown: ignoreUnknown)
             }
-            try objects.load(given, of: owner, in: session)
+            try given.load(into: &objects, of: owner, in: session)
             report(objects, seconds: Date().timeIntervalSince(start))
         }
     }

@@ -1,23 +1,70 @@
 import Foundation
 import ToftEngine
+import ToftExchange
 import ToftModel
-import ToftStorage
 
-extension ObjectsFromJSON {
-    /// Loads all lines that a file has left in one transaction.
+/// JSON objects, one a line, or records of comma-separated values.
+struct LineFile {
+    var lines: ObjectLines
+    private let path: String
+    private let size: Int
+    private let decoder = JSONDecoder()
+
+    /// - Parameter path: `-` for standard input.
+    init(path: String) throws {
+        let data: Data
+        do {
+            data =
+                try path == "-"
+                ? FileHandle.standardInput.readToEnd() ?? Data()
+                : Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
+        } catch {
+            throw EngineError(.fileNotFound, "Can't read '\(path)'.", detail: "\(error)")
+        }
+        self.path = path
+        size = data.count
+        lines = ObjectLines(
+            path: path,
+            pieces: { offset throws(EngineError) in
+                Array(data.dropFirst(offset).prefix(Self.pieceSize))
+            },
+            hint: { code in
+                switch code {
+                case .noSuchProperty: " --ignore-unknown leaves such members out."
+                case .noSuchObject: " --ignore-missing leaves such links out."
+                default: ""
+                }
+            })
+    }
+
+    private static let pieceSize = 1 << 20
+
+    /// The next line as a value of a type, and as it stands there; nil at the end.
+    mutating func next<Value: Decodable>(_ type: Value.Type) throws
+        -> (value: Value, json: JSONValue)?
+    {
+        var ahead = lines
+        guard let line = try ahead.nextLine() else { return nil }
+        do {
+            let value = try decoder.decode(type, from: Data(line))
+            return try lines.next().map { (value, $0) }
+        } catch let error as DecodingError {
+            throw EngineError(
+                .invalidArgument,
+                "Line \(ahead.number) of '\(path)' is not a JSON object: \(error.reason).")
+        }
+    }
+
+    /// Loads all lines that are left in one transaction. Shows the progress.
     /// - Parameter owner: the class of all; nil: each line says it.
     /// - Parameter counters: where auto-incremented keys go on, by the names of classes.
     mutating func load(
-        _ lines: LineFile, of owner: ClassHandle?, in session: Session,
+        into objects: inout ObjectsFromJSON, of owner: ClassHandle?, in session: Session,
         counters: [(className: String, counter: Int64)] = []
     ) throws {
-        refusesRepeats = true
         try session.beginWrite()
         do {
-            try lines.forEachLine { number, line throws(EngineError) in
-                try add(line, of: owner, place: number)
-            }
-            try link { number, work throws(EngineError) in try lines.naming(number, work) }
+            try add(to: &objects, of: owner)
             for (name, counter) in counters {
                 try session.moveKeyCounter(
                     of: try session.classHandle(named: name).id, to: counter)
@@ -28,121 +75,11 @@ extension ObjectsFromJSON {
             throw error
         }
     }
-}
 
-/// JSON objects, one a line, or records of comma-separated values.
-final class LineFile {
-    private let path: String
-    private let data: Data
-    private var rest: Data.SubSequence
-    private var number = 0
-    /// Lines that the one that was read has behind its first one.
-    private var further = 0
-    private let decoder = JSONDecoder()
-    private var columns: CSVColumns?
-
-    /// - Parameter path: `-` for standard input.
-    init(path: String) throws {
-        self.path = path
-        do {
-            data =
-                try path == "-"
-                ? FileHandle.standardInput.readToEnd() ?? Data()
-                : Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
-        } catch {
-            throw EngineError(.fileNotFound, "Can't read '\(path)'.", detail: "\(error)")
-        }
-        // What is read may begin with a byte order mark.
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        rest = data.starts(with: mark) ? data.dropFirst(mark.count) : data[...]
-    }
-
-    /// Has the lines read as comma-separated values of objects of a class.
-    func readCSV(of owner: ClassHandle, in session: Session) throws {
-        var columns: CSVColumns?
-        if let header = nextLine(isQuoting: true) {
-            try naming(number) { () throws(EngineError) in
-                columns = try CSVColumns(header, of: owner, in: session)
-            }
-        }
-        guard let columns else {
-            throw EngineError(.invalidArgument, "'\(path)' is empty: it names no properties.")
-        }
-        self.columns = columns
-    }
-
-    /// The index of the end of the line. Within quotes a line goes on.
-    private func endOfLine(_ isQuoting: Bool) -> Data.Index {
-        guard isQuoting else { return rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex }
-        var isInside = false
-        return rest.firstIndex {
-            if $0 == UInt8(ascii: "\"") { isInside.toggle() }
-            return $0 == UInt8(ascii: "\n") && !isInside
-        } ?? rest.endIndex
-    }
-
-    /// The bytes of the next line that is not empty, or of any line of one column; nil at the end.
-    private func nextLine(isQuoting: Bool = false) -> Data? {
-        number += further
-        further = 0
-        while !rest.isEmpty {
-            number += 1
-            let end = endOfLine(isQuoting)
-            var line = rest[..<end]
-            if isQuoting { further = line.count(where: { $0 == UInt8(ascii: "\n") }) }
-            if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
-            rest = end < rest.endIndex ? rest[rest.index(after: end)...] : rest[end...]
-            if !line.isEmpty || columns?.isOne == true { return line }
-        }
-        return nil
-    }
-
-    /// The next line as a value of a type, and as it stands there; nil at the end.
-    func next<Value: Decodable>(_ type: Value.Type) throws -> (value: Value, json: JSONValue)? {
-        guard let line = nextLine() else { return nil }
-        do {
-            return (try decoder.decode(type, from: line), try json(line))
-        } catch let error as DecodingError {
-            throw EngineError(
-                .invalidArgument,
-                "Line \(number) of '\(path)' is not a JSON object: \(error.reason).")
-        }
-    }
-
-    /// Calls `body` with each line that is left, and its number. Shows the progress.
-    func forEachLine(_ body: (Int, JSONValue) throws(EngineError) -> Void) throws {
-        var progress = Progress(total: data.count)
+    private mutating func add(to objects: inout ObjectsFromJSON, of owner: ClassHandle?) throws {
+        var progress = Progress(total: size)
         defer { progress.finish() }
-        while let line = nextLine(isQuoting: columns != nil) {
-            try naming(number) { () throws(EngineError) in
-                try body(number, try json(line))
-            }
-            progress.advance(to: rest.startIndex - data.startIndex)
-        }
-    }
-
-    private func json(_ line: Data) throws(EngineError) -> JSONValue {
-        if let columns { return try columns.json(line) }
-        return try line.withUnsafeBytes { bytes -> Result<JSONValue, EngineError> in
-            Result { () throws(EngineError) in try JSONParser.value(of: bytes) }
-        }.get()
-    }
-
-    /// Runs work on a line; errors name it, and what leaves out what is wrong.
-    func naming(_ line: Int, _ work: () throws(EngineError) -> Void) throws(EngineError) {
-        do throws(EngineError) {
-            try work()
-        } catch {
-            let hint =
-                switch error.code {
-                case .noSuchProperty: " --ignore-unknown leaves such members out."
-                case .noSuchObject: " --ignore-missing leaves such links out."
-                default: ""
-                }
-            throw EngineError(
-                error.code, "Line \(line) of '\(path)': \(error.message)\(hint)",
-                detail: error.detail, number: error.number)
-        }
+        try objects.add(&lines, of: owner) { _, lines in progress.advance(to: lines.position) }
     }
 }
 

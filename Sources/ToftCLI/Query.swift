@@ -1,5 +1,6 @@
 import ArgumentParser
 import ToftEngine
+import ToftExchange
 import ToftModel
 
 struct Query: ParsableCommand {
@@ -65,26 +66,23 @@ struct ObjectPrinter {
     let asJSON: Bool
 
     func print(_ results: Results) throws {
-        try Self.forEach(of: results, owner) {
-            Output.print(asJSON ? $0.description : line($0))
+        var json = ObjectToJSON(session)
+        try Self.forEach(of: results) {
+            let object = try json.object($0, of: owner)
+            Output.print(asJSON ? object.description : line(object))
         }
     }
 
     /// Calls `body` with each object. Shows the progress.
-    static func forEach(
-        of results: Results, _ owner: ClassHandle, _ body: (JSONValue) throws -> Void
-    )
-        throws
-    {
-        var json = ObjectToJSON(results.session)
-        let count = try results.count
-        var progress = Progress(total: count, isPrinting: true)
+    static func forEach(of results: Results, _ body: (ObjectHandle) throws -> Void) throws {
+        var progress = Progress(total: try results.count, isPrinting: true)
         defer { progress.finish() }
-        for index in 0..<count {
+        var done = 0
+        try results.forEachObject {
             try Output.check()
-            try results.session.giveBackMemory()
-            try body(try json.object(results.object(at: index), of: owner))
-            progress.advance(to: index + 1)
+            try body($0)
+            done += 1
+            progress.advance(to: done)
         }
     }
 

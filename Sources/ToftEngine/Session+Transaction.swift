@@ -235,11 +235,11 @@ extension Session {
     }
 
     /// Gives back what has been read into memory, where that is much, without leaving the version:
-    /// nothing that was lent may be used afterwards. Not for what several threads use, nor in a
-    /// write transaction.
+    /// nothing that was lent may be used afterwards. Not for what several threads use; nothing
+    /// happens in a write transaction and within a handler.
     package func giveBackMemory() throws(EngineError) {
         try check()
-        guard transaction == nil,
+        guard transaction == nil, handlerDepth == 0,
             let view = try model({ () throws(ModelError) in try base.again() })
         else { return }
         move(to: view)

@@ -1,6 +1,6 @@
 cmake_minimum_required(VERSION 3.22)
 # No Foundation below the Swift API; the C library in ToftPlatform alone.
-foreach(target ToftPlatform ToftStorage ToftModel ToftQuery ToftEngine ToftCAPI)
+foreach(target ToftPlatform ToftStorage ToftModel ToftQuery ToftEngine ToftExchange ToftCAPI)
   file(GLOB_RECURSE sources "${ROOT}/Sources/${target}/*.swift")
   foreach(source IN LISTS sources)
     file(STRINGS "${source}" imports REGEX "^ *(@[_a-zA-Z]+ +)*((public|package|internal|private|fileprivate) +)?import ")

@@ -26,17 +26,17 @@ struct DefaultValues: Sendable {
 
     /// The defaults of a class besides those of links and collections, for an object of which some
     /// properties are given.
-    func values(of owner: ClassHandle, besides given: Set<PropertyID>) throws
+    func values(of owner: ClassHandle, besides given: Set<PropertyID>) throws(ModelError)
         -> [(property: PropertyID, value: Value)]
     {
-        guard let model = models[owner.name] else { return [] }
-        let instance = model.type.init()
-        return try model.properties.compactMap { property in
-            guard property.hasDefault, let value = property.storedValue(in: instance) else {
-                return nil
-            }
+        var missing: [(id: PropertyID, property: ModelProperty)] = []
+        for property in models[owner.name]?.properties ?? [] where property.hasDefault {
             let id = try owner.property(named: property.name).id
-            return given.contains(id) ? nil : (id, value)
+            if !given.contains(id) { missing.append((id, property)) }
+        }
+        guard !missing.isEmpty, let instance = models[owner.name]?.type.init() else { return [] }
+        return missing.compactMap { id, property in
+            property.storedValue(in: instance).map { (id, $0) }
         }
     }
 }

@@ -60,7 +60,7 @@ extension Realm {
         } ?? type.init()
     }
 
-    private static func noPrimaryKey(of type: ObjectBase.Type) -> Realm.Error {
+    static func noPrimaryKey(of type: ObjectBase.Type) -> Realm.Error {
         Realm.Error(
             .missingPrimaryKey,
             "'\(ModelClass.name(of: type))' has no primary key, so an object of it can't be "

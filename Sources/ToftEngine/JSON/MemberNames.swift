@@ -7,14 +7,23 @@ extension ClassHandle {
     /// What the key of an object is called: `_key`.
     package var keyMember: String { free("_key") { hasStoredProperty(named: $0) } }
 
-    /// Whether a visible property with values has exactly this name.
+    /// Whether a visible property with values has exactly this name in the file.
     func hasStoredProperty(named name: String) -> Bool {
-        storedProperty(named: name) != nil
+        storedProperty { $0.persistedName.isSameName(as: name) } != nil
     }
 
-    /// The visible property with values that has exactly this name.
+    /// The visible property with values that has exactly this name in the file; else the one that
+    /// the session calls so.
     package func storedProperty(named name: String) -> PropertyHandle? {
-        properties.first { !$0.isHidden && $0.isStored && $0.name.isSameName(as: name) }
+        if let found = storedProperty(where: { $0.persistedName.isSameName(as: name) }) {
+            return found
+        }
+        return name.isSameName(as: keyMember)
+            ? nil : storedProperty { $0.name.isSameName(as: name) }
+    }
+
+    private func storedProperty(where isWanted: (PropertyHandle) -> Bool) -> PropertyHandle? {
+        properties.first { !$0.isHidden && $0.isStored && isWanted($0) }
     }
 }
 

@@ -34,7 +34,7 @@ package struct ObjectToJSON {
         classMember = names == .objectKeys ? session.schema.classMember : ""
     }
 
-    /// An object: every property but the inverse ones.
+    /// An object: every property but the inverse ones, by their names in the file.
     package mutating func object(_ object: ObjectHandle, of owner: ClassHandle)
         throws(EngineError) -> JSONValue
     {
@@ -61,9 +61,16 @@ package struct ObjectToJSON {
             members.append((owner.keyMember, .integer(object.ref.key)))
         }
         for property in owner.visibleProperties where property.isStored {
-            members.append((property.name, try values(of: object, property, depth)))
+            members.append((property.persistedName, try values(of: object, property, depth)))
         }
         return members
+    }
+
+    /// The value of a property, or what it holds; links are names.
+    package mutating func value(of property: PropertyHandle, in object: ObjectHandle)
+        throws(EngineError) -> JSONValue
+    {
+        try values(of: object, property, 0)
     }
 
     private mutating func values(

@@ -1,8 +1,8 @@
 package import ToftModel
 internal import ToftStorage
 
-/// Makes objects of JSON: values at once, links when all objects are there, so that they may lead
-/// to each other in any order. What it reads `ObjectToJSON` writes.
+/// Makes objects of JSON, with the links whose targets are there; other links wait, so that objects
+/// may lead to each other in any order. What it reads `ObjectToJSON` writes.
 package struct ObjectsFromJSON {
     private struct Pending {
         let place: Int
@@ -33,6 +33,8 @@ package struct ObjectsFromJSON {
     package var ignoresMissing = false
     /// Whether a property that an object has twice is an error; else the last one counts.
     package var refusesRepeats = false
+    /// Values of properties of a new object that were not given, as the program declares them.
+    package var defaults: DefaultsOfClass?
     package private(set) var created = 0
     package private(set) var updated = 0
     package private(set) var links = 0
@@ -44,8 +46,21 @@ package struct ObjectsFromJSON {
     private var keyMembers: [ClassID: String] = [:]
     private let classMember: String
     private var pending: [Pending] = []
+    /// How many links wait before those are filled in whose targets have come.
+    private var retryCount = firstRetryCount
+    /// Whether a link may still get its target.
+    private var awaitsTargets = false
+    /// Whether the links that are being filled in lack a target that may still come.
+    private var lacksTarget = false
     /// What was created, if it is to be taken back when reading fails.
-    private var made: [ObjectRef]?
+    private var made: ObjectRuns?
+
+    private static let firstRetryCount = 4096
+
+    /// The defaults of a class besides those of properties that are given.
+    package typealias DefaultsOfClass = (
+        _ owner: ClassHandle, _ given: Set<PropertyID>
+    ) throws(EngineError) -> [(property: PropertyID, value: Value)]
 
     package init(
         _ session: Session, links names: LinkNames = .primaryKeys, policy: UpdatePolicy,
@@ -55,12 +70,12 @@ package struct ObjectsFromJSON {
         self.names = names
         self.policy = policy
         classMember = names == .objectKeys ? session.schema.classMember : ""
-        if takesBack { made = [] }
+        if takesBack { made = ObjectRuns() }
     }
 
     // MARK: Objects
 
-    /// Adds an object; its links wait for `link`.
+    /// Adds an object; links to what is not there yet wait for `link`.
     /// - Parameter owner: its class; nil: the object says it, see `classMember`.
     /// - Parameter place: given back to the caller of `link`.
     @discardableResult
@@ -86,7 +101,10 @@ package struct ObjectsFromJSON {
         _ members: [(key: String, value: JSONValue)], _ owner: ClassHandle, _ policy: UpdatePolicy,
         _ place: Int, sayingClass: Bool = false
     ) throws(EngineError) -> (object: ObjectHandle, isNew: Bool) {
-        let (values, later) = try parts(of: members, owner, sayingClass: sayingClass)
+        var (values, later) = try parts(of: members, owner, sayingClass: sayingClass)
+        if let defaults, try !updates(values, owner) {
+            values += try defaults(owner, Self.given(values, later))
+        }
         let name = keyMember(of: owner)
         let key = try Self.only(name, of: members)
         let before = try session.count(of: owner.id)
@@ -106,6 +124,22 @@ package struct ObjectsFromJSON {
         }
         try fill(object, later, place, isNew)
         return (object, isNew)
+    }
+
+    /// Whether there is an object with the primary key among some values, which they change.
+    private func updates(_ values: [(property: PropertyID, value: Value)], _ owner: ClassHandle)
+        throws(EngineError) -> Bool
+    {
+        guard policy != .error, let key = owner.primaryKey else { return false }
+        let given = values.first { $0.property == key.id }?.value
+        guard let value = given ?? (key.isOptional ? .null : nil) else { return false }
+        return try session.find(value, in: owner.id) != nil
+    }
+
+    private static func given(
+        _ values: [(property: PropertyID, value: Value)], _ later: [(PropertyHandle, [Element])]
+    ) -> Set<PropertyID> {
+        Set(values.map(\.property) + later.map(\.0.id))
     }
 
     private func owner(of members: [(key: String, value: JSONValue)]) throws(EngineError)
@@ -216,7 +250,8 @@ package struct ObjectsFromJSON {
         }
     }
 
-    /// Makes the objects that are inside of an object; links wait.
+    /// Makes the objects that are inside of an object, and its links; those wait that lead to what
+    /// is not there yet.
     private mutating func fill(
         _ object: ObjectHandle, _ later: [(PropertyHandle, [Element])], _ place: Int, _ isNew: Bool
     ) throws(EngineError) {
@@ -240,10 +275,9 @@ package struct ObjectsFromJSON {
                     targets[index].made = inner.object.ref
                 }
             }
-            pending.append(
-                Pending(
-                    place: place, object: object, property: property, targets: targets,
-                    isNew: isNew))
+            let item = Pending(
+                place: place, object: object, property: property, targets: targets, isNew: isNew)
+            if try !link(item, isLast: false) { pending.append(item) }
         }
     }
 
@@ -339,7 +373,8 @@ package struct ObjectsFromJSON {
                     + "\(element.json.kind).")
         }
         let target = try session.classHandle(property.targetClassID ?? 0)
-        let (values, later) = try parts(of: members, target)
+        var (values, later) = try parts(of: members, target)
+        if let defaults { values += try defaults(target, Self.given(values, later)) }
         let inner = try create(values)
         made?.append(inner.ref)
         try fill(inner, later, place, true)
@@ -347,20 +382,41 @@ package struct ObjectsFromJSON {
 
     // MARK: Links
 
-    /// Fills in the links of what was added.
-    /// - Parameter naming: runs the work on the object of a place; may rephrase its errors.
-    package mutating func link(
-        _ naming: (_ place: Int, _ work: () throws(EngineError) -> Void) throws(EngineError) -> Void
-    ) throws(EngineError) {
+    /// Runs work on the object of a place; may rephrase its errors.
+    package typealias Naming = (
+        _ place: Int, _ work: () throws(EngineError) -> Void
+    ) throws(EngineError) -> Void
+
+    /// Fills in the links that wait.
+    package mutating func link(_ naming: Naming) throws(EngineError) {
+        try link(isLast: true, naming)
+    }
+
+    /// Where many links wait, fills in those whose targets have come.
+    package mutating func linkWhereMany(_ naming: Naming) throws(EngineError) {
+        guard pending.count >= retryCount else { return }
+        try link(isLast: false, naming)
+        retryCount = max(Self.firstRetryCount, 2 * pending.count)
+    }
+
+    private mutating func link(isLast: Bool, _ naming: Naming) throws(EngineError) {
         let items = pending
         pending = []
         for item in items {
-            try naming(item.place) { () throws(EngineError) in try link(item) }
+            try naming(item.place) { () throws(EngineError) in
+                // It may be gone with an owner that was changed after it.
+                guard try session.object(item.object.ref) != nil else { return }
+                if try !link(item, isLast: isLast) { pending.append(item) }
+            }
         }
     }
 
-    private mutating func link(_ item: Pending) throws(EngineError) {
-        let property = item.property
+    /// Fills in the links of a property, or none of them.
+    /// - Returns: false where one lacks a target that may still come.
+    private mutating func link(_ item: Pending, isLast: Bool) throws(EngineError) -> Bool {
+        let property = item.property, counted = links
+        (awaitsTargets, lacksTarget) = (!isLast, false)
+        defer { awaitsTargets = false }
         var found: [ValueEntry] = []
         if property.type == .mixed {
             for element in item.targets {
@@ -378,9 +434,14 @@ package struct ObjectsFromJSON {
                 found.append(ValueEntry(key: element.key, value: ref.map { .link($0) } ?? .null))
             }
         }
+        guard !lacksTarget else {
+            links = counted
+            return false
+        }
         let value = Self.value(found, property)
-        if !item.isNew, policy == .modified, try item.object.has(value, property) { return }
+        if !item.isNew, policy == .modified, try item.object.has(value, property) { return true }
         try item.object.set(property.id, value)
+        return true
     }
 
     /// The object that a link leads to, counted; nil for one that is left out.
@@ -392,6 +453,10 @@ package struct ObjectsFromJSON {
         if let ref {
             links += 1
             return ref
+        }
+        guard !awaitsTargets else {
+            lacksTarget = true
+            return nil
         }
         guard ignoresMissing else {
             let key = names == .primaryKeys && target.primaryKey != nil ? "primary key" : "key"
@@ -413,7 +478,7 @@ package struct ObjectsFromJSON {
             {
                 return ref
             }
-            if names == .objectKeys { return nil }
+            if names == .objectKeys || awaitsTargets { return nil }
             throw EngineError(
                 .missingPrimaryKey,
                 "'\(property.className).\(property.name)' links to \(json.shown), and "
@@ -435,15 +500,33 @@ package struct ObjectsFromJSON {
 
     // MARK: Failures
 
-    /// Deletes what was created.
-    fileprivate func takeBack() {
+    /// Deletes what was created, where that is to be taken back.
+    package func takeBack() {
         guard let made, let transaction = try? session.writing() else { return }
-        for ref in made.reversed() {
+        for run in made.runs.reversed() {
             // The failure that led here is the one to report.
-            guard let owner = try? session.classHandle(ref.classID) else { continue }
-            try? transaction.takeBack(ref.key, owner)
+            guard let owner = try? session.classHandle(run.classID) else { continue }
+            for key in run.keys.reversed() { try? transaction.takeBack(key, owner) }
         }
         session.noteUnread()
+    }
+}
+
+/// Objects in memory that does not grow with them where their keys follow each other.
+private struct ObjectRuns {
+    private(set) var runs: [(classID: ClassID, keys: ClosedRange<Int64>)] = []
+    /// The index of each class's last one.
+    private var last: [ClassID: Int] = [:]
+
+    mutating func append(_ ref: ObjectRef) {
+        if let index = last[ref.classID], runs[index].keys.upperBound &+ 1 == ref.key,
+            runs[index].keys.lowerBound < ref.key
+        {
+            runs[index].keys = runs[index].keys.lowerBound...ref.key
+        } else {
+            last[ref.classID] = runs.count
+            runs.append((ref.classID, ref.key...ref.key))
+        }
     }
 }
 

@@ -11,6 +11,8 @@ package final class PropertyHandle: Sendable {
     let classPosition: Int
     package let className: String
     package let name: String
+    /// The name in the file, which files of objects have.
+    package let persistedName: String
     package let type: PropertyType
     package let collection: CollectionKind
     /// Whether the value, or an element of the list, may be null.
@@ -54,6 +56,7 @@ package final class PropertyHandle: Sendable {
         classPosition = position
         className = owner.name
         name = stored.name
+        persistedName = stored.persistedName
         type = stored.type
         collection = stored.collection
         isOptional = stored.isOptional

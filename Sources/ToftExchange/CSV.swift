@@ -1,6 +1,5 @@
-import ToftEngine
-import ToftModel
-import ToftStorage
+internal import ToftEngine
+internal import ToftModel
 
 /// Comma-separated values (RFC 4180), the first record with the names of properties. Nothing
 /// between two commas is null, `""` an empty text. What holds many values, embedded objects and
@@ -53,32 +52,20 @@ enum CSV {
         return fields
     }
 
-    /// A record of the members of an object, as `ObjectToJSON` makes it.
+    /// The field of a property's value, as `ObjectToJSON` makes it.
     /// - Throws: `missingPrimaryKey` for a link to an object whose primary key is null.
-    static func record(_ object: JSONValue, of owner: ClassHandle) throws(EngineError) -> String {
-        guard case .dictionary(let members) = object else { return "" }
-        let properties = owner.visibleProperties.filter(\.isStored)
-        // Before the properties there may be the object's key.
-        var fields = members.dropLast(properties.count).map { text($0.value, isMixed: false) }
-        for (member, property) in zip(members.suffix(properties.count), properties) {
-            if property.type == .link, !property.isCollection, !property.ownsTargets,
-                case .dictionary = member.value
-            {
-                throw EngineError(
-                    .missingPrimaryKey,
-                    "'\(owner.name).\(property.name)' links to an object whose primary key is "
-                        + "null, which a field can't say: export JSON lines, or use `toftdb dump`.")
-            }
-            fields.append(text(member.value, isMixed: property.type == .mixed))
+    static func field(_ value: JSONValue, of property: PropertyHandle) throws(EngineError)
+        -> String
+    {
+        if property.type == .link, !property.isCollection, !property.ownsTargets,
+            case .dictionary = value
+        {
+            throw EngineError(
+                .missingPrimaryKey,
+                "'\(property.className).\(property.name)' links to an object whose primary key is "
+                    + "null, which a field can't say: export JSON lines, or use `toftdb dump`.")
         }
-        return fields.joined(separator: ",")
-    }
-
-    /// The names of what a record holds.
-    static func header(of owner: ClassHandle) -> String {
-        let key = owner.primaryKey == nil ? [owner.keyMember] : []
-        let names = owner.visibleProperties.filter(\.isStored).map(\.name)
-        return (key + names).map(quoted).joined(separator: ",")
+        return text(value, isMixed: property.type == .mixed)
     }
 
     private static func text(_ value: JSONValue, isMixed: Bool) -> String {
@@ -90,7 +77,8 @@ enum CSV {
         }
     }
 
-    private static func quoted(_ text: String) -> String {
+    /// A text as a field.
+    static func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x2C }
         if isPlain, !text.isEmpty, text.utf8.first != 0x20, text.utf8.last != 0x20 { return text }
         let parts = text.split(separator: "\"", omittingEmptySubsequences: false)
@@ -104,14 +92,24 @@ struct CSVColumns {
     private let owner: ClassHandle
     private let session: Session
 
-    /// - Parameter header: the record with the names of properties.
-    init(_ header: some Sequence<UInt8>, of owner: ClassHandle, in session: Session)
-        throws(EngineError)
-    {
+    /// - Parameters:
+    ///   - header: the record with the names of properties.
+    ///   - ignoresUnknown: whether there may be other names in it.
+    init(
+        _ header: some Sequence<UInt8>, of owner: ClassHandle, in session: Session,
+        ignoresUnknown: Bool
+    ) throws(EngineError) {
         names = try CSV.fields(of: header).map(\.text)
         for (index, name) in names.enumerated()
         where names[..<index].contains(where: { $0.isSameName(as: name) }) {
             throw EngineError(.invalidArgument, "Two fields are named '\(name)'.")
+        }
+        let unknown = names.first {
+            owner.storedProperty(named: $0) == nil && !$0.isSameName(as: owner.keyMember)
+        }
+        if let unknown, !ignoresUnknown {
+            throw EngineError(
+                .noSuchProperty, "'\(owner.name)' has no stored property '\(unknown)'.")
         }
         self.owner = owner
         self.session = session

@@ -1,0 +1,131 @@
+public import Foundation
+internal import ToftEngine
+internal import ToftExchange
+internal import ToftModel
+
+/// Objects from files. Realm has nothing like it.
+extension Realm {
+    /// Creates an object of each line of a file, all or none: of what `writeJSONLines`, Python's
+    /// `write_json_lines` and `toftdb export` write. Needs a write transaction.
+    ///
+    /// ```swift
+    /// try realm.write { try realm.readJSONLines(of: Dog.self, from: url) }
+    /// ```
+    ///
+    /// A line is a JSON object whose members are properties, by the names that the database file
+    /// has for them, or those of the class. A link is the primary key of its target, or an object
+    /// in its place; it may lead to what a later line brings. Objects without primary key have
+    /// numbers as `_key`, by which the lines link to them. A new object has its class's defaults
+    /// where the line says nothing, but for links and collections, which begin empty. Empty lines
+    /// and a byte order mark are left out. <doc:Limits> has the whole format.
+    ///
+    /// What an error leaves: of the objects that the call has created none is there, and the
+    /// transaction can go on. Objects that were updated stay so: cancel the transaction then.
+    ///
+    /// The file is read line by line, and may be of any length. What stays in memory are links to
+    /// what no line has brought yet, and the `_key` of each object that has no primary key. Call it
+    /// where the realm may be used.
+    ///
+    /// - Parameters:
+    ///   - type: the class of the objects.
+    ///   - fileURL: of the file.
+    ///   - update: what happens where an object with the primary key exists; `.error` is an error.
+    ///   - progress: called after each object, on this thread, with how many objects are done and
+    ///     how many there are, for which the file is read twice. What it throws ends the call and
+    ///     is thrown.
+    /// - Returns: how many objects the file had.
+    /// - Throws: `Realm.Error`, which says the line, the property and what to do:
+    ///   `.invalidArgument` for what is not JSON, `.noSuchProperty`, `.typeMismatch`,
+    ///   `.nullNotAllowed`, `.noSuchObject` for a link to what is not there,
+    ///   `.duplicatePrimaryKey`, `.missingPrimaryKey`, also where `update` is given for a class
+    ///   without one; `.fileNotFound`, `.isDirectory`, `.permissionDenied`, `.fileAccess`;
+    ///   `.notInTransaction`, `.readOnly`, `.noSuchClass`, `.wrongThread`, `.closed`.
+    @discardableResult
+    public func readJSONLines<Model: Object>(
+        of type: Model.Type, from fileURL: URL, update: UpdatePolicy = .error,
+        progress: ((_ done: Int, _ total: Int) throws -> Void)? = nil
+    ) throws -> Int {
+        try read(type, fileURL, update, progress) { _, _ in }
+    }
+
+    /// Creates an object of each record of comma-separated values, all or none: of what
+    /// `writeCSV`, Python's `write_csv` and `toftdb export --csv` write. Needs a write transaction.
+    ///
+    /// The first line names the properties. Nothing between two commas is nil, or an empty text
+    /// where that may not be; lists, sets, maps, embedded objects and values of any type are JSON.
+    /// Empty lines are left out, but where there is one column. For the rest, see `readJSONLines`.
+    ///
+    /// - Parameters:
+    ///   - type: the class of the objects.
+    ///   - fileURL: of the file.
+    ///   - update: what happens where an object with the primary key exists; `.error` is an error.
+    ///   - progress: called after each object, on this thread, with how many objects are done and
+    ///     how many there are, for which the file is read twice. What it throws ends the call and
+    ///     is thrown.
+    /// - Returns: how many objects the file had.
+    /// - Throws: `Realm.Error`: what `readJSONLines` throws; `.invalidArgument` also for a file
+    ///   that is empty, quotes without an end, and a record with too few or too many fields.
+    @discardableResult
+    public func readCSV<Model: Object>(
+        of type: Model.Type, from fileURL: URL, update: UpdatePolicy = .error,
+        progress: ((_ done: Int, _ total: Int) throws -> Void)? = nil
+    ) throws -> Int {
+        try read(type, fileURL, update, progress) { lines, owner throws(EngineError) in
+            try lines.readCSV(of: owner, in: session.engine, ignoresUnknown: false)
+        }
+    }
+
+    private func read<Model: Object>(
+        _ type: Model.Type, _ fileURL: URL, _ update: UpdatePolicy,
+        _ progress: ((Int, Int) throws -> Void)?,
+        _ begin: (inout ObjectLines, ClassHandle) throws(EngineError) -> Void
+    ) throws -> Int {
+        do {
+            try session.requireWriting()
+            let owner = try session.home(of: type).binding.owner
+            guard update == .error || owner.primaryKey != nil else {
+                throw Self.noPrimaryKey(of: type)
+            }
+            var lines = try ObjectLines(path: try fileURL.filePath) { Self.hint($0, update) }
+            try begin(&lines, owner)
+            let total = progress == nil ? 0 : try lines.count()
+            return try session.add(&lines, of: owner, update) { try progress?($0, total) }
+        } catch let error as EngineError {
+            throw Realm.Error(error)
+        }
+    }
+
+    /// What an error in a line is told to do about it.
+    private static func hint(_ code: ErrorCode, _ update: UpdatePolicy) -> String {
+        switch code {
+        case .noSuchProperty: " Leave it out, or declare it."
+        case .duplicatePrimaryKey where update == .error:
+            " 'update: .all' changes the object that has it."
+        default: ""
+        }
+    }
+}
+
+extension RealmSession {
+    /// Adds the objects of lines, all or none.
+    fileprivate func add(
+        _ lines: inout ObjectLines, of owner: ClassHandle, _ update: Realm.UpdatePolicy,
+        _ progress: (Int) throws -> Void
+    ) throws -> Int {
+        var objects = ObjectsFromJSON(engine, policy: update.engine, takesBack: true)
+        let defaults = DefaultValues(configuration.models)
+        objects.defaults = { owner, given throws(EngineError) in
+            do throws(ModelError) {
+                return try defaults.values(of: owner, besides: given)
+            } catch {
+                throw EngineError(error)
+            }
+        }
+        do {
+            return try objects.add(&lines, of: owner) { done, _ in try progress(done) }
+        } catch {
+            objects.takeBack()
+            throw error
+        }
+    }
+}
