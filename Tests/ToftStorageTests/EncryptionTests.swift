@@ -20,16 +20,23 @@ internal import ToftTestKit
     {
         let transaction = try store.beginWrite()
         if try !transaction.view.hasTree(tree) { _ = try transaction.createOrderedTree() }
-        for key in keys {
-            let text = Array("\(round) \(key) \(secret) ".utf8)
-            let value = (0..<length).map { text[$0 % text.count] }
-            try withUnsafeBytes(of: key.bigEndian) { key throws in
-                try value.withUnsafeBytes { value throws in
-                    try transaction.treePut(tree, key, value, derived: false)
-                }
+        for key in keys { try put(transaction, key, round, length: length) }
+        _ = try transaction.commit()
+    }
+
+    private static func put(
+        _ transaction: WriteTransaction, _ key: Int, _ round: Int, length: Int = 200
+    ) throws {
+        try withUnsafeBytes(of: key.bigEndian) { bytes throws in
+            try value(key, round, length: length).withUnsafeBytes { value throws in
+                try transaction.treePut(tree, bytes, value, derived: false)
             }
         }
-        _ = try transaction.commit()
+    }
+
+    private static func value(_ key: Int, _ round: Int, length: Int = 200) -> [UInt8] {
+        let text = Array("\(round) \(key) \(secret) ".utf8)
+        return (0..<length).map { text[$0 % text.count] }
     }
 
     /// Everything in the tree, one entry behind the other.
@@ -106,6 +113,56 @@ internal import ToftTestKit
                 #expect(try pages.view(meta.root, as: .root) == base)
             }
         }
+    }
+
+    @Test(arguments: [false, true])
+    func `What a transaction has written and changed again is read as it is`(rollsBack: Bool)
+        throws
+    {
+        let disk = MemoryFile(name: "spilled")
+        let key = try Self.key()
+        try Store.format(disk, encryptionKey: key)
+        // 2 MB of leaves, most of which are written to make room for others.
+        let store = try Store.open(
+            on: WrappedFile(disk), coordinator: Coordinator.inMemory(), dirtyLimit: 1 << 18,
+            encryptionKey: key)
+        try Self.fill(store, 0..<10_000)
+        var expected = try Self.content(store)
+        let transaction = try store.beginWrite()
+        for round in 1...3 {
+            for step in 0..<10_000 {
+                // Every leaf is changed in each round, first from one end, then from the other.
+                let number = round % 2 == 0 ? 9_999 - step : step
+                try Self.put(transaction, number, round)
+            }
+        }
+        let cursor = try transaction.view.orderedTree(Self.tree).cursor()
+        var isThere = try cursor.seekFirst(), count = 0
+        while isThere {
+            #expect(Array(try cursor.value) == Self.value(count, 3), "before the commit")
+            count += 1
+            isThere = try cursor.next()
+        }
+        #expect(count == 10_000)
+        if rollsBack {
+            transaction.rollback()
+            // The next version has the same pages.
+            try Self.fill(store, 0..<10_000, round: 4)
+            expected = try Self.content(store)
+        } else {
+            _ = try transaction.commit()
+            expected = try Self.content(store)
+        }
+        #expect(try store.check().isSound)
+        try store.close()
+        let again = try Self.open(try disk.content(), key)
+        #expect(try Self.content(again) == expected)
+        let round = rollsBack ? 4 : 3
+        for number in [0, 5_000, 9_999] {
+            let value = Self.value(number, round)
+            #expect(Array(expected[(208 * number + 8)...].prefix(200)) == value)
+        }
+        #expect(try again.check().isSound)
     }
 
     // MARK: The cipher

@@ -184,6 +184,28 @@ internal import ToftStorage
         #expect(box.value.load(ordering: .relaxed) == 2)
     }
 
+    @Test(arguments: [0, 1, 2, 3, 1_000])
+    func `Work in parts is done once each, and its threads have ended`(count: Int) {
+        let times = FutexMutex([Int](repeating: 0, count: count))
+        let box = Lent(times)
+        SharedWork.run(count) { part in box.value.withLock { $0[part] += 1 } }
+        #expect(box.value.withLock { $0 } == [Int](repeating: 1, count: count))
+    }
+
+    @Test func `What a part of the work throws is thrown when all threads have ended`() {
+        struct Failure: Error, Equatable { var part: Int }
+        let begun = Box(Atomic<Int>(0))
+        #expect(throws: Failure(part: 5)) {
+            try SharedWork.run(100_000) { part throws(Failure) in
+                begun.value.add(1, ordering: .relaxed)
+                if part == 5 { throw Failure(part: part) }
+            }
+        }
+        let count = begun.value.load(ordering: .relaxed)
+        #expect(count >= 6 && count < 100_000, "what had not begun is left out")
+        #expect(begun.value.load(ordering: .relaxed) == count)
+    }
+
     @Test func `A flag is seen by whoever polls its descriptor until it is cleared`() throws {
         let flag = try EventFlag()
         #expect(!flag.wait(timeoutMilliseconds: 0))
@@ -194,6 +216,11 @@ internal import ToftStorage
         #expect(!flag.clear())
         #expect(!flag.wait(timeoutMilliseconds: 1))
     }
+}
+
+private final class Lent<Value>: Sendable {
+    let value: FutexMutex<Value>
+    init(_ value: consuming FutexMutex<Value>) { self.value = value }
 }
 
 private final class Box: Sendable {

@@ -1,4 +1,5 @@
 import Glibc
+internal import Synchronization
 import Testing
 import ToftPlatform
 import ToftTestKit
@@ -178,6 +179,29 @@ import ToftTestKit
         #expect(try read(101) == 101)
         #expect(file.bufferedPages == 0)
         #expect(try read(5) == 5)
+    }
+
+    @Test func `Pages that are written and read again take their memory once`() throws {
+        let disk = MemoryFile(name: "again")
+        try disk.grow(to: UInt64(100 * Page.size))
+        let file = MappedFile(disk, isBuffered: true)
+        try file.admit(2, count: 3, birth: 1) { _ in }
+        #expect(file.bufferedPages == 3)
+        let bytes = [UInt8](repeating: 7, count: 2 * Page.size)
+        try bytes.withUnsafeBytes { try file.write($0, at: UInt64(4 * Page.size)) }
+        let (base, verified) = try file.locate(4, count: 1)
+        #expect(verified[0].load(ordering: .relaxed) != 1, "to be read again")
+        try file.admit(3, count: 3, birth: 2) { _ in }
+        #expect(file.bufferedPages == 4)
+        #expect(base.loadUnaligned(as: UInt8.self) == 7)
+        // An error leaves pages that are read once more, into the same memory.
+        #expect(throws: StorageError.self) {
+            try file.admit(2, count: 5, birth: 3) { _ throws(StorageError) in
+                throw .corrupt(page: 2, reason: "test")
+            }
+        }
+        try file.admit(2, count: 5, birth: 3) { _ in }
+        #expect(file.bufferedPages == 5)
     }
 
     @Test func `A file that is cut while its size is asked for is mapped up to where it ends`()

@@ -328,6 +328,16 @@ static inline size_t platform_memory_page_size(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/// Processors that the calling thread may run on; 1 where the kernel does not tell.
+static inline int platform_processor_count(void) {
+    unsigned long mask[128] = {0}; // 8,192 processors
+    long bytes = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+    int count = 0;
+    for (long word = 0; word < bytes / (long)sizeof *mask; word++)
+        count += __builtin_popcountl(mask[word]);
+    return count > 0 ? count : 1;
+}
+
 // Waiting and waking
 
 /// Sleeps while *word == expected, at most so long (for ever when negative): 0 when woken, -EAGAIN,

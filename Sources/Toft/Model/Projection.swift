@@ -1,4 +1,4 @@
-public import Dispatch
+internal import Dispatch
 internal import Synchronization
 internal import ToftModel
 

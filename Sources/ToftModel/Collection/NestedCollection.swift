@@ -1,4 +1,4 @@
-package import ToftStorage
+internal import ToftStorage
 
 /// Names a list or a dictionary within a mixed value of an object's property.
 package struct NestedRef: Hashable, Sendable {

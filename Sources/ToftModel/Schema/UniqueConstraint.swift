@@ -1,4 +1,4 @@
-package import ToftStorage
+internal import ToftStorage
 
 /// Properties of which no two objects of a class have the same values when a transaction commits.
 /// An object with null in one of them is the same as no other.

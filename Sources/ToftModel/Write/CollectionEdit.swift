@@ -1,4 +1,4 @@
-package import ToftStorage
+internal import ToftStorage
 
 /// A change of a list or a dictionary, one of an object or one within a mixed value.
 package enum CollectionEdit {

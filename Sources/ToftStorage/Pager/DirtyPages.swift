@@ -9,6 +9,9 @@ struct DirtyPages: ~Copyable {
         var base: UnsafeMutableRawPointer
         var pageCount: Int32
         var type: ExtentType
+
+        /// In bytes.
+        var size: Int { Int(pageCount) * Page.size }
     }
 
     private static let empty: PageNumber = 0
@@ -134,7 +137,7 @@ struct DirtyPages: ~Copyable {
         let extent = slots[index]
         slots[index].page = Self.removed
         count -= 1
-        bytes -= Int(extent.pageCount) * Page.size
+        bytes -= extent.size
         return extent
     }
 

@@ -19,9 +19,10 @@ package import ToftPlatform
 ///    version is in it, which no snapshot of this process can be looking at. An encrypted file is
 ///    decrypted there, by whole extents: `verify` does that. Only an extent whose MAC is right
 ///    takes the place of another one: a salvage asks for old extents whose pages newer ones have.
-/// 5. `buffered`: memory holds at most what the open snapshots have read. When the last of the
-///    process goes and more than `keptBytes` are filled, all is given back. Where there is always
-///    one, those that are opened when more is filled have other memory (`forSnapshot`).
+/// 5. `buffered`: memory holds at most what the open snapshots have read, and, encrypted, what was
+///    written meanwhile, up to `keptBytes`. When the last snapshot of the process goes and more
+///    than `keptBytes` are filled, all is given back. Where there is always one, those that are
+///    opened when more is filled have other memory (`forSnapshot`).
 /// 6. Who walks over all of an encrypted file has memory of its own (`forOneWalk`), and gives back
 ///    each extent that it has left behind (`giveBack`).
 ///
@@ -31,7 +32,8 @@ package final class MappedFile: @unchecked Sendable {
         var memory: Reservation?
         /// The region's first page.
         var base: UnsafeRawPointer?
-        /// For each page of the region the birth version it was verified for, 0 for none.
+        /// For each page of the region the birth version it was verified for. 0 for none; buffered,
+        /// where memory holds bytes of none: `forgotten`.
         var verified: UnsafeMutablePointer<Atomic<UInt64>>?
     }
 
@@ -60,6 +62,8 @@ package final class MappedFile: @unchecked Sendable {
     private let keptBytes: Int
     /// `buffered`: the file with other memory, which new snapshots have; nil: this one.
     private let other = FutexMutex<MappedFile?>(nil)
+    /// The word of verification of a page that takes memory, in which nothing is verified.
+    private static let forgotten = UInt64.max
     /// Pages that are read at once, at most, where one run follows the other.
     private static let longestRun = 64
 
@@ -196,12 +200,12 @@ package final class MappedFile: @unchecked Sendable {
         try filling.withLock { filled throws(StorageError) in
             let known = (0..<count).map { verified[$0].load(ordering: .relaxed) }
             if known.allSatisfy({ $0 == birth.rawValue }) { return }
+            filled += known.count { $0 == 0 }
             // What a wrong reference decrypts is nothing, and would be in the place of a version.
-            if cipher != nil, known.contains(where: { $0 != 0 }) {
-                return try replace(page, count, birth, place, verified, &filled, verify)
+            if cipher != nil, known.contains(where: { $0 != 0 && $0 != Self.forgotten }) {
+                return try replace(page, count, birth, place, verified, verify)
             }
-            for index in 0..<count { verified[index].store(0, ordering: .relaxed) }
-            filled += count
+            for index in 0..<count { verified[index].store(Self.forgotten, ordering: .relaxed) }
             try fill(page, count, place)
             try verify(place)
             for index in 0..<count { verified[index].store(birth.rawValue, ordering: .releasing) }
@@ -212,7 +216,7 @@ package final class MappedFile: @unchecked Sendable {
     @inline(never)
     private func replace(
         _ page: PageNumber, _ count: Int, _ birth: Version, _ place: UnsafeMutableRawPointer,
-        _ verified: UnsafeMutablePointer<Atomic<UInt64>>, _ filled: inout Int,
+        _ verified: UnsafeMutablePointer<Atomic<UInt64>>,
         _ verify: (UnsafeMutableRawPointer) throws(StorageError) -> Void
     ) throws(StorageError) {
         let aside = UnsafeMutableRawPointer.allocate(
@@ -220,21 +224,26 @@ package final class MappedFile: @unchecked Sendable {
         defer { aside.deallocate() }
         try fill(page, count, aside)
         try verify(aside)
-        for index in 0..<count { verified[index].store(0, ordering: .relaxed) }
-        filled += count
+        for index in 0..<count { verified[index].store(Self.forgotten, ordering: .relaxed) }
         place.copyMemory(from: aside, byteCount: count * Page.size)
         for index in 0..<count { verified[index].store(birth.rawValue, ordering: .releasing) }
     }
 
     /// Remembers pages that this process has just written from `base` as verified. Where they are
-    /// buffered they are read when they are wanted; to decrypt them costs more than to keep them.
+    /// buffered they are read when they are wanted; to decrypt them costs more than to keep them,
+    /// as far as new snapshots have this memory.
     func noteVerified(
         _ page: PageNumber, count: Int, birth: Version, from base: UnsafeRawPointer
     ) {
         guard isBuffered else { return mark(page, count, birth) }
-        guard cipher != nil, let place = try? locate(page, count: count) else { return }
+        guard cipher != nil, !isOfOneWalk, let place = try? locate(page, count: count) else {
+            return
+        }
         filling.withLock { filled in
-            filled += count
+            guard filled * Page.size < keptBytes else { return }
+            for index in 0..<count where place.verified[index].load(ordering: .relaxed) == 0 {
+                filled += 1
+            }
             UnsafeMutableRawPointer(mutating: place.base).copyMemory(
                 from: base, byteCount: count * Page.size)
             for index in 0..<count {
@@ -244,14 +253,22 @@ package final class MappedFile: @unchecked Sendable {
     }
 
     private func mark(_ page: PageNumber, _ count: Int, _ birth: Version) {
+        guard let (words, count) = presentWords(page, count) else { return }
+        for index in 0..<count { words[index].store(birth.rawValue, ordering: .relaxed) }
+    }
+
+    /// The words of verification of those of some pages of a region that were located before.
+    private func presentWords(_ page: PageNumber, _ count: Int) -> (
+        words: UnsafeMutablePointer<Atomic<UInt64>>, count: Int
+    )? {
         guard page >= Page.firstData, page < Page.first(ofRegion: ExtentLimit.regions) else {
-            return
+            return nil
         }
         let region = Page.region(of: page)
         let index = Page.indexInRegion(page)
         let end = min(index + count, presentPages[region].load(ordering: .acquiring))
-        guard index < end, let verified = regions[region].verified else { return }
-        for page in index..<end { verified[page].store(birth.rawValue, ordering: .relaxed) }
+        guard index < end, let words = regions[region].verified else { return nil }
+        return (words + index, end - index)
     }
 
     /// Reads mapped pages into memory: these, or, where they follow the last ones that were read,
@@ -377,7 +394,7 @@ package final class MappedFile: @unchecked Sendable {
 
     // MARK: Memory
 
-    /// `buffered`: how many pages are in memory; those that were filled again count again.
+    /// `buffered`: how many pages are in memory.
     var bufferedPages: Int { filling.withLock { $0 } }
 
     /// Says that pages are going to be read. To be called before the first, and undone by
@@ -470,6 +487,9 @@ extension MappedFile {
         guard isBuffered, count > 0 else { return }
         let first = PageNumber(ofByte: offset)
         let last = PageNumber(ofByte: offset + UInt64(count) - 1)
-        mark(first, Int(last - first) + 1, 0)
+        guard let (words, count) = presentWords(first, Int(last - first) + 1) else { return }
+        for index in 0..<count where words[index].load(ordering: .relaxed) != 0 {
+            words[index].store(Self.forgotten, ordering: .relaxed)
+        }
     }
 }

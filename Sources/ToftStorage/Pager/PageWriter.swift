@@ -207,6 +207,11 @@ final class PageWriter {
     /// dearer.
     private static let writeSize = 64 * 1024
 
+    /// Bytes of extents from which on several threads work on them.
+    private static let sharedSize = 1 << 20
+    /// Bytes that are encrypted before they are written, unless one extent has more.
+    private static let sealedSize = 4 << 20
+
     /// Computes the digest of an extent of this version, after those of its children, and
     /// returns it. An inner node has to stand lower than `limit`: where a damaged file names the
     /// version that is being made, its nodes may lead in a circle.
@@ -233,12 +238,59 @@ final class PageWriter {
         guard InnerLayout.entries + count * InnerLayout.entrySize <= Page.size else {
             throw .corrupt(page: extent.page, reason: "an inner node contradicts itself")
         }
+        var leaves: [DirtyPages.Extent] = [], places: [UnsafeMutableRawPointer] = []
         for index in 0..<count {
             let encoded = extent.base + InnerLayout.childRef(index)
             guard Ref.birth(decoding: encoded) == version else { continue }
             var child = Ref(decoding: encoded)
+            if file.cipher != nil, spilled[child.page] == nil,
+                let leaf = working.extents.find(child.page), leaf.type.isLeaf
+            {
+                leaves.append(leaf)
+                places.append(encoded)
+                continue
+            }
             child.digest = try finalizeChecksums(child, below: height)
             child.encode(to: encoded)
+        }
+        for (place, digest) in zip(places, finalize(leaves)) {
+            var child = Ref(decoding: place)
+            child.digest = digest
+            child.encode(to: place)
+        }
+    }
+
+    /// Computes the digests of leaves, in their order.
+    private func finalize(_ leaves: [DirtyPages.Extent]) -> [Digest] {
+        guard let cipher = file.cipher else { return leaves.map(finalize) }
+        var digests = [Digest](repeating: .none, count: leaves.count)
+        let version = version
+        digests.withUnsafeMutableBufferPointer { buffer in
+            nonisolated(unsafe) let buffer = buffer
+            Self.forEach(leaves[...]) { index, leaf in
+                buffer[index] = cipher.digest(
+                    of: leaf.base, leaf.type, page: leaf.page, birth: version,
+                    pageCount: Int(leaf.pageCount))
+            }
+        }
+        for (leaf, digest) in zip(leaves, digests) { working.digests[leaf.page] = digest }
+        return digests
+    }
+
+    /// Calls `body` with each extent, on several threads where they have many bytes: the code of
+    /// 1 MiB takes 0.6 ms, its encryption 0.2.
+    private static func forEach<Failure: Error>(
+        _ extents: ArraySlice<DirtyPages.Extent>,
+        _ body: @escaping @Sendable (_ index: Int, DirtyPages.Extent) throws(Failure) -> Void
+    ) throws(Failure) {
+        nonisolated(unsafe) let extents = extents
+        guard extents.count > 1, extents.reduce(0, { $0 + $1.size }) >= sharedSize else {
+            for index in extents.indices { try body(index, extents[index]) }
+            return
+        }
+        let first = extents.startIndex
+        try SharedWork.run(extents.count) { part throws(Failure) in
+            try body(first + part, extents[first + part])
         }
     }
 
@@ -263,6 +315,10 @@ final class PageWriter {
     func flush() throws(StorageError) {
         let extents = working.extents.sorted { _ in true }
         try write(extents)
+        noteVerified(extents)
+    }
+
+    private func noteVerified(_ extents: [DirtyPages.Extent]) {
         for extent in extents {
             file.noteVerified(
                 extent.page, count: Int(extent.pageCount), birth: version, from: extent.base)
@@ -281,47 +337,75 @@ final class PageWriter {
             isKeeping
             ? working.extents.takeFresh { $0.type.isLeaf }
             : working.extents.sorted { $0.type.isLeaf }
-        for leaf in leaves {
+        for (leaf, digest) in zip(leaves, finalize(leaves)) {
             spilled[leaf.page] = Spilled(
-                digest: finalize(leaf), pageCount: leaf.pageCount, type: leaf.type)
+                digest: digest, pageCount: leaf.pageCount, type: leaf.type)
         }
         try write(leaves)
+        noteVerified(leaves)
         for leaf in leaves { working.extents.discard(leaf.page) }
         Failpoint.reach(.spilled)
     }
 
-    /// Writes extents in the order of their pages, neighbours together.
+    /// Writes extents in the order of their pages.
     private func write(_ extents: [DirtyPages.Extent]) throws(StorageError) {
-        var pieces: [UnsafeRawBufferPointer] = []
-        // For what an encrypted file holds of the extents that are written at once.
-        var sealed: UnsafeMutableRawPointer?
-        if file.cipher != nil {
-            let room = extents.reduce(Self.writeSize) { max($0, Int($1.pageCount) * Page.size) }
-            sealed = .allocate(byteCount: room, alignment: Page.size)
+        #if DEBUG || TOFT_TRIALS
+        for extent in extents { try reader.checkBeforeWrite(extent) }
+        #endif
+        guard let cipher = file.cipher else { return try writeBytes(of: extents) }
+        let largest = extents.reduce(0) { max($0, $1.size) }
+        let room = max(largest, min(Self.sealedSize, extents.reduce(0) { $0 + $1.size }))
+        let sealed = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: Page.size)
+        defer { sealed.deallocate() }
+        var rest = extents[...]
+        while !rest.isEmpty {
+            var length = 0
+            let batch = rest.prefix { extent in
+                length += extent.size
+                return length <= room
+            }
+            try writeBytes(of: try encrypt(batch, to: sealed, cipher))
+            rest = rest.dropFirst(batch.count)
         }
-        defer { sealed?.deallocate() }
+    }
+
+    /// What an encrypted file holds of extents that have their digests.
+    private func encrypt(
+        _ extents: ArraySlice<DirtyPages.Extent>, to sealed: UnsafeMutableRawPointer,
+        _ cipher: Cipher
+    ) throws(StorageError) -> [DirtyPages.Extent] {
+        var places: [DirtyPages.Extent] = [], length = 0
+        for var extent in extents {
+            extent.base = sealed + length
+            length += extent.size
+            places.append(extent)
+        }
+        let digests = extents.map { working.digests[$0.page] ?? .none }
+        let first = extents.startIndex
+        nonisolated(unsafe) let targets = places
+        try Self.forEach(extents) { index, extent throws(StorageError) in
+            try cipher.encrypt(
+                extent.base, to: targets[index - first].base, pageCount: Int(extent.pageCount),
+                digests[index - first])
+        }
+        return places
+    }
+
+    /// Writes extents, neighbours together.
+    private func writeBytes(of extents: [DirtyPages.Extent]) throws(StorageError) {
+        var pieces: [UnsafeRawBufferPointer] = []
         var start: UInt64 = 0
         var length = 0
         for extent in extents {
-            #if DEBUG || TOFT_TRIALS
-            try reader.checkBeforeWrite(extent)
-            #endif
             let offset = extent.page.byteOffset
-            let size = Int(extent.pageCount) * Page.size
+            let size = extent.size
             if length > 0 && (offset != start + UInt64(length) || length + size > Self.writeSize) {
                 try file.write(pieces, at: start)
                 pieces.removeAll(keepingCapacity: true)
                 length = 0
             }
             if length == 0 { start = offset }
-            var base = extent.base
-            if let cipher = file.cipher, let sealed {
-                try cipher.encrypt(
-                    base, to: sealed + length, pageCount: Int(extent.pageCount),
-                    working.digests[extent.page] ?? .none)
-                base = sealed + length
-            }
-            pieces.append(UnsafeRawBufferPointer(start: base, count: size))
+            pieces.append(UnsafeRawBufferPointer(start: extent.base, count: size))
             length += size
         }
         if length > 0 { try file.write(pieces, at: start) }
