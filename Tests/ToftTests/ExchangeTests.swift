@@ -33,6 +33,16 @@ struct ExchangeTests {
         return url
     }
 
+    /// The call fails, and its error begins with a place and says what is wrong.
+    private func expect(
+        _ code: Realm.Error.Code, _ place: String, _ told: String, _ call: () throws -> Int
+    ) throws {
+        let error = try #require(throws: Realm.Error.self) { _ = try call() }
+        #expect(error.code == code, "\(error)")
+        #expect(error.message.hasPrefix(place), "\(error)")
+        #expect(error.message.contains(told), "\(error)")
+    }
+
     private func text(_ url: URL) throws -> String {
         String(decoding: try Data(contentsOf: url), as: UTF8.self)
     }
@@ -342,13 +352,8 @@ struct ExchangeTests {
             let url = try file(lines, in: folder)
             realm.beginWrite()
             realm.add(Person(5, "before"))
-            do {
-                _ = try realm.readJSONLines(of: Person.self, from: url)
-                Issue.record("no error for \(wrong)")
-            } catch let error as Realm.Error {
-                #expect(error.code == code, "\(error)")
-                #expect(error.message.hasPrefix("Line 3 of '\(url.path)': "), "\(error)")
-                #expect(error.message.contains(told), "\(error)")
+            try expect(code, "Line 3 of '\(url.path)': ", told) {
+                try realm.readJSONLines(of: Person.self, from: url)
             }
             #expect(realm.objects(Person.self).map(\.id) == [1, 5])
             #expect(realm.objects(Dog.self).isEmpty)
@@ -375,13 +380,8 @@ struct ExchangeTests {
         try with { realm, folder in
             let url = try file(table, in: folder)
             realm.beginWrite()
-            do {
-                _ = try realm.readCSV(of: Person.self, from: url)
-                Issue.record("no error for \(table)")
-            } catch let error as Realm.Error {
-                #expect(error.code == code, "\(error)")
-                #expect(error.message.hasPrefix("Line \(line) of "), "\(error)")
-                #expect(error.message.contains(told), "\(error)")
+            try expect(code, "Line \(line) of '\(url.path)': ", told) {
+                try realm.readCSV(of: Person.self, from: url)
             }
             #expect(realm.objects(Person.self).isEmpty)
             realm.add(Person(6, "after"))
