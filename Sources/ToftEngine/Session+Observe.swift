@@ -167,6 +167,7 @@ extension Session {
             observation.move(to: ObservedVersion(view: base))
             calls += call(observation, firstNotification(of: observation.subject)) ? 1 : 0
         }
+        if calls > 0 { channel?.clearIfIdle() }
         return calls
     }
 

@@ -10,9 +10,10 @@ internal import ToftStorage
 /// 2. A package leads from where the session's observers stand. Whenever the session moves by
 ///    itself, `generation` grows: the package that waits is dropped, and so is one that is being
 ///    prepared.
-/// 3. The flag is set while a package with something to do waits, or a first call is due.
+/// 3. The flag is set while a package with something to do waits, or a first call is due; it is
+///    set and cleared while the lock is held, so that it never says more than that.
 /// 4. No work is done and no handler called while the lock is held.
-/// 5. Whenever the flag is set the wake handler is called, on the thread that sets it.
+/// 5. After the flag has been set the wake handler is called, on the thread that set it.
 final class Channel: Sendable {
     private struct State {
         var observations: [Observation] = []
@@ -27,6 +28,8 @@ final class Channel: Sendable {
             return view.version < version
                 || observations.contains { $0.isFollowing(before: version) }
         }
+
+        var hasWork: Bool { prepared != nil || observations.contains(where: \.isInitialDue) }
     }
 
     let flag: EventFlag
@@ -56,8 +59,10 @@ extension Channel {
     var observations: [Observation] { state.withLock { $0.observations } }
 
     func add(_ observation: Observation) {
-        state.withLock { $0.observations.append(observation) }
-        if observation.isInitialDue { signal() }
+        signal { state in
+            state.observations.append(observation)
+            return observation.isInitialDue
+        }
     }
 
     /// Has a handler called whenever the flag is set: on any thread.
@@ -65,10 +70,19 @@ extension Channel {
         state.withLock { $0.wakeHandler = handler }
     }
 
-    private func signal() {
-        flag.set()
-        let handler = state.withLock { $0.wakeHandler }
+    /// Sets the flag if a change of the state asks for it.
+    private func signal(if change: (inout State) -> Bool) {
+        let handler = state.withLock { state -> (@Sendable () -> Void)? in
+            guard change(&state) else { return nil }
+            flag.set()
+            return state.wakeHandler
+        }
         handler?()
+    }
+
+    /// Clears the flag if what it was set for is done, or need not be done any more.
+    func clearIfIdle() {
+        state.withLock { if !$0.hasWork { flag.clear() } }
     }
 
     /// Any thread.
@@ -77,6 +91,7 @@ extension Channel {
             guard let index = state.observations.firstIndex(where: { $0 === observation }) else {
                 return nil
             }
+            defer { if !state.hasWork { flag.clear() } }
             return state.observations.remove(at: index)
         }
         withExtendedLifetime(removed) {}
@@ -84,8 +99,8 @@ extension Channel {
 
     /// Takes what waits.
     func take() -> NotificationPackage? {
-        flag.clear()
-        return state.withLock { state in
+        state.withLock { state in
+            flag.clear()
             defer { state.prepared = nil }
             return state.prepared
         }
@@ -94,10 +109,7 @@ extension Channel {
     /// Sets the flag if there is something to do, after a time in which the session could not do
     /// it.
     func rearm() {
-        let isDue = state.withLock {
-            $0.prepared != nil || $0.observations.contains { $0.isInitialDue }
-        }
-        if isDue { signal() }
+        signal { $0.hasWork }
     }
 
     /// The session has gone to another version, by itself or by a package.
@@ -106,8 +118,10 @@ extension Channel {
             guard state.view != nil else { return nil }
             state.view = view
             state.generation += 1
-            defer { state.prepared = nil }
-            return state.prepared
+            guard let dropped = state.prepared else { return nil }
+            state.prepared = nil
+            if !state.hasWork { flag.clear() }
+            return dropped
         }
         withExtendedLifetime(dropped) {}
     }
@@ -150,7 +164,7 @@ extension Channel {
     }
 
     private func hand(over prepared: NotificationPackage, generation: UInt64) {
-        let isLeft = state.withLock { state in
+        signal { state in
             guard state.generation == generation, let view = state.view else { return false }
             if !prepared.hasCalls, prepared.version == view.version {
                 // The session is at that version already and no handler is due.
@@ -160,6 +174,5 @@ extension Channel {
             state.prepared = prepared
             return true
         }
-        if isLeft { signal() }
     }
 }

@@ -39,6 +39,34 @@ extension ChangeNotification {
         token.stop()
     }
 
+    @Test func `The descriptor does not stay readable for what is done another way`() throws {
+        let writer = try TestDatabase()
+        let watcher = try writer.other()
+        let flag = try #require(
+            try watcher.session.eventDescriptor() >= 0 ? watcher.session.channel?.flag : nil)
+        let calls = Calls()
+        try watcher.people().observe(calls.handler).stop()
+        #expect(flag.wait(timeoutMilliseconds: 0) == false)  // a token released before its call
+        let token = try watcher.people().observe(calls.handler)
+        try writer.write { () throws(EngineError) in try writer.addPerson(1) }
+        try watcher.session.refresh()
+        #expect(calls.all.map(\.isInitial) == [true])
+        #expect(flag.wait(timeoutMilliseconds: 0) == false)  // a first call by a refresh
+        for age in 2...20 {
+            try writer.write { () throws(EngineError) in try writer.addPerson(Int64(age)) }
+            #expect(flag.wait(timeoutMilliseconds: 5000) == true)
+            if age.isMultiple(of: 2) {
+                try watcher.session.refresh()
+            } else {
+                try watcher.write { () throws(EngineError) in }
+            }
+            #expect(flag.wait(timeoutMilliseconds: 0) == false)  // a package that was dropped
+        }
+        try watcher.session.dispatch()
+        #expect(calls.changes.last?.insertions == [19])
+        token.stop()
+    }
+
     /// In a process of its own, where nobody else starts threads.
     @Test func `No thread before the first observer, none after the last session`() async {
         await #expect(processExitsWith: .success) {
