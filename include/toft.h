@@ -769,11 +769,12 @@ typedef struct toft_configuration {
        it: TOFT_WAIT_FOR_EVER, and 60 s */
     int32_t write_timeout;
     uint32_t flags; /* toft_open_flags; unknown ones are TOFT_ERROR_UNSUPPORTED */
-    /* of the schema, counted by the program; 0: that of the file. A file with a higher one is
-       TOFT_ERROR_SCHEMA_VERSION_TOO_LOW. A higher one than the file's is written to the file, and
-       classes and properties that the schema lacks are then hidden from programs that name no
-       classes. With a `migration`, a file with a lower one is migrated, or refused where it is
-       opened for reading only or can't be written: TOFT_ERROR_SCHEMA_MISMATCH */
+    /* of the schema, without which it must be 0; counted by the program; 0: that of the file. A
+       file with a higher one is TOFT_ERROR_SCHEMA_VERSION_TOO_LOW. A higher one than the file's is
+       written to the file, and classes and properties that the schema lacks are then hidden from
+       programs that name no classes. With a `migration`, a file with a lower one is migrated, or
+       refused where it is opened for reading only or can't be written:
+       TOFT_ERROR_SCHEMA_MISMATCH */
     uint64_t schema_version;
     /* NULL, or a word that any thread or signal handler may change during the call: within 50 ms of
        its being not 0, a wait of toft_realm_open for other processes and writers ends with

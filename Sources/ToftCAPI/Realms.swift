@@ -130,6 +130,11 @@ extension Configuration {
         try Argument.flags(given.flags, known: known, "flags")
         var schema = try SchemaBox.schema(of: given.schema)
         if hasClasses { schema = try Schema(given.classes, count: given.class_count) }
+        guard schema != nil || given.schema_version == 0 else {
+            throw .invalidArgument(
+                "A schema_version needs the schema that it counts. Without classes, a realm shows "
+                    + "the file as it is.")
+        }
         self.init(
             location: name.isEmpty ? .file(path: path) : .memory(name: name),
             mode: try Mode(given.mode), schema: schema,

@@ -314,6 +314,64 @@ struct ObservationTests {
     }
 
     @Test
+    func `Observers hear what another process commits`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "toft-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("dogs.realm")
+        let queue = DispatchQueue(label: "another process")
+        let log = Log()
+        let token = try queue.sync {
+            let realm = try Realm(
+                configuration: Realm.Configuration(
+                    fileURL: url, objectTypes: [Dog.self, Person.self]),
+                queue: queue)
+            return realm.objects(Dog.self).observe { log.add($0) }
+        }
+        func wait(until condition: ([Event]) -> Bool) async throws {
+            let end = ContinuousClock.now + .seconds(60)
+            while !condition(queue.sync { log.events }), ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+        try await wait { !$0.isEmpty }
+        let path = url.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let realm = try Realm(
+                configuration: Realm.Configuration(
+                    fileURL: URL(fileURLWithPath: path), objectTypes: [Dog.self, Person.self]))
+            try realm.write { realm.add([Dog("Rex"), Dog("Fido")]) }
+        }
+        let all: [Event] = [
+            .initial(0), .update(deletions: [], insertions: [0, 1], modifications: []),
+        ]
+        try await wait { $0.count == 2 }
+        #expect(queue.sync { log.events } == all)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let realm = try Realm(
+                configuration: Realm.Configuration(
+                    fileURL: URL(fileURLWithPath: path), objectTypes: [Dog.self, Person.self]))
+            try realm.write {
+                realm.objects(Dog.self)[1].age = 9
+                realm.delete(realm.objects(Dog.self)[0])
+            }
+        }
+        try await wait { $0.count == 3 }
+        #expect(
+            queue.sync { log.events } == all + [
+                .update(deletions: [0], insertions: [], modifications: [1])
+            ])
+        token.invalidate()
+        try queue.sync {
+            try TestRealm.check(
+                Realm(
+                    configuration: Realm.Configuration(
+                        fileURL: url, objectTypes: [Dog.self, Person.self])))
+        }
+    }
+
+    @Test
     func `Where no run loop is running, observing without a queue is misuse`() throws {
         try elsewhere {
             let realm = try Realm(configuration: TestRealm.inMemory())

@@ -8,6 +8,7 @@ import ctypes
 import os
 import pathlib
 import random
+import resource
 import shutil
 import sqlite3
 import struct
@@ -379,6 +380,29 @@ class BadFileTests(unittest.TestCase):
             self.assertEqual(notes.count(), written + 500)
             self.assertEqual(notes.problems(), "")
             notes.close()
+
+    def test_a_file_as_long_as_it_may_be_stays_whole_and_goes_on_when_it_may_grow(self):
+        notes = Notes(path=str(self.path))
+        notes.add(0, 100)
+        written = 100
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, hard))
+            with self.assertRaises(ToftError) as caught:
+                while written < 100_000:
+                    notes.add(written, 500, size=200)
+                    written += 500
+            self.assertEqual(status_name(caught.exception.status), "TOFT_ERROR_FILE_TOO_LARGE")
+            self.assertIn(f"'{self.path}' would grow beyond", str(caught.exception))
+            self.assertGreater(written, 1000)
+            self.assertEqual(notes.read_all(), list(range(written)))
+            self.assertLessEqual(self.path.stat().st_size, 4 << 20)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        notes.add(written, 500, size=200)
+        self.assertEqual(notes.count(), written + 500)
+        self.assertEqual(notes.problems(), "")
+        notes.close()
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root, to mount")
     def test_a_disk_too_small_for_a_new_file_is_told(self):

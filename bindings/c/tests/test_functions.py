@@ -262,6 +262,15 @@ class FunctionTests(unittest.TestCase):
             check("toft_realm_release", out)
         check("toft_realm_release", realm)
 
+    def test_a_schema_version_needs_a_schema(self):
+        realm = open_realm(CLASSES, memory="versioned", schema_version=7)
+        check("toft_realm_release", open_realm(memory="versioned"))
+        for version in (1, 7, 8):
+            given = configuration(memory="versioned", schema_version=version)
+            result = status("toft_realm_open", ctypes.byref(given), ctypes.byref(ctypes.c_void_p()))
+            self.assertEqual(status_name(result), "TOFT_ERROR_INVALID_ARGUMENT", version)
+        check("toft_realm_release", realm)
+
     def test_the_schema_version_of_a_file_only_rises(self):
         with tempfile.TemporaryDirectory() as directory:
             path = str(pathlib.Path(directory) / "versioned.toft")

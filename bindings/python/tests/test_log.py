@@ -116,3 +116,12 @@ def test_a_file_of_a_newer_program_is_refused(path: Path) -> None:
     for wrong in (-1, 2**64):
         with pytest.raises(toft.InvalidArgumentError):
             toft.open(path, ALL, schema_version=wrong)
+
+
+def test_a_schema_version_needs_classes(path: Path) -> None:
+    toft.open(path, ALL, schema_version=3).close()
+    for version in (1, 3, 4):
+        with pytest.raises(toft.InvalidArgumentError, match="needs the schema that it counts"):
+            toft.open(path, schema_version=version)
+    with toft.open(path, schema_version=0) as realm:
+        assert realm.info.schema_version == 3

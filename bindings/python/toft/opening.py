@@ -94,7 +94,7 @@ def open(
 
     `schema_version`: counted by the program for its classes; a file that has seen a higher one is a
     SchemaVersionTooLowError, so that an old program leaves the files of a new one alone. None: that
-    of the file. `realm.info.schema_version` tells it.
+    of the file; without classes there is no other. `realm.info.schema_version` tells it.
 
     `migration`: called where the file has classes and a lower version than `schema_version`, to
     rename, delete and copy: see `toft.Migration`. Without one, a property of another type is a
