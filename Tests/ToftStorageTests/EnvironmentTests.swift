@@ -131,24 +131,34 @@ internal import ToftTestKit
         throws
     {
         try withMount("size=1600k") { directory throws in
-            let filler = open(directory + "/filler", O_CREAT | O_WRONLY, 0o600)
-            let bytes = [UInt8](repeating: 1, count: 100_000)
-            while Glibc.write(filler, bytes, bytes.count) > 0 {}
-            close(filler)
+            let filler = directory + "/filler"
+            fill(filler, 17)
             #expect(
                 try child("open", directory + "/a.toft", "rw").first?.hasPrefix("diskFull") == true)
             #expect(TemporaryDirectory.names(in: directory) == ["filler"])
             // Room for the file, none for its lock file.
-            unlink(directory + "/filler")
-            let small = open(directory + "/filler", O_CREAT | O_WRONLY, 0o600)
-            for _ in 0..<14 { _ = Glibc.write(small, bytes, bytes.count) }
-            close(small)
+            empty(filler)
+            fill(filler, 14)
             #expect(
                 try child("open", directory + "/a.toft", "rw").first?.hasPrefix("diskFull") == true)
             #expect(TemporaryDirectory.names(in: directory).sorted() == ["a.toft", "filler"])
-            unlink(directory + "/filler")
+            empty(filler)
             #expect(try child("open", directory + "/a.toft", "rw") == ["ok child"])
         }
+    }
+
+    /// Writes so many times 100,000 bytes, or as many as there is room for.
+    private func fill(_ path: String, _ count: Int) {
+        let file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+        let bytes = [UInt8](repeating: 1, count: 100_000)
+        for _ in 0..<count { _ = Glibc.write(file, bytes, bytes.count) }
+        close(file)
+    }
+
+    /// Gives the room of a file back. Deleting it would not, while a process that another test has
+    /// forked meanwhile has it open too.
+    private func empty(_ path: String) {
+        #expect(truncate(path, 0) == 0)
     }
 
     @Test(.enabled(if: isRoot)) func `A read-only file system can be read`() throws {
