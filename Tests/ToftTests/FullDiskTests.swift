@@ -69,4 +69,34 @@ struct FullDiskTests {
             try TestRealm.check(realm)
         }
     }
+
+    @Test(.enabled(if: SmallDisk.isAllowed, "needs root, to mount"))
+    func `A full disk ends the writing of objects as text, and what was there stays`() throws {
+        try SmallDisk.with(megabytes: 1) { disk, resize in
+            try TestRealm.with([Hidden.self]) { realm in
+                let text = String(repeating: "x", count: 200)
+                try realm.write {
+                    for _ in 0..<10_000 { realm.add(Hidden(value: ["text": text])) }
+                }
+                let all = realm.objects(Hidden.self), before = Data("before".utf8)
+                let writers: [(URL) throws -> Int] = [
+                    { try all.writeJSONLines(to: $0) }, { try all.writeCSV(to: $0) },
+                ]
+                let url = disk.appendingPathComponent("objects")
+                for write in writers {
+                    try resize(1)
+                    try before.write(to: url)
+                    let error = #expect(throws: Realm.Error.self) { try write(url) }
+                    #expect(error?.code == .diskFull)
+                    #expect(try Data(contentsOf: url) == before)
+                    #expect(
+                        try FileManager.default.contentsOfDirectory(atPath: disk.path)
+                            == ["objects"])
+                    try resize(10)
+                    #expect(try write(url) == 10_000)
+                    try FileManager.default.removeItem(at: url)
+                }
+            }
+        }
+    }
 }
