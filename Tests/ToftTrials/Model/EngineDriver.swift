@@ -281,7 +281,7 @@ final class EngineSession: ModelSession {
         try Self.keys(of: try session.results(of: classes[owner].handle.id))
     }
 
-    fileprivate static func keys(of results: Results) throws -> [Int64] {
+    static func keys(of results: Results) throws -> [Int64] {
         let count = try results.count
         var keys: [Int64] = []
         keys.reserveCapacity(count)

@@ -11,6 +11,7 @@ struct ModelReport {
     private var byGround: [String: Int] = [:]
     private var largestFile = 0
     private var largestContent = 0
+    private var handled = (migrations: 0, copies: 0)
 
     mutating func add(_ program: ModelProgram, _ run: ModelRun) {
         sequences += 1
@@ -22,6 +23,8 @@ struct ModelReport {
         byGround[program.ground.rawValue, default: 0] += 1
         largestFile = max(largestFile, run.bytes)
         largestContent = max(largestContent, run.content.objectCount)
+        handled.migrations += run.handled.migrations
+        handled.copies += run.handled.copies
     }
 
     func show(lastSeed: UInt64, _ options: ModelTrial.Options) {
@@ -36,6 +39,9 @@ struct ModelReport {
                     "\($0) \(bySizes[$0]?.sequences ?? 0) sequences, \(bySizes[$0]?.commands ?? 0)"
                 }.joined(separator: "; "))
         print("  commands: " + Self.list(byKind))
+        print(
+            "  automatic handling of backlinks in \(handled.migrations) migrations, "
+                + "\(handled.copies) copies")
         print("  largest file \(largestFile) bytes, most objects \(largestContent)")
     }
 

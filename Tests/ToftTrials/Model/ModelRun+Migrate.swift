@@ -17,6 +17,8 @@ extension ModelRun {
         var copied: [(owner: String, oldOwner: String, property: String)] = []
         /// Objects that the block deletes, of a class by the name that it has afterwards.
         var erased: (owner: String, keys: [Int64])?
+        /// Whether objects that become embedded are copied and deleted, so that each has one owner.
+        var isAutomatic = false
         /// The default of a property that is new.
         var added: (owner: String, property: String, value: Int64)?
         var expected: Int32?
@@ -27,14 +29,14 @@ extension ModelRun {
         try closeAll()
         var numbers = Seed(bits), next = committed, work = Work()
         if numbers.chance(30) { renameClass(owner, &next, &work) }
-        switch numbers.below(8) {
+        switch numbers.below(9) {
         case 0: renameProperty(owner, property, &next, &work)
         case 1: changeType(owner, property, &next, &numbers)
         case 2: removeProperty(owner, property, &next)
         case 3: makeRequired(owner, property, &next, &work)
         case 4: changePrimaryKey(owner, property, &next, &work)
         case 5: removeClass(&next, &work)
-        case 6: toggleEmbedding(owner, &next, &numbers, &work)
+        case 6, 7: toggleEmbedding(owner, &next, &numbers, &work)
         default: addDefault(owner, &next, &numbers, &work)
         }
         next.shape.addInverses(&numbers)
@@ -43,8 +45,14 @@ extension ModelRun {
         if numbers.chance(50) {
             try attempt(expecting: work.expected) { _ = try Migration.dryRun(configuration) }
         }
-        try attempt(expecting: work.expected) { try Session.open(configuration).close() }
-        if work.expected == nil { committed = next } else { schemaVersion -= 1 }
+        if let session = try attempt(expecting: work.expected, { try Session.open(configuration) })
+        {
+            if work.isAutomatic { try nameCopies(of: &next, in: session) }
+            try session.close()
+            committed = next
+        } else {
+            schemaVersion -= 1
+        }
         highestKeys.removeLast(highestKeys.count - committed.classes.count)
         try openChanged()
         try verify(seats[0], percent: 100)
@@ -55,6 +63,7 @@ extension ModelRun {
             location: program.ground == .memory ? .memory(name: "model") : .file(path: path),
             schema: shape.schema, schemaVersion: schemaVersion)
         configuration.encryptionKey = encryptionKey
+        configuration.handlesBacklinksInMigrations = work.isAutomatic
         configuration.defaults = { owner, property, use throws(ModelError) in
             guard let added = work.added, added.owner == owner, added.property == property else {
                 return false
@@ -224,7 +233,21 @@ extension ModelRun {
         }
     }
 
-    /// A class becomes embedded, or is not any more. The block may delete what does not fit.
+    private func nameCopies(of next: inout ModelContent, in session: Session) throws {
+        let keys = try next.shape.classes.map {
+            try EngineSession.keys(of: session.results(of: session.classHandle(named: $0.name).id))
+        }
+        guard let copies = next.nameCopies(keys) else {
+            throw ModelViolation(
+                "automatic handling left \(keys.map(\.count)) objects of the classes, not "
+                    + "\(next.classes.map(\.keys.count))")
+        }
+        handled.migrations += 1
+        handled.copies += copies
+    }
+
+    /// A class becomes embedded, or is not any more. The block may delete what does not fit, or
+    /// automatic handling makes it fit.
     private func toggleEmbedding(
         _ owner: Int, _ next: inout ModelContent, _ numbers: inout Seed, _ work: inout Work
     ) {
@@ -235,13 +258,15 @@ extension ModelRun {
         guard owner > 0, !becomesEmbedded || !isInSet else { return }
         if becomesEmbedded {
             next.prepareEmbedding(of: owner)
-            if numbers.chance(60) {
+            if numbers.chance(40) {
                 let owners = next.owners, mixed = next.keysInMixed(owner)
                 let keys = next.classes[owner].keys.filter {
                     owners[ModelObject(owner: owner, key: $0)]?.count != 1 || mixed.contains($0)
                 }
                 _ = next.erase(owner, keys: Set(keys))
                 work.erased = (next.shape.classes[owner].name, keys)
+            } else if numbers.chance(75) {
+                handleBacklinks(owner, &next, &work)
             }
         }
         next.shape.classes[owner].isEmbedded = becomesEmbedded
@@ -253,7 +278,20 @@ extension ModelRun {
                 next.shape.classes[index].properties[place].isOwning = becomesEmbedded
             }
         }
-        if becomesEmbedded, !next.isEmbeddable(owner) { work.expected = Self.schemaMismatch }
+        if becomesEmbedded, work.expected == nil, !next.isEmbeddable(owner) {
+            work.expected = Self.schemaMismatch
+        }
+    }
+
+    private func handleBacklinks(_ owner: Int, _ next: inout ModelContent, _ work: inout Work) {
+        var arranged = next
+        switch arranged.giveOwners(owner) {
+        case .tooManyCopies: return
+        case .tooDeep: work.expected = Self.tooLong
+        case .done: if arranged.hasDuplicates { work.expected = Self.duplicateValue }
+        }
+        work.isAutomatic = true
+        next = arranged
     }
 
     private func addDefault(

@@ -43,6 +43,8 @@ final class ModelRun {
     var history: [UInt64: ModelContent] = [:]
     /// For each class the highest key that was ever committed.
     var highestKeys: [Int64] = []
+    /// How many migrations gave objects owners, and the objects that they copied for it.
+    var handled = (migrations: 0, copies: 0)
     var numbers: Seed
     /// The store that all sessions share: keeps a database in memory alive.
     var anchor: Store?
