@@ -176,7 +176,7 @@ extension Configuration {
             initialize = { session throws(EngineError) in try target.call(session) }
         }
         if let callback = given.migration {
-            guard schema != nil, schemaVersion != nil else {
+            guard schemaVersion != nil else {
                 throw .invalidArgument(
                     "A migration needs the schema and the schema_version that it leads to.")
             }
