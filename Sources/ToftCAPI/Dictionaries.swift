@@ -113,9 +113,8 @@ public func toft_dictionary_set(
     _ out_inserted: UnsafeMutablePointer<Bool>?
 ) -> toft_status {
     onCollection(dictionary, .dictionary) { dictionary throws(EngineError) in
-        try BorrowedArguments.with { loan throws(EngineError) in
-            let position = try dictionary.dictionarySet(
-                try key.bytes, try loan.value(value, "value"))
+        try BorrowedArguments.with(value, "value") { value throws(EngineError) in
+            let position = try dictionary.dictionarySet(try key.bytes, value)
             out_inserted?.pointee = position.isNew
         }
     }

@@ -74,8 +74,8 @@ public func toft_list_set(
 ) -> toft_status {
     entry(list) { () throws(EngineError) in
         let list = try ResolvedHandle(list: list).collection
-        try BorrowedArguments.with { loan throws(EngineError) in
-            try list.set(try loan.value(value, "value"), at: Argument.index(index))
+        try BorrowedArguments.with(value, "value") { value throws(EngineError) in
+            try list.set(value, at: Argument.index(index))
         }
     }
 }

@@ -29,8 +29,8 @@ public func toft_object_set(
 ) -> toft_status {
     entry(object) { () throws(EngineError) in
         let object = try ResolvedHandle(object: object).object
-        try BorrowedArguments.with { loan throws(EngineError) in
-            try object.set(property_key, try loan.value(value, "value"))
+        try BorrowedArguments.with(value, "value") { value throws(EngineError) in
+            try object.set(property_key, value)
         }
     }
 }
@@ -93,17 +93,15 @@ public func toft_realm_find_values(
 ) -> toft_status {
     entry(realm) { () throws(EngineError) in
         try HandleTable.shared.look(realm, .realm) { (named: RealmBox) throws(EngineError) in
+            let session = named.lentSession
             let out = try Argument.out(out_found, "out_found")
-            out.pointee = try ValueRoom.fill(property_keys, count, out_values) {
-                keys, body throws(EngineError) in
-                var found = false
-                try BorrowedArguments.with { loan throws(EngineError) in
-                    let key = try loan.value(primary_key, "primary_key")
-                    found = try named.lentSession.borrow { session throws(EngineError) in
+            try BorrowedArguments.with(primary_key, "primary_key") { key throws(EngineError) in
+                out.pointee = try ValueRoom.fill(property_keys, count, out_values) {
+                    keys, body throws(EngineError) in
+                    try session.borrow { session throws(EngineError) in
                         try session.forEachCell(ofPrimaryKey: key, in: class_key, keys, body)
                     }
                 }
-                return found
             }
         }
     }

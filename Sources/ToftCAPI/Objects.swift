@@ -31,9 +31,8 @@ public func toft_realm_find_object(
     entry(realm) { () throws(EngineError) in
         let realm = try ResolvedHandle(realm: realm)
         let out = try Argument.out(out_object, "out_object")
-        try BorrowedArguments.with { loan throws(EngineError) in
-            out.pointee = try realm.handle(
-                try realm.session.find(try loan.value(primary_key, "primary_key"), in: class_key))
+        try BorrowedArguments.with(primary_key, "primary_key") { key throws(EngineError) in
+            out.pointee = try realm.handle(try realm.session.find(key, in: class_key))
         }
     }
 }

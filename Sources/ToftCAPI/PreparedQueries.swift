@@ -46,8 +46,7 @@ public func toft_realm_find_first(
             let found = try Argument.out(out_found, "out_found")
             var first: (isKnown: Bool, key: Int64?) = (false, nil)
             if argument_count == 1 {
-                try BorrowedArguments.with { loan throws(EngineError) in
-                    let value = try loan.value(arguments, "arguments")
+                try BorrowedArguments.with(arguments, "arguments") { value throws(EngineError) in
                     first = try named.lentSession.borrow { session throws(EngineError) in
                         try session.first(in: class_key, query, lookingUp: value)
                     }

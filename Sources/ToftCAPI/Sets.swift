@@ -62,8 +62,8 @@ public func toft_set_insert(
     _ out_index: UnsafeMutablePointer<UInt64>?, _ out_inserted: UnsafeMutablePointer<Bool>?
 ) -> toft_status {
     onCollection(set, .set) { set throws(EngineError) in
-        try BorrowedArguments.with { loan throws(EngineError) in
-            let position = try set.setInsert(try loan.value(value, "value"))
+        try BorrowedArguments.with(value, "value") { value throws(EngineError) in
+            let position = try set.setInsert(value)
             out_index?.pointee = UInt64(position.index)
             out_inserted?.pointee = position.isNew
         }

@@ -50,14 +50,14 @@ extension Session {
     ) throws(EngineError) -> Bool {
         try check()
         return try model { () throws(ModelError) in
-            let key =
-                if let reader = try reader(id) {
-                    try reader.borrow { reader throws(ModelError) in try reader.find(primaryKey) }
-                } else {
-                    try view.find(primaryKey, try view.schema.classHandle(id: id))
+            if let reader = try reader(id) {
+                return try reader.borrow { reader throws(ModelError) in
+                    try reader.forEachCell(ofPrimaryKey: primaryKey, ids, body)
                 }
-            guard let key else { return false }
-            try forEachCell(key, id, ids, body)
+            }
+            let owner = try view.schema.classHandle(id: id)
+            guard let key = try view.find(primaryKey, owner) else { return false }
+            try view.forEachCell(key, owner, ids, body)
             return true
         }
     }

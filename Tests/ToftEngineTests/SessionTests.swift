@@ -2,6 +2,7 @@ import Testing
 import ToftModel
 import ToftPlatform
 import ToftStorage
+import ToftTestKit
 @testable import ToftEngine
 
 @Suite struct SessionTests {
@@ -69,6 +70,73 @@ import ToftStorage
                 == .objectDeleted)
         #expect(code { () throws(EngineError) in _ = try notes.count } == .collectionInvalidated)
         #expect(code { () throws(EngineError) in _ = try reports.count } == .collectionInvalidated)
+        try database.expectSound()
+    }
+
+    @Test func `An object is found by its integer primary key, wherever its own key lies`() throws {
+        let database = try TestDatabase()
+        let owner = try database.person
+        let ids = [try database.property("id"), try database.property("name")]
+        var expected: [Int64: String] = [:]
+        func add(_ numbers: some Sequence<Int64>) throws(EngineError) {
+            try database.write { () throws(EngineError) in
+                for number in numbers {
+                    expected[number] = "person \(number), \(expected.count)"
+                    try database.addPerson(number, name: expected[number] ?? "")
+                }
+            }
+        }
+        func delete(_ numbers: some Sequence<Int64>) throws(EngineError) {
+            try database.write { () throws(EngineError) in
+                for number in numbers {
+                    expected[number] = nil
+                    try database.findPerson(number).delete()
+                }
+            }
+        }
+        /// Looks up all that are there, and neighbours of theirs that are not.
+        func expectAll(in order: [Int64]) throws(EngineError) {
+            for number in order {
+                var cells: [String] = []
+                let isFound = try ids.withUnsafeBufferPointer { ids throws(EngineError) in
+                    try database.session.forEachCell(ofPrimaryKey: .int(number), in: owner, ids) {
+                        switch $2 {
+                        case .int64(let number): cells.append("\(number)")
+                        case .bytes(let text): cells.append(String(decoding: text, as: UTF8.self))
+                        default: Issue.record("a cell of neither type")
+                        }
+                    }
+                }
+                if let name = expected[number] {
+                    #expect(isFound && cells == ["\(number)", name])
+                } else {
+                    #expect(!isFound && cells.isEmpty, "\(number)")
+                }
+            }
+        }
+
+        // In the order of their primary keys, in two sequences that begin elsewhere, and the ends.
+        try add(0..<700)
+        try add(5_000..<5_700)
+        try add([.max, .min, -1])
+        let all: [Int64] =
+            Array(-3..<710) + Array(4_990..<5_710) + [.min, .min + 1, .max - 1, .max]
+        try expectAll(in: all)
+        try expectAll(in: all.reversed())
+        // The keys of some are no longer as far from the others', and some are missing.
+        try delete(stride(from: 3, to: 700, by: 7))
+        try add(stride(from: 3, to: 700, by: 14))
+        try expectAll(in: all)
+        var seed = Seed(5)
+        try expectAll(in: (0..<3_000).map { _ in all[seed.below(all.count)] })
+        // What is written is seen in its own transaction, and not when that is cancelled.
+        try database.session.beginWrite()
+        try database.findPerson(11).delete()
+        let name = expected.removeValue(forKey: 11)
+        try expectAll(in: Array(0..<20))
+        try database.session.cancel()
+        expected[11] = name
+        try expectAll(in: Array(0..<20))
         try database.expectSound()
     }
 

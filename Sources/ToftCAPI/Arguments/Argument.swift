@@ -30,6 +30,7 @@ enum Argument {
     }
 
     /// `count` things in a row. NULL only with a count of 0.
+    @inline(__always)
     static func array<Pointee>(
         _ pointer: UnsafePointer<Pointee>?, _ count: Int, _ name: StaticString
     ) throws(EngineError)
@@ -41,6 +42,7 @@ enum Argument {
     }
 
     /// Room for `count` results in a row. NULL only with a count of 0.
+    @inline(__always)
     static func room<Pointee>(
         _ pointer: UnsafeMutablePointer<Pointee>?, _ count: Int, _ name: StaticString
     ) throws(EngineError)
@@ -53,12 +55,15 @@ enum Argument {
 
     /// A count or length that memory can hold. Lengths of C arrive as signed integers, those beyond
     /// half the address space as negative ones.
+    @inline(__always)
     static func checkCount(_ count: Int, of stride: Int, _ name: StaticString) throws(EngineError) {
-        guard count >= 0, count <= Int.max / 2 / stride else {
-            throw .invalidArgument(
-                "The length of '\(name)', \(UInt(bitPattern: count)), is more than memory can hold."
-            )
-        }
+        guard count >= 0, count <= Int.max / 2 / stride else { throw tooMany(count, name) }
+    }
+
+    @inline(never)
+    private static func tooMany(_ count: Int, _ name: StaticString) -> EngineError {
+        .invalidArgument(
+            "The length of '\(name)', \(UInt(bitPattern: count)), is more than memory can hold.")
     }
 
     /// An index or number of elements; those beyond the signed range are more than any collection
@@ -67,6 +72,7 @@ enum Argument {
         Int(clamping: index)
     }
 
+    @inline(never)
     static func isNull(_ name: StaticString) -> EngineError {
         .invalidArgument("'\(name)' is NULL.")
     }

@@ -26,6 +26,18 @@ struct BorrowedArguments: ~Copyable {
         }
     }
 
+    /// Runs a call that lends one value, which needs no memory where it is no collection.
+    static func with(
+        _ pointer: UnsafePointer<toft_value>?, _ name: StaticString,
+        _ body: (BorrowedValue) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        let value = try Argument.pointer(pointer, name).pointee
+        if let single = try single(value, name) { return try body(single) }
+        try with { loan throws(EngineError) in
+            try body(try loan.collection(value, name, 0))
+        }
+    }
+
     mutating func buffer<Element>(of count: Int) -> UnsafeMutableBufferPointer<Element> {
         let size = (count * MemoryLayout<Element>.stride + 15) & ~15
         if size <= room.count {
@@ -65,13 +77,6 @@ struct BorrowedArguments: ~Copyable {
             copies.initializeElement(at: index, to: try value(given[index], name))
         }
         return UnsafeBufferPointer(rebasing: copies[..<count])
-    }
-
-    /// One value.
-    mutating func value(_ pointer: UnsafePointer<toft_value>?, _ name: StaticString)
-        throws(EngineError) -> BorrowedValue
-    {
-        try value(try Argument.pointer(pointer, name).pointee, name)
     }
 
     mutating func value(_ value: toft_value, _ name: StaticString, depth: Int = 0)

@@ -81,17 +81,29 @@ enum PrimaryKeyEntry {
         throws(ModelError) -> Int64
     {
         guard let base = value.baseAddress, value.count <= 8 else {
-            if value.count == 0 { return 0 }
+            if value.isEmpty { return 0 }
             throw .inconsistent(
                 "an entry of the primary key '\(property.className).\(property.name)' is "
                     + "\(value.count) bytes long"
             )
         }
-        var key: UInt64 = 0
-        for offset in 0..<value.count {
-            key |=
-                UInt64(base.load(fromByteOffset: offset, as: UInt8.self)) << UInt64(8 &* offset)
-        }
+        // Two loads, which overlap where the bytes are fewer than both have.
+        let size = value.count
+        let key: UInt64 =
+            switch size {
+            case 4...:
+                UInt64(base.loadUnaligned(as: UInt32.self).littleEndian)
+                    | UInt64(
+                        base.loadUnaligned(fromByteOffset: size &- 4, as: UInt32.self).littleEndian)
+                    << UInt64(8 &* (size &- 4))
+            case 2...:
+                UInt64(base.loadUnaligned(as: UInt16.self).littleEndian)
+                    | UInt64(
+                        base.loadUnaligned(fromByteOffset: size &- 2, as: UInt16.self).littleEndian)
+                    << UInt64(8 &* (size &- 2))
+            case 1: UInt64(base.load(as: UInt8.self))
+            default: 0
+            }
         return Int64(bitPattern: key)
     }
 

@@ -10,6 +10,8 @@ package final class RowReader {
     private let view: Unmanaged<ModelView>
     private let owner: Unmanaged<ClassHandle>
     private let cursor: TableCursor
+    private let primaryKeyColumn: UInt32?
+    @exclusivity(unchecked) private var sequence = KeySequence()
 
     /// A reader; nil within a write transaction, whose changes need not be in the table yet.
     package init?(_ view: ModelView, of owner: ClassHandle) throws(ModelError) {
@@ -17,13 +19,58 @@ package final class RowReader {
         self.view = .passUnretained(view)
         self.owner = .passUnretained(owner)
         cursor = TableCursor(try view.rows(owner))
+        primaryKeyColumn = owner.primaryKey?.column
     }
 
-    /// The key of the object with this primary key, nil where there is none. O(log objects).
-    package func find(_ primaryKey: BorrowedValue) throws(ModelError) -> Int64? {
-        try view.borrow { view throws(ModelError) in
-            try owner.borrow { owner throws(ModelError) in try view.find(primaryKey, owner) }
+    /// Calls `body` with the type of each of some properties that are no lists, the class that it
+    /// links to, and its value, without copying, of the object with a primary key. O(log objects);
+    /// where objects were added in the order of integer primary keys, no index is asked.
+    /// - Returns: false, without a call of `body`, if there is none.
+    package func forEachCell(
+        ofPrimaryKey primaryKey: BorrowedValue, _ ids: UnsafeBufferPointer<PropertyID>,
+        _ body: (PropertyType, ClassID, Cell) -> Void
+    ) throws(ModelError) -> Bool {
+        try owner.borrow { owner throws(ModelError) in
+            guard case .int(let number) = primaryKey else {
+                guard let key = try find(primaryKey, owner) else { return false }
+                try read(key, owner, ids, body)
+                return true
+            }
+            if let key = sequence.key(of: number), isFound(key, number, owner, ids) {
+                try read(owner, ids, body)
+                return true
+            }
+            let found = try find(primaryKey, owner)
+            sequence.note(found, number)
+            guard let found else { return false }
+            try read(found, owner, ids, body)
+            return true
         }
+    }
+
+    @inline(__always)
+    private func find(_ primaryKey: BorrowedValue, _ owner: ClassHandle) throws(ModelError)
+        -> Int64?
+    {
+        try view.borrow { view throws(ModelError) in try view.find(primaryKey, owner) }
+    }
+
+    /// Goes to the object with a key, whose primary key may be another: the object's own value
+    /// decides. What is damaged there is reported when the index has led to it.
+    @inline(__always)
+    private func isFound(
+        _ key: Int64, _ primaryKey: Int64, _ owner: ClassHandle,
+        _ ids: UnsafeBufferPointer<PropertyID>
+    ) -> Bool {
+        guard let column = primaryKeyColumn else { return false }
+        do throws(StorageError) {
+            if try cursor.move(to: key) {
+                cursor.fetch(column)
+                fetch(owner, ids)
+            }
+            guard case .int64(primaryKey) = try cursor.cell(column) else { return false }
+            return true
+        } catch { return false }
     }
 
     /// Calls `body` with the type of each of some properties that are no lists, the class that it
@@ -42,19 +89,52 @@ package final class RowReader {
         _ body: (PropertyType, ClassID, Cell) -> Void
     ) throws(ModelError) {
         let isFar = try reading(key, owner) { () throws(StorageError) in try cursor.move(to: key) }
-        if isFar, ids.count > 1 {
-            // All at once, not one after the other.
-            for id in ids {
-                if let index = owner.anyPosition(id: id) { cursor.fetch(owner.rules[index].column) }
-            }
+        if isFar, ids.count > 1 { fetch(owner, ids) }
+        try read(owner, ids, body)
+    }
+
+    /// All at once, not one after the other.
+    @inline(__always)
+    private func fetch(_ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>) {
+        for id in ids {
+            if let index = owner.anyPosition(id: id) { cursor.fetch(owner.rules[index].column) }
         }
+    }
+
+    /// The cells of the object where the cursor is.
+    @inline(__always)
+    private func read(
+        _ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>,
+        _ body: (PropertyType, ClassID, Cell) -> Void
+    ) throws(ModelError) {
         for id in ids {
             let rule = try owner.readable(id)
-            let cell = try reading(key, owner) { () throws(StorageError) in
-                try cursor.cell(rule.column)
-            }
-            body(rule.type, rule.targetClassID, cell)
+            do throws(StorageError) {
+                body(rule.type, rule.targetClassID, try cursor.cell(rule.column))
+            } catch { throw .storage(error) }
         }
+    }
+}
+
+/// Where the object with an integer primary key is expected. Often objects are added in the order
+/// of those: then the keys of all are as far from them.
+private struct KeySequence {
+    /// How far the key of the object that was found last is from its primary key.
+    private var distance: Int64?
+    /// Whether the one before was as far.
+    private var isSteady = false
+
+    /// The key that the object probably has, if any; nil where nothing is known.
+    @inline(__always)
+    func key(of primaryKey: Int64) -> Int64? {
+        isSteady ? distance.map { primaryKey &+ $0 } : nil
+    }
+
+    /// Notes what the index said.
+    mutating func note(_ found: Int64?, _ primaryKey: Int64) {
+        let last = distance
+        distance = found.map { $0 &- primaryKey }
+        isSteady = distance != nil && distance == last
     }
 }
 

@@ -16,6 +16,8 @@ final class PageWriter {
     var freeSpace: FreeSpace?
     /// Extents of this version that are already written to their pages, by page.
     private(set) var spilled: [PageNumber: Spilled] = [:]
+    /// Whether the transaction writes so much that its leaves are put in order before.
+    private var isLarge = false
     /// Runs of pages that were spilled, and freed while what was lent is kept: used again only when
     /// that has ended, since what was lent may lie there.
     private var held: [(page: PageNumber, count: Int)] = []
@@ -46,6 +48,7 @@ final class PageWriter {
     func reset() {
         freeSpace = nil
         spilled = [:]
+        isLarge = false
         held = []
         working.digests = [:]
         working.extents.removeAll()
@@ -264,10 +267,11 @@ final class PageWriter {
     private func finalize(_ leaves: [DirtyPages.Extent]) -> [Digest] {
         guard let cipher = file.cipher else { return leaves.map(finalize) }
         var digests = [Digest](repeating: .none, count: leaves.count)
-        let version = version
+        let version = version, isLarge = isLarge
         digests.withUnsafeMutableBufferPointer { buffer in
             nonisolated(unsafe) let buffer = buffer
             Self.forEach(leaves[...]) { index, leaf in
+                if isLarge { Self.tidy(leaf) }
                 buffer[index] = cipher.digest(
                     of: leaf.base, leaf.type, page: leaf.page, birth: version,
                     pageCount: Int(leaf.pageCount))
@@ -295,8 +299,14 @@ final class PageWriter {
     }
 
     private func finalize(_ extent: DirtyPages.Extent) -> Digest {
-        digest(
+        if isLarge { Self.tidy(extent) }
+        return digest(
             of: extent.base, extent.type, page: extent.page, pageCount: Int(extent.pageCount))
+    }
+
+    private static func tidy(_ extent: DirtyPages.Extent) {
+        guard extent.type == .orderedLeaf else { return }
+        OrderedLeafEditor(base: extent.base, page: extent.page).tidy()
     }
 
     private func digest(
@@ -333,6 +343,7 @@ final class PageWriter {
         guard working.extents.bytes > limit,
             !isKeeping || working.extents.freshBytes > limit / 2
         else { return }
+        isLarge = true
         let leaves =
             isKeeping
             ? working.extents.takeFresh { $0.type.isLeaf }

@@ -15,12 +15,17 @@ final class LeafMap: @unchecked Sendable {
     private let shared: UnsafeMutableRawPointer
     private let skipped: Int
     private let count: Int
-    /// Of leaf 1 on: the eight bytes of the separator before it as a number, in ascending order.
-    private let numbers: UnsafeMutablePointer<UInt64>
-    /// Where a leaf begins, in the bits of `addressMask`; 0: unknown. Below them is how many
-    /// entries it has, which are fewer than its bytes, above them how many bytes they take in its
-    /// heap.
-    private let leaves: UnsafeMutablePointer<Atomic<UInt>>
+    private let leaves: UnsafeMutablePointer<Leaf>
+
+    private struct Leaf: ~Copyable {
+        /// From leaf 1 on: the eight bytes of the separator before it, in ascending order.
+        let number: UInt64
+        /// Where it begins, in the bits of `addressMask`; 0: unknown. Below them is how many
+        /// entries it has, which are fewer than its bytes, above them how many bytes they take in
+        /// its heap.
+        let place = Atomic<UInt>(0)
+    }
+
     private static let countMask = UInt(Page.size - 1)
     private static let heapShift = UInt(48)
     private static let addressMask = (1 << heapShift - 1) & ~countMask
@@ -50,12 +55,8 @@ final class LeafMap: @unchecked Sendable {
         self.skipped = skipped
         shared = .allocate(byteCount: max(1, skipped), alignment: 8)
         for index in 0..<skipped { (shared + index).storeBytes(of: first[index], as: UInt8.self) }
-        numbers = .allocate(capacity: count)
         leaves = .allocate(capacity: count)
-        for index in 0..<count {
-            numbers[index] = words[index]
-            (leaves + index).initialize(to: Atomic(0))
-        }
+        for index in 0..<count { (leaves + index).initialize(to: Leaf(number: words[index])) }
         let span = words[count - 1] - words[1]
         let excess = 64 - span.leadingZeroBitCount - (64 - count.leadingZeroBitCount)
         shift = UInt64(max(0, excess))
@@ -70,7 +71,6 @@ final class LeafMap: @unchecked Sendable {
 
     deinit {
         shared.deallocate()
-        numbers.deallocate()
         leaves.deallocate()
         starts.deallocate()
     }
@@ -103,11 +103,11 @@ final class LeafMap: @unchecked Sendable {
     @inline(__always)
     func leaf(of key: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
         guard let (index, number) = place(of: key) else { return nil }
-        let word = leaves[index].load(ordering: .acquiring)
+        let word = leaves[index].place.load(ordering: .acquiring)
         guard let base = UnsafeRawPointer(bitPattern: word & Self.addressMask) else { return nil }
         guard index > 0, index &+ 1 < count else { return base }
-        let low = numbers[index]
-        let share = Float(number &- low) / Float(numbers[index &+ 1] &- low)
+        let low = leaves[index].number
+        let share = Float(number &- low) / Float(leaves[index &+ 1].number &- low)
         OrderedLeaf.fetch(
             base, at: share, of: Int(word & Self.countMask), heap: Int(word &>> Self.heapShift))
         return base
@@ -118,7 +118,7 @@ final class LeafMap: @unchecked Sendable {
         guard let (index, _) = place(of: key) else { return }
         let word = UInt(bitPattern: leaf.base)
         guard word & Self.addressMask == word else { return }
-        leaves[index].store(
+        leaves[index].place.store(
             word | UInt(leaf.count) | UInt(leaf.heapSize) << Self.heapShift, ordering: .releasing)
     }
 
@@ -130,7 +130,7 @@ final class LeafMap: @unchecked Sendable {
             compareBytes(start, skipped, shared, skipped) == 0
         else { return nil }
         let number = trailingNumber(start, key.count, after: skipped)
-        let least = numbers[1]
+        let least = leaves[1].number
         guard number > least else { return number < least ? (0, number) : nil }
         let range = (number &- least) &>> shift
         guard range < UInt64(rangeCount) else { return (count &- 1, number) }
@@ -138,9 +138,9 @@ final class LeafMap: @unchecked Sendable {
         var high = Int(starts[Int(range) &+ 1])
         while high &- low > 1 {
             let middle = (low &+ high) >> 1
-            if numbers[middle] <= number { low = middle } else { high = middle }
+            if leaves[middle].number <= number { low = middle } else { high = middle }
         }
-        return low > 0 && numbers[low] == number ? nil : (low, number)
+        return low > 0 && leaves[low].number == number ? nil : (low, number)
     }
 }
 

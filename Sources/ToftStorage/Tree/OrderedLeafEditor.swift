@@ -188,6 +188,26 @@ struct OrderedLeafEditor {
         .corrupt(page: page, reason: "the entries of a leaf overlap or are out of order")
     }
 
+    /// Writes the leaf anew if the bytes of many entries do not lie in the order of the entries: a
+    /// search has those bytes fetched from where they lie then. A damaged leaf stays as it is.
+    func tidy() {
+        guard slot(count) <= Page.size else { return }
+        var last = 0, steps = 0
+        for index in 0..<count {
+            let cell = base.reading.uint16(at: slot(index) + OrderedLeafLayout.slotCell)
+            let distance = cell & OrderedLeafLayout.offsetMask
+            if distance < last { steps += 1 }
+            last = distance
+        }
+        guard steps * 32 > count else { return }
+        withUnsafeTemporaryAllocation(byteCount: Page.size, alignment: 16) { memory in
+            guard let scratch = memory.baseAddress else { return }
+            do throws(StorageError) { try compact(scratch: scratch) } catch {
+                base.store(scratch, count: Page.size, at: 0)
+            }
+        }
+    }
+
     /// Writes the leaf without garbage, with the forms that its entries have now, or, where more of
     /// those lay in the heap then, with the forms that it had.
     private func compact(scratch: UnsafeMutableRawPointer) throws(StorageError) {

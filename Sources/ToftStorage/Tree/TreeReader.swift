@@ -44,9 +44,9 @@ package final class TreeReader: Sendable {
         -> UnsafeRawBufferPointer?
     {
         guard let leaf = try leaf(of: key) else { return try buffered?.value(forKey: key) }
-        let (index, found) = try leaf.search(key)
-        guard found else { return try buffered?.value(forKey: key) }
-        let (stored, isBlob) = try leaf.value(index)
+        guard let (stored, isBlob) = try leaf.value(of: key) else {
+            return try buffered?.value(forKey: key)
+        }
         return try whole(stored, isBlob: isBlob)
     }
 
