@@ -74,10 +74,11 @@ public func toft_realm_follow_values(
 ) -> toft_status {
     entry(realm) { () throws(EngineError) in
         try HandleTable.shared.look(realm, .realm) { (named: RealmBox) throws(EngineError) in
+            let session = named.lentSession
             let out = try Argument.out(out_found, "out_found")
             out.pointee = try ValueRoom.fill(property_keys, count, out_values) {
                 keys, body throws(EngineError) in
-                try named.lentSession.borrow { session throws(EngineError) in
+                try session.borrow { session throws(EngineError) in
                     try session.forEachCell(of: ObjectRef(link), keys, body)
                 }
             }

@@ -78,7 +78,7 @@ public func toft_object_matches(
 ) -> toft_status {
     entry(object) { () throws(EngineError) in
         let object = try ResolvedHandle(object: object).object
-        let query = try QueryBox.query(of: query)
+        let query = try Argument.query(query)
         let out = try Argument.out(out_matches, "out_matches")
         out.pointee = try object.matches(
             query, arguments: try Argument.arguments(arguments, argument_count))

@@ -16,7 +16,7 @@ public func toft_query_new(
         } catch {
             throw EngineError(error)
         }
-        out.pointee = try HandleTable.shared.make(.query, QueryBox(query), owner: nil)
+        out.pointee = try HandleTable.shared.make(.query, query, owner: nil)
     }
 }
 
@@ -26,7 +26,7 @@ public func toft_query_text(
     _ out_size: UnsafeMutablePointer<Int>?
 ) -> toft_status {
     entry { () throws(EngineError) in
-        let query = try QueryBox.query(of: query)
+        let query = try Argument.query(query)
         let room = try Argument.room(out_text, capacity, "out_text")
         let size = try Argument.out(out_size, "out_size")
         size.pointee = Argument.fill(room, query.text)
@@ -41,13 +41,14 @@ public func toft_realm_find_first(
 ) -> toft_status {
     entry(realm) { () throws(EngineError) in
         try HandleTable.shared.look(realm, .realm) { (named: RealmBox) throws(EngineError) in
-            let query = try QueryBox.query(of: query)
+            let query = try Argument.query(query)
+            let session = named.lentSession
             let object = try Argument.out(out_object, "out_object")
             let found = try Argument.out(out_found, "out_found")
             var first: (isKnown: Bool, key: Int64?) = (false, nil)
             if argument_count == 1 {
                 try BorrowedArguments.with(arguments, "arguments") { value throws(EngineError) in
-                    first = try named.lentSession.borrow { session throws(EngineError) in
+                    first = try session.borrow { session throws(EngineError) in
                         try session.first(in: class_key, query, lookingUp: value)
                     }
                 }
@@ -70,22 +71,13 @@ public func toft_query_release(_ query: OpaquePointer?) {
     HandleTable.shared.release(query, .query)
 }
 
-/// What a `toft_query *` names.
-final class QueryBox: Sendable {
-    private let query: PreparedQuery
-
-    init(_ query: PreparedQuery) {
-        self.query = query
-    }
-
-    static func query(of handle: OpaquePointer?) throws(EngineError) -> PreparedQuery {
-        unsafeDowncast(
-            try HandleTable.shared.lookShared(handle, .query), to: QueryBox.self
-        ).query
-    }
-}
-
 extension Argument {
+    /// What a `toft_query *` names.
+    static func query(_ handle: OpaquePointer?) throws(EngineError) -> PreparedQuery {
+        unsafeDowncast(
+            try HandleTable.shared.lookShared(handle, .query), to: PreparedQuery.self)
+    }
+
     /// The arguments of a query, copied.
     static func arguments(_ arguments: UnsafePointer<toft_value>?, _ count: Int)
         throws(EngineError) -> [QueryArgument]

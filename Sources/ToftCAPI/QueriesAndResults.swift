@@ -46,7 +46,7 @@ public func toft_results_filter_prepared(
     _ argument_count: Int, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {
     derive(from: results, out_results) { results throws(EngineError) in
-        let query = try QueryBox.query(of: query)
+        let query = try Argument.query(query)
         return try results.filter(
             query, arguments: try Argument.arguments(arguments, argument_count))
     }

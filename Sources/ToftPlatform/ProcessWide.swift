@@ -26,20 +26,21 @@ public final class ProcessWide<Value>: Sendable {
     ///   threads ask at once.
     public init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
-    @usableFromInline var box: Box {
+    /// Lives for ever.
+    @usableFromInline var box: Unmanaged<Box> {
         let generation = ForkGuard.generation
         while true {
             let bits = current.load(ordering: .acquiring)
             if let pointer = UnsafeRawPointer(bitPattern: bits) {
-                let box = Unmanaged<Box>.fromOpaque(pointer).takeUnretainedValue()
-                if box.generation == generation { return box }
+                let box = Unmanaged<Box>.fromOpaque(pointer)
+                if box.borrow({ $0.generation }) == generation { return box }
             }
             let made = Unmanaged.passRetained(Box(generation: generation, make()))
             let desired = UInt(bitPattern: made.toOpaque())
             if current.compareExchange(
                 expected: bits, desired: desired, ordering: .acquiringAndReleasing
             ).exchanged {
-                return made.takeUnretainedValue()
+                return made
             }
             made.release()
         }
@@ -50,6 +51,6 @@ public final class ProcessWide<Value>: Sendable {
     public func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try box.value.withLock(body)
+        try box.borrow { box throws(Failure) in try box.value.withLock(body) }
     }
 }
