@@ -1,5 +1,6 @@
 import Testing
 import ToftModel
+import ToftPlatform
 import ToftStorage
 import ToftTestKit
 @testable import ToftEngine
@@ -162,11 +163,51 @@ import ToftTestKit
         let found = try database.people().filter("name CONTAINS 'n3'").resolved(in: frozen)
         var walk = try found.walk()
         #expect(try #require(try walk.nextRun()).count < 100)
-        #expect(found.evaluations == 0)
         #expect(try all(found.walk()).count == 2_000)
+        #expect(found.evaluations == 2)
         // The whole loop has left them to the results.
         #expect(try found.count == 2_000)
-        #expect(found.evaluations == 0)
+        #expect(found.evaluations == 2)
+    }
+
+    @Test func `The first, the last and the count of frozen results are found alone`() throws {
+        let database = try family(20_000)
+        let frozen = try database.session.frozen()
+        for base in try bases(database) {
+            let live = try base.filter("name CONTAINS 'n3'"), all = try live.keys()
+            let counted = try live.resolved(in: frozen)
+            #expect(try counted.count == 2_000)
+            #expect(try counted.key(at: 1_999) == all.last)
+            #expect(counted.order == nil)
+            let found = try live.resolved(in: frozen)
+            #expect(try found.lastKeyWithoutOrder() == all.last)
+            #expect(try !found.isEmpty)
+            #expect(try found.key(at: 60) == all[60])
+            #expect(found.order == nil)
+
+            // All threads together look for each of it once.
+            nonisolated(unsafe) let shared = try live.resolved(in: frozen)
+            let threads = try (0..<4).map { number in
+                try PlatformThread(name: "reader \(number)") {
+                    do {
+                        for index in stride(from: number * 300, to: 2_000, by: 97) {
+                            #expect(try shared.key(at: index) == all[index])
+                        }
+                        #expect(try shared.count == 2_000)
+                        #expect(try shared.keys() == all)
+                        #expect(try self.all(shared.walk()) == all)
+                    } catch { Issue.record(error) }
+                }
+            }
+            for thread in threads { thread.join() }
+            #expect(shared.evaluations <= 2)
+        }
+        let sorted = try database.people().filter("TRUEPREDICATE SORT(age DESC)")
+            .resolved(in: frozen)
+        #expect(try sorted.key(at: 0) == 19_999)
+        #expect(sorted.order == nil)
+        try frozen.close()
+        try database.expectSound()
     }
 
     @Test func `A loop keeps nothing for the results where something has changed`() throws {

@@ -71,7 +71,7 @@ struct ResultsScan {
                     &found, upTo: found.count + 1, from: &position, in: view, of: base)
             }
             (self.found, self.position) = (found, position)
-            if position.isAtEnd { try results.keep(self) }
+            if position.isAtEnd { results.keep(self) }
         }
         guard taken < found.count else { return nil }
         defer { taken = found.count }

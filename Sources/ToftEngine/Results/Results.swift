@@ -30,14 +30,24 @@ package final class Results {
     private var page: (keys: [Int64], lastChange: UInt64, next: ScanPosition)?
     /// How often anything was looked for: more often than need be is what tests look out for.
     private(set) var evaluations = 0
-    /// Of a frozen session's results alone.
-    private let frozen: FrozenRows?
+    /// Of a frozen session's results alone, which threads may share: held while one of them looks
+    /// for something, so that the others find what it has found.
+    private let lock: ResultsLock?
 
     init(_ definition: ResultsDefinition, in session: Session) {
         self.definition = definition
         self.session = session
         classID = definition.classID
-        frozen = session.isFrozen ? FrozenRows() : nil
+        lock = session.isFrozen ? ResultsLock() : nil
+    }
+
+    /// Runs what looks for something, while no other thread does.
+    @inline(__always)
+    private func alone<Found, Failure: Error>(_ body: () throws(Failure) -> Found) throws(Failure)
+        -> Found
+    {
+        guard let lock else { return try body() }
+        return try lock.mutex.withLock { _ throws(Failure) in try body() }
     }
 
     /// Whether they are all objects of a class, in the order of their keys.
@@ -55,8 +65,11 @@ package final class Results {
     /// What the results are now.
     func current() throws(EngineError) -> ResultRows {
         try session.check()
-        if let frozen { return try order(in: frozen) }
-        if let order, checked == session.counters.now { return order }
+        if lock == nil, let order, checked == session.counters.now { return order }
+        return try alone { () throws(EngineError) in try rows() }
+    }
+
+    private func rows() throws(EngineError) -> ResultRows {
         let last = session.lastChange(of: definition.watched)
         let now = session.counters.now
         if let known = try knownOrder(last) {
@@ -107,16 +120,6 @@ package final class Results {
         }
     }
 
-    /// The first caller computes it, others wait for it.
-    private func order(in frozen: FrozenRows) throws(EngineError) -> ResultRows {
-        try frozen.rows.withLock { rows throws(EngineError) in
-            if let rows { return rows }
-            let found = try workedOut()
-            rows = found
-            return found
-        }
-    }
-
     /// How many keys of sorted results are looked for before all are: a page, and many pages when
     /// more are read. Each is found by another pass over the class.
     private static let pageSizes = [128, 2_048]
@@ -125,8 +128,12 @@ package final class Results {
     /// long list is there before all of it. Nil where the results have to be worked out, or have
     /// been, which they are too where there are no more.
     func keysWithoutOrder(_ count: Int) throws(EngineError) -> [Int64]? {
-        guard count > 0, definition.query != nil, frozen == nil else { return nil }
         try session.check()
+        return try alone { () throws(EngineError) in try firstKeys(count) }
+    }
+
+    private func firstKeys(_ count: Int) throws(EngineError) -> [Int64]? {
+        guard count > 0, definition.query != nil else { return nil }
         let last = session.lastChange(of: definition.watched)
         if try knownOrder(last) != nil { return nil }
         if let page, page.lastChange == last, count <= page.keys.count { return page.keys }
@@ -169,8 +176,12 @@ package final class Results {
     /// The key of the last result of a filter that has not been worked out, found without those
     /// before it; nil where there is none, and for all other results.
     package func lastKeyWithoutOrder() throws(EngineError) -> Int64? {
-        guard definition.isFiltered, frozen == nil else { return nil }
         try session.check()
+        return try alone { () throws(EngineError) in try lastKey() }
+    }
+
+    private func lastKey() throws(EngineError) -> Int64? {
+        guard definition.isFiltered else { return nil }
         let last = session.lastChange(of: definition.watched)
         if try knownOrder(last) != nil { return nil }
         if let end, end.lastChange == last { return end.key }
@@ -188,18 +199,20 @@ package final class Results {
     /// The keys of some results that have not been worked out, found without those behind them, the
     /// last also without those before it. Nil where `keysWithoutOrder` gives nil.
     func keysWithoutOrder(of range: Range<Int>) throws(EngineError) -> ArraySlice<Int64>? {
-        if range.count == 1, let key = try lastKeyWithoutOrder(at: range.lowerBound) {
-            return [key]
+        try session.check()
+        return try alone { () throws(EngineError) -> ArraySlice<Int64>? in
+            if range.count == 1, let key = try lastKey(at: range.lowerBound) { return [key] }
+            return try firstKeys(range.upperBound)?[range]
         }
-        return try keysWithoutOrder(range.upperBound)?[range]
     }
 
     /// The key of the last result where `index` is its own, as a count has said, and lies beyond
     /// the results that have been found.
-    private func lastKeyWithoutOrder(at index: Int) throws(EngineError) -> Int64? {
-        guard let counted, index == counted.count - 1, index >= page?.keys.count ?? 0, isCounted
-        else { return nil }
-        return try lastKeyWithoutOrder()
+    private func lastKey(at index: Int) throws(EngineError) -> Int64? {
+        guard let count = knownCount, index == count - 1, index >= page?.keys.count ?? 0 else {
+            return nil
+        }
+        return try lastKey()
     }
 
     /// What a filter looks at; nil where that is gone.
@@ -228,48 +241,50 @@ package final class Results {
         guard definition.isFiltered, session.transaction == nil else { return nil }
         try session.check()
         let last = session.lastChange(of: definition.watched)
-        if let frozen {
-            if try frozen.rows.withLock({ rows throws(EngineError) in rows != nil }) { return nil }
-        } else if try knownOrder(last) != nil {
-            return nil
-        }
         let view = session.base
-        guard let base = try scanBase(in: view) else { return nil }
-        let (found, position) = begun(last)
-        if found.isEmpty, frozen == nil { evaluations += 1 }
-        return ResultsScan(
-            results: self, view: view, base: base, lastChange: last, found: found,
-            position: position)
+        return try alone { () throws(EngineError) in
+            guard try knownOrder(last) == nil, let base = try scanBase(in: view) else { return nil }
+            let (found, position) = begun(last)
+            if found.isEmpty { evaluations += 1 }
+            return ResultsScan(
+                results: self, view: view, base: base, lastChange: last, found: found,
+                position: position)
+        }
     }
 
     /// Keeps what a loop has found, where nothing has changed since it began.
-    func keep(_ scan: ResultsScan) throws(EngineError) {
-        let rows = ResultRows.keys(scan.found, isAscending: definition.isAscending)
-        if let frozen {
-            try frozen.rows.withLock { known throws(EngineError) in
-                if known == nil { known = rows }
-            }
-        } else if session.transaction == nil,
+    func keep(_ scan: ResultsScan) {
+        guard session.transaction == nil,
             session.lastChange(of: definition.watched) == scan.lastChange
-        {
-            keep(rows, scan.lastChange)
+        else { return }
+        alone {
+            keep(.keys(scan.found, isAscending: definition.isAscending), scan.lastChange)
             page = nil
         }
     }
 
     /// Whether a query has been counted since it changed last.
-    var isCounted: Bool {
-        counted.map { $0.lastChange == session.lastChange(of: definition.watched) } ?? false
+    var isCounted: Bool { alone { knownCount != nil } }
+
+    /// What a query has been counted as since it changed last.
+    private var knownCount: Int? {
+        guard let counted, counted.lastChange == session.lastChange(of: definition.watched) else {
+            return nil
+        }
+        return counted.count
     }
 
     /// The count of a query or of backlinks that have not been worked out; nil where an order is
     /// known, and for all else.
     func countWithoutOrder() throws(EngineError) -> Int? {
         try session.check()
-        if session.isFrozen { return nil }
+        return try alone { () throws(EngineError) in try countAll() }
+    }
+
+    private func countAll() throws(EngineError) -> Int? {
+        if let knownCount { return knownCount }
         let last = session.lastChange(of: definition.watched)
         if try knownOrder(last) != nil { return nil }
-        if let counted, counted.lastChange == last { return counted.count }
         let found: Int?
         if definition.query == nil {
             found = try definition.backlinkCount(in: session.view)
@@ -285,9 +300,9 @@ package final class Results {
     }
 }
 
-/// What results that threads may share are, once it has been worked out.
-private final class FrozenRows: Sendable {
-    let rows = FutexMutex<ResultRows?>(nil)
+/// What one thread at a time holds.
+private final class ResultsLock: Sendable {
+    let mutex = FutexMutex(())
 }
 
 /// One cluster of a class, where its rows stand among all, and until when that holds.
