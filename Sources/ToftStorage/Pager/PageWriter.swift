@@ -271,7 +271,7 @@ final class PageWriter {
         digests.withUnsafeMutableBufferPointer { buffer in
             nonisolated(unsafe) let buffer = buffer
             Self.forEach(leaves[...]) { index, leaf in
-                if isLarge { Self.tidy(leaf) }
+                if isLarge { leaf.tidy() }
                 buffer[index] = cipher.digest(
                     of: leaf.base, leaf.type, page: leaf.page, birth: version,
                     pageCount: Int(leaf.pageCount))
@@ -299,14 +299,9 @@ final class PageWriter {
     }
 
     private func finalize(_ extent: DirtyPages.Extent) -> Digest {
-        if isLarge { Self.tidy(extent) }
+        if isLarge { extent.tidy() }
         return digest(
             of: extent.base, extent.type, page: extent.page, pageCount: Int(extent.pageCount))
-    }
-
-    private static func tidy(_ extent: DirtyPages.Extent) {
-        guard extent.type == .orderedLeaf else { return }
-        OrderedLeafEditor(base: extent.base, page: extent.page).tidy()
     }
 
     private func digest(

@@ -228,3 +228,11 @@ struct OrderedLeafEditor {
         throw outOfOrder
     }
 }
+
+extension DirtyPages.Extent {
+    /// Puts the bytes of the entries of an ordered tree's leaf in order, if many are not. Any
+    /// thread, while no other uses the extent.
+    func tidy() {
+        if type == .orderedLeaf { OrderedLeafEditor(base: base, page: page).tidy() }
+    }
+}

@@ -38,6 +38,7 @@ typedef enum work {
     W8,
     W8_OBJECTS,
     W8_SWIFT,
+    W8_SWIFT_KEPT,
     W9A,
     W9A_FOLLOWED,
     W9B,
