@@ -48,7 +48,7 @@ final class ClassBinding {
         columns = .allocate(capacity: propertyIDs.count)
         _ = columns.initialize(
             from: zip(model.properties, propertyIDs).lazy.map {
-                ($0.offset, Int32(truncatingIfNeeded: $1))
+                ($0.columnOffset, Int32(truncatingIfNeeded: $1))
             })
     }
 
@@ -63,7 +63,6 @@ final class ClassBinding {
     @inline(__always)
     func makeAccessors(of object: ObjectBase) {
         let base = Unmanaged.passUnretained(object).toOpaque()
-        // `column` is the first stored property of `Persisted`.
         for index in columns.indices {
             base.storeBytes(
                 of: columns[index].column, toByteOffset: columns[index].offset, as: Int32.self)

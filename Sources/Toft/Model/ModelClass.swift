@@ -13,16 +13,17 @@ final class ModelClass: Sendable {
     let primaryKey: ModelProperty?
     /// Properties with values to forget in a new instance that becomes an accessor, and in one that
     /// an app has filled.
-    let clearedInAccessors: [ModelProperty]
-    let clearedWhenAdded: [ModelProperty]
-    /// Whether instances have no state but that of their object.
-    let isStateless: Bool
+    private let clearedInAccessors: [ModelProperty]
+    private let clearedWhenAdded: [ModelProperty]
+    /// A new accessor; nil where instances have state besides that of their object.
+    private let template: InstanceTemplate?
     /// Whether objects may lead to others.
     let leadsOn: Bool
     /// What is wrong with the names that its functions give; nil where all are those of properties.
     let namesError: String?
     private let positions: [String: Int]
 
+    private static let dynamicTemplate = InstanceTemplate(DynamicObject(), [])
     private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
 
     /// The class of a type.
@@ -46,11 +47,15 @@ final class ModelClass: Sendable {
         name = Self.name(of: type)
         isEmbedded = type._isEmbedded
         let fields = Self.fields(of: type)
-        properties = Self.properties(of: type, fields)
+        let instance = type.init()
+        properties = Self.properties(of: instance, fields)
         clearedInAccessors = properties.filter(\.isClearedInAccessors)
         clearedWhenAdded = properties.filter { $0.wrapper.holdsMemory }
         let base = type._isEmbedded ? EmbeddedObject.self : ObjectBase.self
-        isStateless = fields.count == properties.count + Self.fields(of: base).count
+        let isStateless = fields.count == properties.count + Self.fields(of: base).count
+        clearedInAccessors.forgetValues(of: instance)
+        instance._hasCollections = false
+        template = isStateless ? InstanceTemplate(instance, properties) : nil
         primaryKey = properties.first(where: \.isPrimaryKey)
         leadsOn = properties.contains(where: \.leadsOn)
         namesError = LegacyNames(type).error(name, Set(properties.map(\.name)))
@@ -76,7 +81,7 @@ final class ModelClass: Sendable {
         self.properties = properties
         clearedInAccessors = []
         clearedWhenAdded = []
-        isStateless = true
+        template = Self.dynamicTemplate
         leadsOn = false
         namesError = nil
         primaryKey = properties.first(where: \.isPrimaryKey)
@@ -96,11 +101,30 @@ final class ModelClass: Sendable {
             uniques: type.uniqueProperties())
     }
 
+    // MARK: Instances
+
+    /// Whether instances have no state but that of their object.
+    var isStateless: Bool { template != nil }
+
+    /// An instance to become the accessor of an object.
+    func makeAccessor() -> ObjectBase {
+        if let template { return template.makeInstance() }
+        let object = type.init()
+        clearedInAccessors.forgetValues(of: object)
+        return object
+    }
+
+    /// Forgets the values that an instance was filled with.
+    func forgetValues(of object: ObjectBase) {
+        clearedWhenAdded.forgetValues(of: object)
+    }
+
     // MARK: Reflection
 
-    private static func properties(of type: ObjectBase.Type, _ fields: [Field]) -> [ModelProperty] {
-        let instance = type.init()
-        let names = LegacyNames(type)
+    private static func properties(
+        of instance: ObjectBase, _ fields: [Field]
+    ) -> [ModelProperty] {
+        let names = LegacyNames(Swift.type(of: instance))
         return withExtendedLifetime(instance) {
             fields.compactMap { field in
                 guard let wrapper = field.type as? any AnyPersisted.Type else { return nil }
@@ -125,6 +149,13 @@ final class ModelClass: Sendable {
             return true
         }
         return fields
+    }
+}
+
+extension [ModelProperty] {
+    /// Forgets the values that lie in an instance.
+    fileprivate func forgetValues(of object: ObjectBase) {
+        for property in self { property.withAddress(in: object) { property.wrapper.clear(at: $0) } }
     }
 }
 
@@ -174,6 +205,8 @@ struct ModelProperty: Sendable {
     let hasDefault: Bool
     /// Where the wrapper lies in an instance.
     let offset: Int
+    /// Where its column's number lies.
+    var columnOffset: Int { offset + wrapper.columnOffset }
 }
 
 extension ModelProperty {

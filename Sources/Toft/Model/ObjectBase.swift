@@ -12,20 +12,22 @@ open class ObjectBase: CustomStringConvertible {
     @exclusivity(unchecked) private final var key: Int64 = 0
     /// Where the row lies, as it was when it was last looked for.
     @exclusivity(unchecked) @usableFromInline private(set) final var view = RowCursor()
-    /// The hash of a live object whose primary key has been read; 0 before.
-    @exclusivity(unchecked) private final var managedHash = 0
     /// Whether a collection may have been made for the object, and lie in it. Not for apps.
     @exclusivity(unchecked) public final var _hasCollections = false
+    /// The hash of a live object whose primary key has been read; 0 before.
+    @exclusivity(unchecked) private final var managedHash = 0
     /// Set in the instances that find out what a key path names.
     @exclusivity(unchecked) final var recorder: KeyPathRecorder?
 
-    /// Makes an unmanaged object, each property with its default. Toft calls it for the instances
-    /// that it hands out, so a subclass's own initializers are convenience initializers, as in
+    /// Makes an unmanaged object, each property with its default. Toft calls it to learn what a
+    /// class consists of, so a subclass's own initializers are convenience initializers, as in
     /// Realm.
     ///
-    /// A `for` loop hands the same instance out for one object after the other while nothing else
-    /// refers to it; an instance with another reference, even a weak one, stays the object that it
-    /// is. Instances with stored properties besides the `@Persisted` ones are never used again.
+    /// Toft calls it also for each instance that it hands out of a class with stored properties
+    /// besides the `@Persisted` ones. Of another class it hands out instances that are made without
+    /// their initializer, and a `for` loop hands the same one out for one object after the other
+    /// while nothing else refers to it; an instance with another reference, even a weak one, stays
+    /// the object that it is.
     public required init() {}
 
     // MARK: Customization

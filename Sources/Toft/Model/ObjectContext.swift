@@ -48,18 +48,15 @@ final class ObjectContext {
 extension ObjectContext {
     /// A new instance for the object with a key.
     func makeObject(_ key: Int64, _ view: RowCursor) -> ObjectBase {
-        let object = binding.model.type.init()
+        let object = binding.model.makeAccessor()
         attach(object, key, view)
-        if !binding.model.clearedInAccessors.isEmpty {
-            binding.model.clearedInAccessors.forget(in: object)
-        }
         return object
     }
 
     /// Makes an unmanaged instance a live object.
     func adopt(_ object: ObjectBase, key: Int64) {
         attach(object, key, RowCursor())
-        binding.model.clearedWhenAdded.forget(in: object)
+        binding.model.forgetValues(of: object)
     }
 
     @inline(__always)
@@ -67,12 +64,5 @@ extension ObjectContext {
         object.attach(key, in: self, view)
         if object._hasCollections { object.forgetCollections() }
         binding.makeAccessors(of: object)
-    }
-}
-
-extension [ModelProperty] {
-    /// Forgets the values that lie in an instance.
-    fileprivate func forget(in object: ObjectBase) {
-        for property in self { property.withAddress(in: object) { property.wrapper.clear(at: $0) } }
     }
 }

@@ -16,18 +16,19 @@ internal import ToftModel
 /// some out at launch.
 @propertyWrapper
 public struct Persisted<Value: _Persistable> {
-    /// The property's place in its class once the object is managed, -1 while it is not. Stays the
-    /// first stored property: adding an object to a realm writes it in place.
-    @usableFromInline var column: Int32
-    @usableFromInline let traits: _PersistedTraits
+    // In the order that takes the fewest bytes.
     /// The value while unmanaged, nil until a bare declaration is first read that always starts as
     /// the same; of a managed collection, the collection.
     @usableFromInline var value: Value?
+    @usableFromInline let traits: _PersistedTraits
+    /// The property's place in its class once the object is managed, -1 while it is not. Stays the
+    /// last stored property: adding an object to a realm writes it in place.
+    @usableFromInline var column: Int32
 
     @usableFromInline init(value: Value?, traits: _PersistedTraits) {
-        column = -1
-        self.traits = traits
         self.value = value
+        self.traits = traits
+        column = -1
     }
 
     /// A property that starts as 0, false, "", nil, no bytes, the present time or an empty
@@ -196,6 +197,9 @@ protocol AnyPersisted: SendableMetatype {
     static var shape: _PropertyShape { get }
     /// The type of the value, where the engine's values can be made such a one: not of links.
     static var element: (any RealmCollectionValue.Type)? { get }
+    static var alignment: Int { get }
+    /// Where the number of the column lies in it.
+    static var columnOffset: Int { get }
     /// Whether a managed object's kept value has to be made anew: true of collections.
     static var isKept: Bool { get }
     static func traits(at address: UnsafeRawPointer) -> _PersistedTraits
@@ -228,6 +232,8 @@ extension Persisted: AnyPersisted {
     static var element: (any RealmCollectionValue.Type)? {
         Value.self as? any RealmCollectionValue.Type
     }
+    static var alignment: Int { MemoryLayout<Self>.alignment }
+    static var columnOffset: Int { MemoryLayout<Self>.size - MemoryLayout<Int32>.size }
     static var isKept: Bool { Value._isKeptWhenManaged }
 
     static func traits(at address: UnsafeRawPointer) -> _PersistedTraits {

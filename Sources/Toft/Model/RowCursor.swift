@@ -9,14 +9,16 @@ internal import ToftEngine
 @usableFromInline struct RowCursor {
     @usableFromInline private(set) var slot: UnsafePointer<ClusterCacheSlot>?
     @usableFromInline private(set) var contentNumber: UInt64 = 0
-    @usableFromInline private(set) var row = 0
+    @usableFromInline private(set) var narrowRow: Int32 = 0
+    /// The row in the cluster.
+    @inlinable var row: Int { Int(narrowRow) }
 
     /// Of an object that has not been looked for.
     init() {}
 
     init(_ slot: UnsafeMutablePointer<ClusterCacheSlot>, _ row: Int) {
         self.slot = UnsafePointer(slot)
-        self.row = row
+        narrowRow = Int32(truncatingIfNeeded: row)
         contentNumber = slot.pointee.contentNumber
     }
 
@@ -54,7 +56,7 @@ internal import ToftEngine
     func row(_ distance: Int) -> (key: Int64, view: RowCursor)? {
         guard holds, let slot, let key = slot.pointee.key(in: row &+ distance) else { return nil }
         var view = self
-        view.row &+= distance
+        view.narrowRow &+= Int32(truncatingIfNeeded: distance)
         return (key, view)
     }
 
@@ -62,7 +64,7 @@ internal import ToftEngine
     @inline(__always)
     mutating func advance(to key: Int64) -> Bool {
         guard holds, let slot, slot.pointee.has(key, in: row &+ 1) else { return false }
-        row &+= 1
+        narrowRow &+= 1
         return true
     }
 }

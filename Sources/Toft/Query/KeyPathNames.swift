@@ -90,7 +90,9 @@ extension ModelClass {
         for (index, property) in properties.enumerated() {
             property.withAddress(in: object) { address in
                 if property.wrapper.isKept { property.wrapper.clear(at: address) }
-                address.storeBytes(of: Int32(truncatingIfNeeded: index), as: Int32.self)
+                address.storeBytes(
+                    of: Int32(truncatingIfNeeded: index),
+                    toByteOffset: property.wrapper.columnOffset, as: Int32.self)
             }
         }
     }

@@ -69,6 +69,6 @@ typedef struct engine {
     void (*compact)(database *, const char *path);
 } engine;
 
-extern const engine toft_engine, sqlite_engine, lmdb_engine;
+extern const engine toft_engine, encrypted_toft_engine, sqlite_engine, lmdb_engine;
 
 #endif

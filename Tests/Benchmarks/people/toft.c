@@ -55,7 +55,8 @@ static void try(toft_status status) {
     fail("Toft: %s\n%s", error.message.data, error.detail.data);
 }
 
-static database *open_toft(const char *path) {
+/* Without a key where `key_size` is 0. */
+static database *open_with_key(const char *path, const void *key, size_t key_size) {
     database *opened = obtain(sizeof *opened);
     toft_schema *schema;
     toft_configuration configuration;
@@ -63,6 +64,8 @@ static database *open_toft(const char *path) {
     TOFT_INITIALIZE(&configuration);
     configuration.path = toft_text(path);
     configuration.schema = schema;
+    configuration.encryption_key = key;
+    configuration.encryption_key_size = key_size;
     try(toft_realm_open(&configuration, &opened->realm));
     toft_schema_release(schema);
     try(toft_realm_find_class(opened->realm, toft_text("Person"), &opened->person));
@@ -70,6 +73,15 @@ static database *open_toft(const char *path) {
         try(toft_realm_find_property(
             opened->realm, opened->person, properties[index].name, &opened->keys[index]));
     return opened;
+}
+
+static database *open_toft(const char *path) {
+    return open_with_key(path, NULL, 0);
+}
+
+static database *open_encrypted(const char *path) {
+    static const uint8_t key[TOFT_KEY_SIZE] = {1, 2, 3};
+    return open_with_key(path, key, sizeof key);
 }
 
 static void close_toft(database *database) {
@@ -408,5 +420,8 @@ static totals iterate_objects(database *database) {
     return totals;
 }
 
+const engine encrypted_toft_engine = {"Toft, encrypted", "encrypted.toft", open_encrypted,
+    close_toft, share_commits, insert, set_ages, erase, look_up, count_of_age, ask, iterate,
+    iterate_objects, count, count_with_boss, NULL};
 const engine toft_engine = {"Toft", "toft", open_toft, close_toft, share_commits, insert, set_ages,
     erase, look_up, count_of_age, ask, iterate, iterate_objects, count, count_with_boss, NULL};
