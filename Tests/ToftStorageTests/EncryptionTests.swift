@@ -165,6 +165,41 @@ internal import ToftTestKit
         #expect(try again.check().isSound)
     }
 
+    @Test(arguments: [7, 12, 20, 33])
+    func `A write that fails while the next ones are encrypted leaves the version before`(
+        failing: Int
+    ) throws {
+        let disk = MemoryFile(name: "refused")
+        let key = try Self.key()
+        try Store.format(disk, encryptionKey: key)
+        let faults = FaultFile(disk)
+        let store = try Store.open(
+            on: faults, coordinator: Coordinator.inMemory(), dirtyLimit: 1 << 18,
+            encryptionKey: key)
+        try Self.fill(store, 0..<5_000)
+        let before = try Self.content(store)
+        let writes = faults.operations.count { $0 == .write }
+        // Counted in all operations; those of a spill are writes, but for a few that grow the file.
+        faults.plan(
+            FaultFile.Fault(
+                index: failing, isLasting: true, writtenEighths: 3,
+                error: .diskFull(path: disk.path)),
+            after: faults.operations.count)
+        #expect(throws: StorageError.self) { try Self.fill(store, 0..<5_000, round: 1) }
+        #expect(faults.operations.count { $0 == .write } > writes)
+        faults.repair()
+        #expect(try Self.content(store) == before)
+        // The next version has the same pages.
+        try Self.fill(store, 0..<5_000, round: 2)
+        let after = try Self.content(store)
+        #expect(after != before)
+        #expect(try store.check().isSound)
+        try store.close()
+        let again = try Self.open(try disk.content(), key)
+        #expect(try Self.content(again) == after)
+        #expect(try again.check().isSound)
+    }
+
     // MARK: The cipher
 
     private static func bytes(_ text: String) -> [UInt8] {
