@@ -1289,6 +1289,31 @@ def test_a_plan_tells_what_other_classes_would_change(tmp_path: Path) -> None:
     assert json.loads(run("check", database, "--json").stdout)["problems"] == []
 
 
+def test_a_plan_tells_whether_a_class_can_become_embedded(tmp_path: Path) -> None:
+    def schema(name: str, *, embedded: bool) -> Path:
+        street = {"name": "street", "type": "string"}
+        home = {"name": "home", "type": "link", "target": "Home", "optional": True}
+        homes = {"name": "Home", "properties": [street], "embedded": embedded}
+        people = {"name": "Resident", "properties": [home]}
+        path = tmp_path / name
+        path.write_text(json.dumps({"classes": [homes, people]}))
+        return path
+
+    now, then = schema("now", embedded=False), schema("then", embedded=True)
+    database = tmp_path / "a.toft"
+    homes, people = tmp_path / "homes", tmp_path / "people"
+    homes.write_text('{"_key": 0, "street": "High Street"}\n{"_key": 1, "street": "empty"}\n')
+    people.write_text('{"home": {"street": "shared"}}\n')
+    run("import", database, homes, "--class", "Home", "--schema", now)
+    run("import", database, people, "--class", "Resident", "--schema", now)
+    given = ("plan", database, "--schema", then, "--schema-version", 1, "--migrating")
+    assert "2 without an owner" in run(*given, status=1).stderr
+    planned = run(*given, "--automatic-backlink-handling").stdout
+    assert "class 'Home' is embedded" in planned
+    assert run("query", database, "Home", "--count").stdout == "3\n"
+    assert json.loads(run("check", database, "--json").stdout)["problems"] == []
+
+
 def test_an_encrypted_file_needs_its_key_in_a_file(tmp_path: Path) -> None:
     database, copy = loaded(tmp_path), tmp_path / "copy.toft"
     dumped = run("dump", database).stdout

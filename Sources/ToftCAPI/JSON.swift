@@ -29,10 +29,7 @@ public func toft_object_to_json(
         let object = try ResolvedHandle(object: object).object
         let room = try Argument.room(out_text, capacity, "out_text")
         let size = try Argument.out(out_size, "out_size")
-        guard depth <= Limits.nestedCollections else {
-            throw .invalidArgument(
-                "'depth' is \(depth), more than \(Limits.nestedCollections).")
-        }
-        size.pointee = Argument.fill(room, try object.json(depth: Int(depth)).description)
+        let depth = try ObjectToJSON.checked(depth: Int(depth))
+        size.pointee = Argument.fill(room, try object.json(depth: depth).description)
     }
 }

@@ -28,6 +28,14 @@ struct Plan: ParsableCommand {
         help: "As with a migration that copies nothing: properties of other types are new ones.")
     var migrating = false
 
+    @Flag(
+        name: .long,
+        help: """
+            As with an opening that handles backlinks: objects of a class that becomes embedded \
+            are deleted without an owner, and copied for each further one.
+            """)
+    var automaticBacklinkHandling = false
+
     func validate() throws {
         if migrating, schemaVersion == nil {
             throw ValidationError("--migrating needs the --schema-version that it leads to.")
@@ -42,6 +50,7 @@ struct Plan: ParsableCommand {
             configuration.usesMapping = !target.buffered
             configuration.encryptionKey = try target.key.key()
             if migrating { configuration.migration = { _ in } }
+            configuration.handlesBacklinksInMigrations = automaticBacklinkHandling
             let differences = try differences(configuration)
             if differences.isEmpty, !target.json { Output.print("nothing would change") }
             for difference in differences {

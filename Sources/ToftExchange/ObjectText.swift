@@ -15,15 +15,20 @@ package struct ObjectText {
         var properties: [PropertyHandle]
     }
 
-    private init(_ owner: ClassHandle, in session: Session, _ columns: Columns?) {
+    private init(
+        _ owner: ClassHandle, in session: Session, _ columns: Columns?, depth: Int = 0
+    ) {
         self.owner = owner
-        json = ObjectToJSON(session)
+        json = ObjectToJSON(session, depth: depth)
         self.columns = columns
     }
 
     /// A JSON object for each.
-    package static func json(of owner: ClassHandle, in session: Session) -> ObjectText {
-        ObjectText(owner, in: session, nil)
+    /// - Parameter depth: how many links are followed: see `ObjectToJSON.checked(depth:)`.
+    package static func json(of owner: ClassHandle, in session: Session, depth: Int = 0)
+        -> ObjectText
+    {
+        ObjectText(owner, in: session, nil, depth: depth)
     }
 
     /// A record of comma-separated values for each, with all properties.

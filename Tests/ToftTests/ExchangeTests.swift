@@ -202,6 +202,85 @@ struct ExchangeTests {
     }
 
     @Test
+    func `Objects stand in the place of links, as deep as is asked for, each once in a line`()
+        throws
+    {
+        try with { realm, folder in
+            try realm.write {
+                let (ann, bob) = (Person(1, "Ann"), Person(2, "Bob"))
+                bob.dogs.append(Dog("Rex", age: 3))
+                realm.add([ann, bob])
+                (ann.boss, bob.boss) = (bob, ann)
+            }
+            let people = realm.objects(Person.self).where { $0.id == 1 }
+            let url = folder.appendingPathComponent("a")
+            func ann(boss: String) -> String {
+                "{\"id\":1,\"name\":\"Ann\",\"age\":18,\"nickname\":null,\"boss\":\(boss),"
+                    + "\"dogs\":[]}\n"
+            }
+            func bob(dogs: String) -> String {
+                "{\"id\":2,\"name\":\"Bob\",\"age\":18,\"nickname\":null,\"boss\":1,"
+                    + "\"dogs\":[\(dogs)]}"
+            }
+            let deep = ann(boss: bob(dogs: "{\"_key\":0,\"name\":\"Rex\",\"age\":3}"))
+            for (depth, expected) in [
+                (0, ann(boss: "2")), (1, ann(boss: bob(dogs: "0"))), (2, deep), (99, deep),
+                (100, deep),
+            ] {
+                #expect(try people.writeJSONLines(to: url, depth: depth) == 1)
+                #expect(try text(url) == expected, "depth \(depth)")
+            }
+            for depth in [-1, 101, Int.min, Int.max] {
+                expectError(.invalidArgument) { try people.writeJSONLines(to: url, depth: depth) }
+            }
+            #expect(try text(url) == deep)
+            try TestRealm.with([Person.self, Dog.self]) { other in
+                try other.write { try other.readJSONLines(of: Person.self, from: url) }
+                let ann = try #require(other.object(ofType: Person.self, forPrimaryKey: 1))
+                #expect(ann.boss?.dogs.first?.name == "Rex")
+                #expect(ann.boss?.boss?.isSameObject(as: ann) == true)
+            }
+        }
+    }
+
+    @Test
+    func `Classes that are known by their names are written and read like others`() throws {
+        try with { realm, folder in
+            try realm.write { realm.create(Ticket.self, value: ["number": 7, "title": "t"]) }
+            let url = folder.appendingPathComponent("a")
+            let tickets = realm.dynamicObjects("SupportTicket")
+            #expect(try tickets.writeJSONLines(to: url) == 1)
+            #expect(try text(url) == "{\"number\":7,\"ticket_title\":\"t\"}\n")
+            let table = try file("number,ticket_title\n8,u\n", in: folder, "b")
+            try realm.write {
+                realm.delete(tickets)
+                #expect(try realm.readJSONLines(ofType: "SupportTicket", from: url) == 1)
+                #expect(try realm.readCSV(ofType: "SupportTicket", from: table) == 1)
+                try realm.readJSONLines(ofType: "SupportTicket", from: url, update: .modified)
+            }
+            #expect(realm.objects(Ticket.self).map(\.title) == ["t", "u"])
+            expectError(.notInTransaction) {
+                try realm.readCSV(ofType: "SupportTicket", from: table)
+            }
+            try realm.write {
+                expectError(.noSuchClass) {
+                    try realm.readJSONLines(ofType: "Ticket", from: url)
+                }
+                expectError(.duplicatePrimaryKey) {
+                    try realm.readJSONLines(ofType: "SupportTicket", from: url)
+                }
+                expectError(.missingPrimaryKey) {
+                    try realm.readCSV(ofType: "Dog", from: table, update: .all)
+                }
+                expectError(.embeddedObject) {
+                    try realm.readJSONLines(ofType: "House", from: try file("{}", in: folder))
+                }
+            }
+            #expect(realm.objects(Ticket.self).count == 2)
+        }
+    }
+
+    @Test
     func `Properties have the names that the file has for them`() throws {
         try with { realm, folder in
             try realm.write { realm.create(Ticket.self, value: ["number": 7, "title": "t"]) }
@@ -461,7 +540,10 @@ struct ExchangeTests {
             try people.writeJSONLines(to: other)
             try realm.write { realm.deleteAll() }
             realm.beginWrite()
-            for (read, source) in [(realm.readCSV, url), (realm.readJSONLines, other)] {
+            for (read, source) in [
+                (realm.readCSV(of:from:update:progress:), url),
+                (realm.readJSONLines(of:from:update:progress:), other),
+            ] {
                 seen = []
                 #expect(throws: Stop.self) {
                     _ = try read(Person.self, source, .error) { done, total in
@@ -585,7 +667,10 @@ struct ExchangeTests {
         try with { realm, folder in
             let url = try file("{\"id\":1}", in: folder)
             // Thrown, and no misuse: without `attempt`.
-            for read in [realm.readJSONLines, realm.readCSV] {
+            for read in [
+                realm.readJSONLines(of:from:update:progress:),
+                realm.readCSV(of:from:update:progress:),
+            ] {
                 #expect(throws: Realm.Error.self) {
                     _ = try read(Person.self, url, .error, nil)
                 }

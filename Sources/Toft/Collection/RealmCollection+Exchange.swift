@@ -26,18 +26,24 @@ extension RealmCollection where Element: Object {
     ///
     /// - Parameters:
     ///   - fileURL: of the file; one that is there is replaced.
+    ///   - depth: over how many links, 0 to 100, objects stand in the place of links, each once in
+    ///     a line.
     ///   - progress: called after each object, on this thread, with how many objects are done and
     ///     how many there were at the beginning; what it throws ends the call and is thrown.
     /// - Returns: how many objects were written.
-    /// - Throws: `Realm.Error`: `.fileNotFound` where the folder is missing, `.isDirectory`,
-    ///   `.fileExists` where `fileURL` is the database itself, `.permissionDenied`, `.diskFull`,
-    ///   `.fileAccess`; `.invalidArgument` for a list that is in no realm;
-    ///   `.collectionInvalidated`, `.wrongThread`, `.closed`.
+    /// - Throws: `Realm.Error`: `.invalidArgument` for another `depth`; `.valueTooLong` where more
+    ///   than 101 objects are in one another; `.fileNotFound` where the folder is missing,
+    ///   `.isDirectory`, `.fileExists` where `fileURL` is the database itself,
+    ///   `.permissionDenied`, `.diskFull`, `.fileAccess`; `.invalidArgument` for a list that is in
+    ///   no realm; `.collectionInvalidated`, `.wrongThread`, `.closed`.
     @discardableResult
     public func writeJSONLines(
-        to fileURL: URL, progress: ((_ done: Int, _ total: Int) throws -> Void)? = nil
+        to fileURL: URL, depth: Int = 0,
+        progress: ((_ done: Int, _ total: Int) throws -> Void)? = nil
     ) throws -> Int {
-        try write(to: fileURL, progress) { owner, session in .json(of: owner, in: session) }
+        try write(to: fileURL, progress) { owner, session throws(EngineError) in
+            .json(of: owner, in: session, depth: try ObjectToJSON.checked(depth: depth))
+        }
     }
 
     /// Writes comma-separated values (RFC 4180), the names of properties first, as

@@ -45,7 +45,21 @@ extension Realm {
         of type: Model.Type, from fileURL: URL, update: UpdatePolicy = .error,
         progress: ((_ done: Int, _ total: Int) throws -> Void)? = nil
     ) throws -> Int {
-        try read(type, fileURL, update, progress) { _, _ in }
+        try read(try owner(of: type), fileURL, update, progress) { _, _ in }
+    }
+
+    /// The same for a class that is known by its name: one of the realm's classes, whose name of
+    /// another is `.noSuchClass`.
+    ///
+    /// ```swift
+    /// try realm.write { try realm.readJSONLines(ofType: "Dog", from: url) }
+    /// ```
+    @discardableResult
+    public func readJSONLines(
+        ofType typeName: String, from fileURL: URL, update: UpdatePolicy = .error,
+        progress: ((_ done: Int, _ total: Int) throws -> Void)? = nil
+    ) throws -> Int {
+        try read(try owner(named: typeName), fileURL, update, progress) { _, _ in }
     }
 
     /// Creates an object of each record of comma-separated values, all or none: of what
@@ -70,21 +84,46 @@ extension Realm {
         of type: Model.Type, from fileURL: URL, update: UpdatePolicy = .error,
         progress: ((_ done: Int, _ total: Int) throws -> Void)? = nil
     ) throws -> Int {
-        try read(type, fileURL, update, progress) { lines, owner throws(EngineError) in
+        try readCSV(try owner(of: type), fileURL, update, progress)
+    }
+
+    /// The same for a class that is known by its name: one of the realm's classes, whose name of
+    /// another is `.noSuchClass`.
+    @discardableResult
+    public func readCSV(
+        ofType typeName: String, from fileURL: URL, update: UpdatePolicy = .error,
+        progress: ((_ done: Int, _ total: Int) throws -> Void)? = nil
+    ) throws -> Int {
+        try readCSV(try owner(named: typeName), fileURL, update, progress)
+    }
+
+    private func owner(of type: ObjectBase.Type) throws -> ClassHandle {
+        try session.home(of: type).binding.owner
+    }
+
+    private func owner(named name: String) throws -> ClassHandle {
+        try session.dynamicHome(named: name).binding.owner
+    }
+
+    private func readCSV(
+        _ owner: @autoclosure () throws -> ClassHandle, _ fileURL: URL, _ update: UpdatePolicy,
+        _ progress: ((Int, Int) throws -> Void)?
+    ) throws -> Int {
+        try read(try owner(), fileURL, update, progress) { lines, owner throws(EngineError) in
             try lines.readCSV(of: owner, in: session.engine, ignoresUnknown: false)
         }
     }
 
-    private func read<Model: Object>(
-        _ type: Model.Type, _ fileURL: URL, _ update: UpdatePolicy,
+    private func read(
+        _ owner: @autoclosure () throws -> ClassHandle, _ fileURL: URL, _ update: UpdatePolicy,
         _ progress: ((Int, Int) throws -> Void)?,
         _ begin: (inout ObjectLines, ClassHandle) throws(EngineError) -> Void
     ) throws -> Int {
         do {
             try session.requireWriting()
-            let owner = try session.home(of: type).binding.owner
+            let owner = try owner()
             guard update == .error || owner.primaryKey != nil else {
-                throw Self.noPrimaryKey(of: type)
+                throw Self.noPrimaryKey(className: owner.name)
             }
             var lines = try ObjectLines(path: try fileURL.filePath) { Self.hint($0, update) }
             try begin(&lines, owner)

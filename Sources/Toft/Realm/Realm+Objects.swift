@@ -61,11 +61,13 @@ extension Realm {
     }
 
     static func noPrimaryKey(of type: ObjectBase.Type) -> Realm.Error {
+        noPrimaryKey(className: ModelClass.name(of: type))
+    }
+
+    static func noPrimaryKey(className: String) -> Realm.Error {
         Realm.Error(
             .missingPrimaryKey,
-            "'\(ModelClass.name(of: type))' has no primary key, so an object of it can't be "
-                + "updated."
-        )
+            "'\(className)' has no primary key, so an object of it can't be updated.")
     }
 
     // MARK: Finding

@@ -34,6 +34,17 @@ package struct ObjectToJSON {
         classMember = names == .objectKeys ? session.schema.classMember : ""
     }
 
+    /// How many links a caller may have followed.
+    /// - Throws: `invalidArgument` for fewer than 0 and more than 100.
+    package static func checked(depth: Int) throws(EngineError) -> Int {
+        guard 0...Limits.nestedCollections ~= depth else {
+            throw EngineError(
+                .invalidArgument,
+                "'depth' is \(depth). Give a number from 0 to \(Limits.nestedCollections).")
+        }
+        return depth
+    }
+
     /// An object: every property but the inverse ones, by their names in the file.
     package mutating func object(_ object: ObjectHandle, of owner: ClassHandle)
         throws(EngineError) -> JSONValue
