@@ -162,12 +162,18 @@ package struct Salvage {
 
     /// Calls `body` with each row that was found.
     private mutating func forEachRow(
-        _ body: (inout Salvage, ClassHandle, SalvagedCluster, Int) throws(ModelError) -> Void
+        _ body: (inout Salvage, ClassHandle, ClusterView, SalvagedCluster.Origin, Int)
+            throws(ModelError) -> Void
     ) throws(ModelError) {
         for (owner, table) in zip(schema.classes, tables) {
             for cluster in table.clusters {
                 try stored { () throws(StorageError) in try CurrentCall.checkInterruption() }
-                for row in cluster.rows { try body(&self, owner, cluster, row) }
+                let open = try stored { () throws(StorageError) in try cluster.open() }
+                try withExtendedLifetime(open) { () throws(ModelError) in
+                    for row in cluster.rows {
+                        try body(&self, owner, open.view, cluster.origin, row)
+                    }
+                }
             }
         }
     }
@@ -178,17 +184,17 @@ package struct Salvage {
             let found = table.clusters.reduce(0) { $0 + $1.rows.count }
             report.classes[index].missing = table.rowCount.map { max(0, $0 - found) }
         }
-        try forEachRow { salvage, owner, cluster, row throws(ModelError) in
-            try salvage.restore(owner, cluster, row)
+        try forEachRow { salvage, owner, cluster, origin, row throws(ModelError) in
+            try salvage.restore(owner, cluster, origin, row)
         }
         try nextTransaction()
     }
 
-    private mutating func restore(_ owner: ClassHandle, _ cluster: SalvagedCluster, _ row: Int)
-        throws(ModelError)
-    {
+    private mutating func restore(
+        _ owner: ClassHandle, _ cluster: ClusterView, _ origin: SalvagedCluster.Origin, _ row: Int
+    ) throws(ModelError) {
         var (values, missing) = values(of: owner, cluster, row, links: false)
-        let key = cluster.view.keys[row]
+        let key = cluster.keys[row]
         let primaryKey = owner.primaryKey.flatMap { owner.anyPosition(id: $0.id) }
         var isKept = false
         do throws(ModelError) {
@@ -214,7 +220,7 @@ package struct Salvage {
             return
         }
         for property in missing { lost[position][property] += 1 }
-        switch cluster.origin {
+        switch origin {
         case .newest: break
         case .older: report.classes[position].older += 1
         case .loose: report.classes[position].unverified += 1
@@ -248,14 +254,14 @@ package struct Salvage {
     /// properties that can't be read.
     /// - Parameter links: those of links and of mixed properties; else all others.
     private func values(
-        of owner: ClassHandle, _ cluster: SalvagedCluster, _ row: Int, links: Bool
+        of owner: ClassHandle, _ cluster: ClusterView, _ row: Int, links: Bool
     ) -> (values: [(property: PropertyHandle, value: Value)], lost: [Int]) {
         var values: [(property: PropertyHandle, value: Value)] = []
         var lost: [Int] = []
         for (position, property) in owner.properties.enumerated()
         where property.isStored && property.type.canLink == links {
             do throws(ModelError) {
-                if let value = try property.salvagedValue(cluster.view, row) {
+                if let value = try property.salvagedValue(cluster, row) {
                     values.append((property, value))
                 }
             } catch {
@@ -268,17 +274,17 @@ package struct Salvage {
     // MARK: Links
 
     private mutating func restoreLinks() throws(ModelError) {
-        try forEachRow { salvage, owner, cluster, row throws(ModelError) in
+        try forEachRow { salvage, owner, cluster, _, row throws(ModelError) in
             guard !owner.links.isEmpty else { return }
             try salvage.relink(owner, cluster, row)
         }
         try nextTransaction()
     }
 
-    private mutating func relink(_ owner: ClassHandle, _ cluster: SalvagedCluster, _ row: Int)
+    private mutating func relink(_ owner: ClassHandle, _ cluster: ClusterView, _ row: Int)
         throws(ModelError)
     {
-        let key = cluster.view.keys[row]
+        let key = cluster.keys[row]
         guard try transaction.view.exists(key, owner) else { return }
         var (values, missing) = values(of: owner, cluster, row, links: true)
         for index in values.indices {
@@ -333,8 +339,9 @@ package struct Salvage {
         for (owner, _) in embedded { counts.append(try transaction.view.count(owner)) }
         for (owner, table) in embedded {
             for cluster in table.clusters {
-                for row in cluster.rows {
-                    let key = cluster.view.keys[row]
+                let open = try stored { () throws(StorageError) in try cluster.open() }
+                let keys = withExtendedLifetime(open) { cluster.rows.map { open.view.keys[$0] } }
+                for key in keys {
                     guard !owned.contains(ObjectRef(classID: owner.id, key: key)),
                         try transaction.view.exists(key, owner)
                     else { continue }

@@ -109,7 +109,9 @@ package final class MappedFile: @unchecked Sendable {
 
     /// The same file with a mapping of its own, as another process has it.
     func reopened() -> MappedFile {
-        MappedFile(file, isBuffered: isBuffered, cipher: cipher, isOfOneWalk: isOfOneWalk)
+        MappedFile(
+            file, isBuffered: isBuffered, cipher: cipher, keptBytes: keptBytes,
+            isOfOneWalk: isOfOneWalk)
     }
 
     /// The file with other memory, a quarter as much, for one snapshot: it takes the place of

@@ -30,6 +30,14 @@ final class PageReader: Sendable {
         self.working = working
     }
 
+    /// The same pages in other memory; those of the version that is made are the same.
+    init(_ file: MappedFile, again other: PageReader) {
+        self.file = file
+        committedVersion = other.committedVersion
+        working = other.working
+        if working?.isReading ?? true { file.beginReading() }
+    }
+
     deinit {
         if working?.isReading ?? true { file.endReading() }
     }

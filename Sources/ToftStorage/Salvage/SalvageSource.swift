@@ -74,10 +74,21 @@ package final class SalvageSource {
         try self.init(file, isBuffered: false, try Store.cipher(of: file, encryptionKey))
     }
 
+    /// Memory that may be filled with pages that are not mapped, before reading begins with other.
+    private static let keptBytes: Int = {
+        #if DEBUG || TOFT_TRIALS
+        // The files of tests are short.
+        128 << 10
+        #else
+        MappedFile.defaultKeptBytes
+        #endif
+    }()
+
     /// Reads the metas and the log.
     private init(_ file: any StorageFile, isBuffered: Bool, _ cipher: Cipher?) throws(StorageError)
     {
-        self.file = MappedFile(file, isBuffered: isBuffered, cipher: cipher)
+        self.file = MappedFile(
+            file, isBuffered: isBuffered, cipher: cipher, keptBytes: Self.keptBytes)
         locked = file.lockDescriptor == nil ? nil : file
         let metas = try metas().sorted { $0.version > $1.version }
         for meta in metas {
@@ -314,11 +325,12 @@ package final class SalvageSource {
     package func forEachLooseEntry(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) -> Void
     ) throws(StorageError) {
-        let pages = PageReader(file.reopened(), version: .limit)
+        var pages = PageReader(file.reopened(), version: .limit)
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: OrderedLeafRewrite.keySize, alignment: 8)
         defer { memory.deallocate() }
         for ref in try looseExtents(.orderedLeaf) {
+            if pages.file.isFull { pages = PageReader(file.reopened(), version: .limit) }
             guard let base = try? pages.view(try sealed(ref), as: .orderedLeaf),
                 let leaf = try? OrderedLeaf(base, page: ref.page), (try? leaf.check()) != nil
             else { continue }

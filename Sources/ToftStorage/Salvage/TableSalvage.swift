@@ -10,12 +10,28 @@ package struct SalvagedCluster {
         case loose
     }
 
-    package let view: ClusterView
-    /// Kept for the view.
-    let table: TableReader
-    /// The rows of the view, in ascending order.
+    private let reader: SalvageReader
+    private let ref: Ref
+    /// What its table says of columns.
+    private let head: TreeHead
+    /// The rows that are taken, in ascending order.
     package let rows: [Int]
     package let origin: Origin
+
+    fileprivate init(
+        _ ref: Ref, of head: TreeHead, in reader: SalvageReader, rows: [Int], _ origin: Origin
+    ) {
+        self.ref = ref
+        self.head = head
+        self.reader = reader
+        self.rows = rows
+        self.origin = origin
+    }
+
+    /// Reads it. Valid until another cluster is opened.
+    package func open() throws(StorageError) -> OpenCluster {
+        try reader.cluster(ref, of: head)
+    }
 }
 
 /// A table that is salvaged.
@@ -57,7 +73,9 @@ package final class TableSalvage {
     package private(set) var tables: [SalvagedTable]
     /// The loose clusters, the newest last; nil until they are looked for.
     private var loose: [Ref]?
-    private let looseSource: MappedFile
+    /// By their versions.
+    private var readers: [ObjectIdentifier: SalvageReader] = [:]
+    private var looseReader: SalvageReader?
     /// The pages that the newest version has in use, by region; nil where it is lost, or its free
     /// space can't be read.
     private var used: [Bitmap]?
@@ -68,8 +86,6 @@ package final class TableSalvage {
     package init(_ file: SalvageSource, _ tables: [SalvagedTable]) {
         self.file = file
         self.tables = tables
-        // What is loose has no checksum to be remembered by.
-        looseSource = file.file.reopened()
     }
 
     /// Finds everything. O(file).
@@ -113,17 +129,18 @@ package final class TableSalvage {
             return
         }
         if origin == .newest { tables[index].rowCount = Int(clamping: head.root.count) }
-        let table = TableReader(pages: version.pages, head: head, catalog: version.catalog)
+        let reader = readers[ObjectIdentifier(version)] ?? SalvageReader(version)
+        readers[ObjectIdentifier(version)] = reader
         var nodes = WholeNodes(pages: version.pages, leafType: .cluster)
+        nodes.looksAtLeaves = false
         nodes.wanted = tables[index].holes
         try nodes.run(head.root)
         for (ref, range) in nodes.leaves {
             do throws(StorageError) {
-                let base = try version.pages.view(ref, as: .cluster)
-                let leaf = try TableReader.Leaf(ref, base, version.pages)
-                try Self.checkKeys(leaf.cluster, range)
+                let cluster = try reader.cluster(ref, of: head).leaf.cluster
+                try Self.checkKeys(cluster, range)
                 if origin == .newest { reached.insert(ref.page) }
-                take(leaf, of: table, index, origin)
+                take(ref, cluster, of: head, in: reader, index, origin)
             } catch {
                 nodes.giveUp(ref.page, range, error)
             }
@@ -150,12 +167,12 @@ package final class TableSalvage {
 
     /// Takes the rows of a cluster that lie in the holes and were not found before.
     private func take(
-        _ leaf: TableReader.Leaf, of table: TableReader, _ index: Int,
-        _ origin: SalvagedCluster.Origin
+        _ ref: Ref, _ cluster: ClusterPage, of head: TreeHead, in reader: SalvageReader,
+        _ index: Int, _ origin: SalvagedCluster.Origin
     ) {
         var rows: [Int] = []
-        for row in 0..<leaf.cluster.rowCount {
-            let key = leaf.cluster.keys[row]
+        for row in 0..<cluster.rowCount {
+            let key = cluster.keys[row]
             if origin == .newest
                 || tables[index].isInHole(key) && tables[index].filled.insert(key).inserted
             {
@@ -164,9 +181,7 @@ package final class TableSalvage {
         }
         guard !rows.isEmpty else { return }
         tables[index].clusters.append(
-            SalvagedCluster(
-                view: ClusterView(table: table, leaf: leaf), table: table, rows: rows,
-                origin: origin))
+            SalvagedCluster(ref, of: head, in: reader, rows: rows, origin))
     }
 
     // MARK: Loose clusters
@@ -180,27 +195,23 @@ package final class TableSalvage {
             used = try? FreeSpaceReader.unusedPages(
                 of: newest.rootRef, pins: [], in: newest.pages)
         }
-        let pages = PageReader(looseSource, version: .limit)
-        // Without a version no long list is found.
-        let catalog =
-            newest?.catalog
-            ?? Catalog(pages: pages, root: TreeRoot(kind: .ordered), filePages: .max)
+        // What is loose has no checksum to be remembered by: it is read apart.
+        let reader = looseReader ?? SalvageReader(looseIn: file.file, catalog: newest?.catalog)
+        looseReader = reader
         while let ref = loose?.last, ref.birth > version {
             loose?.removeLast()
             try CurrentCall.checkInterruption()
             guard isInUse(ref), !reached.contains(ref.page), !file.refused.contains(ref.page),
-                let leaf = try? wholeLeaf(try file.sealed(ref), pages),
-                let index = owner(of: leaf.cluster)
+                let sealed = try? file.sealed(ref),
+                let cluster = try? whole(sealed, in: reader), let index = owner(of: cluster)
             else { continue }
-            let head = (try? catalog.readAgain(tables[index].id)).flatMap {
+            let head = (try? newest?.catalog.readAgain(tables[index].id)).flatMap {
                 $0.root.kind == .table ? $0 : nil
             }
-            let table = TableReader(
-                pages: pages,
-                head: head
-                    ?? TreeHead(kind: .table, columns: tables[index].columns),
-                catalog: catalog)
-            take(leaf, of: table, index, .loose)
+            take(
+                sealed, cluster,
+                of: head ?? TreeHead(kind: .table, columns: tables[index].columns), in: reader,
+                index, .loose)
         }
     }
 
@@ -214,14 +225,10 @@ package final class TableSalvage {
     }
 
     /// A cluster all of whose bytes agree with each other.
-    private func wholeLeaf(_ ref: Ref, _ pages: PageReader) throws(StorageError) -> TableReader.Leaf
-    {
-        let base = try pages.view(ref, as: .cluster)
-        try pages.verify(ref, base, 0..<Int(ref.pageCount) * Page.size)
-        let leaf = try TableReader.Leaf(ref, base, pages)
-        try Self.checkKeys(leaf.cluster, WholeNodes.allKeys)
-        try leaf.cluster.check()
-        return leaf
+    private func whole(_ ref: Ref, in reader: SalvageReader) throws(StorageError) -> ClusterPage {
+        let cluster = try reader.wholeCluster(ref, of: TreeHead(kind: .table)).leaf.cluster
+        try Self.checkKeys(cluster, WholeNodes.allKeys)
+        return cluster
     }
 
     /// The one table that a loose cluster can belong to. Where it is not known what is in use, it

@@ -4,6 +4,8 @@
 struct WholeNodes {
     let pages: PageReader
     let leafType: ExtentType
+    /// Whether leaves are looked at, too; else whoever reads them gives those up that are damaged.
+    var looksAtLeaves = true
     /// Ranges that are looked for.
     var wanted: [ClosedRange<Int64>] = [Self.allKeys]
     /// A leaf says whether it is damaged, and takes it otherwise.
@@ -46,8 +48,11 @@ struct WholeNodes {
             guard visited.insert(ref.page).inserted else {
                 throw .corrupt(page: ref.page, reason: "two nodes name it as their child")
             }
-            let base = try pages.view(ref, as: height > 0 ? .treeInner : leafType)
-            guard height > 0 else { return leaves.append((ref, range)) }
+            if height == 0 {
+                if looksAtLeaves { _ = try pages.view(ref, as: leafType) }
+                return leaves.append((ref, range))
+            }
+            let base = try pages.view(ref, as: .treeInner)
             let node = try InnerNode(base, page: ref.page, height: height)
             var low = range.lowerBound
             for index in 0..<node.count {

@@ -88,6 +88,14 @@ package final class Snapshot: Sendable {
         return file === pages.file ? self : try again(in: file)
     }
 
+    /// The same version with memory that is not full, for whoever has this one alone, which nothing
+    /// pins; also where it was replayed into memory.
+    func againAlone() throws(StorageError) -> Snapshot {
+        try Snapshot(
+            store: store, version: version, rootRef: rootRef,
+            pages: PageReader(store.file.forSnapshotAgain(), again: pages))
+    }
+
     private func again(in file: MappedFile) throws(StorageError) -> Snapshot {
         guard canBeReadAgain else { return self }
         let pin = try state.withLock { state throws(StorageError) in

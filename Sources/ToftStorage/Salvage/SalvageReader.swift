@@ -1,0 +1,64 @@
+/// Reads clusters of one version, or loose ones, as often as somebody asks for them. Where pages are
+/// read into memory, it begins with empty memory when much has been read.
+///
+/// One thread uses it.
+final class SalvageReader {
+    /// Nil where the clusters are loose.
+    private var snapshot: Snapshot?
+    private var pages: PageReader
+    private var catalog: Catalog
+
+    init(_ snapshot: Snapshot) {
+        self.snapshot = snapshot
+        pages = snapshot.pages
+        catalog = snapshot.catalog
+    }
+
+    /// - Parameter catalog: of long lists; nil where no version is known, which tells none.
+    init(looseIn file: MappedFile, catalog: Catalog?) {
+        pages = PageReader(file.reopened(), version: .limit)
+        self.catalog =
+            catalog ?? Catalog(pages: pages, root: TreeRoot(kind: .ordered), filePages: .max)
+    }
+
+    /// A cluster of the table with this head. Valid until another one is read.
+    func cluster(_ ref: Ref, of head: TreeHead) throws(StorageError) -> OpenCluster {
+        if pages.file.isFull { try beginAgain() }
+        return OpenCluster(
+            try TableReader.Leaf(ref, try pages.view(ref, as: .cluster), pages),
+            of: TableReader(pages: pages, head: head, catalog: catalog))
+    }
+
+    /// The same of a cluster all of whose bytes agree with each other.
+    func wholeCluster(_ ref: Ref, of head: TreeHead) throws(StorageError) -> OpenCluster {
+        let found = try cluster(ref, of: head)
+        try pages.verify(
+            ref, try pages.view(ref, as: .cluster), 0..<Int(ref.pageCount) * Page.size)
+        try found.leaf.cluster.check()
+        return found
+    }
+
+    private func beginAgain() throws(StorageError) {
+        guard let last = snapshot else {
+            pages = PageReader(pages.file.reopened(), version: .limit)
+            return
+        }
+        let next = try last.againAlone()
+        snapshot = next
+        (pages, catalog) = (next.pages, next.catalog)
+    }
+}
+
+/// A cluster that a salvage reads. Its view lives as long as this.
+package struct OpenCluster {
+    package let view: ClusterView
+    let leaf: TableReader.Leaf
+    /// Kept for the view.
+    private let table: TableReader
+
+    fileprivate init(_ leaf: TableReader.Leaf, of table: TableReader) {
+        view = ClusterView(table: table, leaf: leaf)
+        self.leaf = leaf
+        self.table = table
+    }
+}
