@@ -1,5 +1,5 @@
-/// Reads clusters of one version, or loose ones, as often as somebody asks for them. Where pages are
-/// read into memory, it begins with empty memory when much has been read.
+/// Reads clusters of one version, or loose ones, as often as somebody asks for them. Where pages
+/// are read into memory, it begins with empty memory when much has been read.
 ///
 /// One thread uses it.
 final class SalvageReader {
