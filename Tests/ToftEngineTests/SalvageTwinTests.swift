@@ -86,6 +86,100 @@ import ToftTestKit
         }
     }
 
+    @Test(arguments: [false, true])
+    func `Objects of one class never come back as another one's with the same columns`(
+        isEncrypted: Bool
+    ) throws {
+        let names = ["Apple", "Pear"], key = isEncrypted ? Twin.key : nil
+        let schema = Schema(
+            names.map { name in
+                ClassSchema(
+                    name,
+                    [
+                        PropertySchema("id", .int, isPrimaryKey: true),
+                        PropertySchema("name", .string, isIndexed: true),
+                        .link("other", to: name),
+                        PropertySchema("tags", .string, collection: .list),
+                        PropertySchema("data", .data),
+                    ])
+            })
+        try withTemporaryDirectory { directory in
+            var image: [UInt8] = []
+            try Self.open(directory + "/fruit", schema, key) { session in
+                for name in names {
+                    for step in 0..<10 { try Self.fill(name, step * 100, in: session) }
+                }
+                // Clusters of the first class are written anew; older versions keep theirs.
+                let apple = try session.classHandle(named: "Apple")
+                let other = try apple.property(named: "other").id
+                let keys = try session.results(of: apple.id).keys()
+                try session.beginWrite()
+                for key in keys {
+                    try session.handle(key, apple).set(
+                        other, Value.link(ObjectRef(classID: apple.id, key: keys[0])))
+                }
+                try session.commit()
+                // As a crash leaves it.
+                image = Array(try Data(contentsOf: URL(fileURLWithPath: directory + "/fruit")))
+            }
+            var salvages = 0
+            for pages in stride(from: image.count / Page.size, to: 60, by: -7) {
+                try Data(image[..<(pages * Page.size)]).write(
+                    to: URL(fileURLWithPath: directory + "/cut"))
+                try? FileManager.default.removeItem(atPath: directory + "/new")
+                do {
+                    _ = try Database.salvage(
+                        directory + "/cut", to: directory + "/new", encryptionKey: key, newKey: nil)
+                } catch { continue }
+                salvages += 1
+                try Self.open(directory + "/new", schema, nil) { session in
+                    for name in names {
+                        let owner = try session.classHandle(named: name)
+                        let property = try owner.property(named: "name").id
+                        let wrong = try session.results(of: owner.id).keys().filter { key in
+                            guard
+                                case .string(let text) = try session.handle(key, owner)
+                                    .value(property)
+                            else { return true }
+                            return !text.hasPrefix(name)
+                        }
+                        #expect(wrong.isEmpty, "\(pages) pages: \(wrong.count) of \(name)")
+                    }
+                }
+            }
+            #expect(salvages > 10)
+        }
+    }
+
+    private static func open(
+        _ path: String, _ schema: Schema, _ key: EncryptionKey?, _ body: (Session) throws -> Void
+    ) throws {
+        var configuration = Configuration(location: .file(path: path), schema: schema)
+        configuration.encryptionKey = key
+        let session = try Session.open(configuration)
+        try body(session)
+        #expect(try session.checkEverything().problems == [])
+        try session.close()
+    }
+
+    /// One commit of 100 objects.
+    private static func fill(_ name: String, _ first: Int, in session: Session) throws {
+        let owner = try session.classHandle(named: name)
+        let ids = try ["id", "name", "data"].map { try owner.property(named: $0).id }
+        let tags = try owner.property(named: "tags").id
+        try session.beginWrite()
+        for number in first..<first + 100 {
+            let object = try session.create(
+                owner.id,
+                [
+                    (ids[0], .int(Int64(number))), (ids[1], .string("\(name) \(number)")),
+                    (ids[2], .data([UInt8](repeating: UInt8(number % 256), count: number % 900))),
+                ])
+            try object.collection(tags, .list).append(.string("tag \(number)"))
+        }
+        try session.commit()
+    }
+
     private static let zeros = [UInt8](repeating: 0, count: 2 * Page.size)
 
     private func withTwins(onlyGrowing: Bool = false, _ body: (Twin, Twin) throws -> Void) throws {

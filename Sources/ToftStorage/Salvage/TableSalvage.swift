@@ -44,6 +44,9 @@ package struct SalvagedTable {
     package fileprivate(set) var rowCount: Int?
     /// Ranges of keys whose rows the newest version has and which can't be read there.
     fileprivate var holes = [WholeNodes.allKeys]
+    /// The holes as they were when the newest version had been read: a loose cluster may belong
+    /// there, also where an older version has filled them since.
+    fileprivate var lost = [WholeNodes.allKeys]
     /// Keys of rows that were found in the holes.
     fileprivate var filled: Set<Int64> = []
 
@@ -148,6 +151,7 @@ package final class TableSalvage {
         if let problem = nodes.problem { note(problem, tables[index].id, version) }
         for page in nodes.refused { file.refuse(page) }
         tables[index].holes = nodes.holes
+        if origin == .newest { tables[index].lost = nodes.holes }
     }
 
     private func note(_ error: StorageError, _ id: TreeID, _ version: Snapshot) {
@@ -235,8 +239,9 @@ package final class TableSalvage {
     /// may also be an old cluster of a table that has lost nothing.
     private func owner(of cluster: ClusterPage) -> Int? {
         let keys = cluster.keys[0]...cluster.keys[cluster.rowCount - 1]
-        let hit = { (index: Int) in self.tables[index].holes.contains { $0.overlaps(keys) } }
-        var possible = tables.indices.filter { used == nil || hit($0) }
+        var possible = tables.indices.filter { index in
+            used == nil || tables[index].lost.contains { $0.overlaps(keys) }
+        }
         possible = possible.filter { fits(cluster, tables[$0].columns) }
         let exact = possible.filter { tables[$0].columns.count == cluster.columnCount }
         let owners = exact.isEmpty ? possible : exact
@@ -246,7 +251,7 @@ package final class TableSalvage {
             }
             return nil
         }
-        return hit(owner) ? owner : nil
+        return tables[owner].holes.contains { $0.overlaps(keys) } ? owner : nil
     }
 
     /// Whether a table has every column of a cluster.
