@@ -925,7 +925,7 @@ typedef struct toft_compaction_step {
     /* what only earlier versions need, which some process reads: see toft_realm_pins. No step gives
        it back before they are gone. */
     uint64_t held_size;
-    uint64_t has_more; /* 1: another step would do something; 0: none would */
+    uint64_t has_more; /* 1: another step of that size would do something; 0: none would */
 } toft_compaction_step;
 
 /* Gives the free space of a file back to the system in small steps, while others use it. One step

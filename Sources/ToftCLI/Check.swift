@@ -19,7 +19,7 @@ struct Check: ParsableCommand {
         let report = try reportingErrors { () throws -> CheckReport in
             let snapshot = try Store.open(try target.reading()).beginRead()
             defer { snapshot.release() }
-            return ModelCheck.run(snapshot)
+            return try ModelCheck.run(snapshot)
         }
         if target.json {
             Output.print(

@@ -36,7 +36,8 @@ struct Copy: ParsableCommand {
                         ("version", .number(snapshot.version.rawValue)), ("bytes", .number(size)),
                     ]))
             } else {
-                Output.print("\(copy): version \(snapshot.version), \(ByteCount.text(size))")
+                Output.print(
+                    "\(copy): \(ByteCount.text(size)), a copy of version \(snapshot.version)")
             }
         }
     }

@@ -79,25 +79,36 @@ struct Load: ParsableCommand {
     func run() throws {
         try reportingErrors {
             var lines = try LineFile(path: dump)
-            guard let first = try lines.next(SchemaFile.self) else {
+            guard let first = try lines.nextSchema() else {
                 throw EngineError(
                     .invalidArgument, "'\(dump)' is empty: it is not what `toftdb dump` prints.")
             }
             var configuration = Configuration(
-                location: .file(path: file), schema: try first.value.schema())
+                location: .file(path: file), schema: try first.schema.schema())
             configuration.encryptionKey = try key.key()
-            let session = try Session.open(configuration)
-            for owner in session.schema.visibleClasses
-            where try session.count(of: owner.id) > 0 {
-                throw EngineError(
-                    .invalidArgument,
-                    "'\(file)' has objects of '\(owner.name)' already. Load into a new file.")
+            let counters = try Self.counters(first.json)
+            let objects = try Session.openAndFill(configuration) { session in
+                try add(&lines, counters, in: session)
             }
-            var objects = ObjectsFromJSON(session, links: .objectKeys, policy: .error)
-            try lines.load(
-                into: &objects, of: nil, in: session, counters: try Self.counters(first.json))
             Output.print("\(objects.created) objects, \(objects.links) links")
         }
+    }
+
+    private func add(
+        _ lines: inout LineFile, _ counters: [(className: String, counter: Int64)],
+        in session: Session
+    ) throws -> ObjectsFromJSON {
+        for owner in session.schema.visibleClasses where try session.count(of: owner.id) > 0 {
+            throw EngineError(
+                .invalidArgument,
+                "'\(file)' has objects of '\(owner.name)' already. Load into a new file.")
+        }
+        var objects = ObjectsFromJSON(session, links: .objectKeys, policy: .error)
+        try lines.load(into: &objects, of: nil)
+        for (name, counter) in counters {
+            try session.moveKeyCounter(of: try session.classHandle(named: name).id, to: counter)
+        }
+        return objects
     }
 
     /// Where auto-incremented keys go on, by the names of classes, of the first line.

@@ -59,9 +59,6 @@ struct KeyArgument: ParsableArguments {
     func key() throws -> EncryptionKey? { try keyFile.map { try Self.key(in: $0) } }
 
     static func key(in file: String) throws -> EncryptionKey {
-        guard let bytes = FileManager.default.contents(atPath: file) else {
-            throw EngineError(.fileNotFound, "The key file '\(file)' can't be read.")
-        }
-        return try bytes.withUnsafeBytes { try EncryptionKey(engine: $0) }
+        try Input.bytes(of: file, "the key file").withUnsafeBytes { try EncryptionKey(engine: $0) }
     }
 }

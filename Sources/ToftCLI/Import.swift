@@ -14,7 +14,8 @@ struct Import: ParsableCommand {
             Each line is an object whose members are properties. A link is the primary key of its \
             target, which may be in a later line. All lines are one transaction; a member that is \
             no property and a link to an object that is not there are errors, unless you ask for \
-            them to be left out. To move a whole database, also one whose classes link to each \
+            them to be left out; after an error nothing of them is there, and a new file has no \
+            classes yet. To move a whole database, also one whose classes link to each \
             other, use `toftdb dump` and `toftdb load`. A schema:
 
             {"classes": [{"name": "Person", "properties": [
@@ -90,24 +91,34 @@ struct Import: ParsableCommand {
             let schema = try schema.map { try SchemaFile(path: $0).schema() }
             var configuration = Configuration(location: .file(path: file), schema: schema)
             configuration.encryptionKey = try key.key()
-            let session = try Session.open(configuration)
-            let owner = try session.classHandle(named: try chosenClass(session))
-            var objects = ObjectsFromJSON(session, policy: update.policy)
-            objects.ignoresUnknown = ignoreUnknown
-            objects.ignoresMissing = ignoreMissing
             let start = Date()
             var given = try LineFile(path: lines)
-            if csv || lines.lowercased().hasSuffix(".csv") {
-                try given.lines.readCSV(of: owner, in: session, ignoresUnknown: ignoreUnknown)
+            let objects = try Session.openAndFill(configuration) { session in
+                try add(&given, in: session)
             }
-            try given.load(into: &objects, of: owner, in: session)
             report(objects, seconds: Date().timeIntervalSince(start))
         }
     }
 
-    private func chosenClass(_ session: Session) throws -> String {
+    private func add(_ given: inout LineFile, in session: Session) throws -> ObjectsFromJSON {
+        let owner = try session.classHandle(named: try chosenClass(session))
+        var objects = ObjectsFromJSON(session, policy: update.policy)
+        objects.ignoresUnknown = ignoreUnknown
+        objects.ignoresMissing = ignoreMissing
+        if csv || lines.lowercased().hasSuffix(".csv") {
+            try given.lines.readCSV(of: owner, in: session, ignoresUnknown: ignoreUnknown)
+        }
+        try given.load(into: &objects, of: owner)
+        return objects
+    }
+
+    private func chosenClass(_ session: Session) throws(EngineError) -> String {
         if let className { return className }
         let names = session.schema.visibleClasses.filter { !$0.isEmbedded }.map(\.name)
+        if names.isEmpty {
+            throw EngineError(
+                .noSuchClass, "'\(file)' has no classes. Say with --schema which it is to have.")
+        }
         guard names.count == 1, let only = names.first else {
             throw EngineError(
                 .invalidArgument, "Say which class with --class: \(names.joined(separator: ", ")).")

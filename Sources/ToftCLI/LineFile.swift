@@ -8,19 +8,10 @@ struct LineFile {
     var lines: ObjectLines
     private let path: String
     private let size: Int
-    private let decoder = JSONDecoder()
 
     /// - Parameter path: `-` for standard input.
     init(path: String) throws {
-        let data: Data
-        do {
-            data =
-                try path == "-"
-                ? FileHandle.standardInput.readToEnd() ?? Data()
-                : Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
-        } catch {
-            throw EngineError(.fileNotFound, "Can't read '\(path)'.", detail: "\(error)")
-        }
+        let data = try Input.bytes(of: path)
         self.path = path
         size = data.count
         lines = ObjectLines(
@@ -39,47 +30,60 @@ struct LineFile {
 
     private static let pieceSize = 1 << 20
 
-    /// The next line as a value of a type, and as it stands there; nil at the end.
-    mutating func next<Value: Decodable>(_ type: Value.Type) throws
-        -> (value: Value, json: JSONValue)?
-    {
+    /// The next line as a schema, and as it stands there; nil at the end.
+    mutating func nextSchema() throws(EngineError) -> (schema: SchemaFile, json: JSONValue)? {
         var ahead = lines
         guard let line = try ahead.nextLine() else { return nil }
-        do {
-            let value = try decoder.decode(type, from: Data(line))
-            return try lines.next().map { (value, $0) }
-        } catch let error as DecodingError {
-            throw EngineError(
-                .invalidArgument,
-                "Line \(ahead.number) of '\(path)' is not a JSON object: \(error.reason).")
+        let schema = try lines.naming(ahead.number) { () throws(EngineError) in
+            try SchemaFile(json: Data(line))
         }
+        return try lines.next().map { (schema, $0) }
     }
 
-    /// Loads all lines that are left in one transaction. Shows the progress.
+    /// Adds all lines that are left. Shows the progress.
     /// - Parameter owner: the class of all; nil: each line says it.
-    /// - Parameter counters: where auto-incremented keys go on, by the names of classes.
-    mutating func load(
-        into objects: inout ObjectsFromJSON, of owner: ClassHandle?, in session: Session,
-        counters: [(className: String, counter: Int64)] = []
-    ) throws {
+    mutating func load(into objects: inout ObjectsFromJSON, of owner: ClassHandle?) throws {
+        var progress = Progress(total: size)
+        defer { progress.finish() }
+        try objects.add(&lines, of: owner) { _, lines in progress.advance(to: lines.position) }
+    }
+}
+
+extension Session {
+    /// Opens a database and fills it in one transaction: where it is new, in the one that gives it
+    /// its classes, so that what `fill` throws leaves it without them.
+    static func openAndFill<Result>(
+        _ configuration: Configuration, _ fill: @escaping (Session) throws -> Result
+    ) throws -> Result {
+        // Called on this thread, before `open` returns.
+        nonisolated(unsafe) let fill = fill
+        nonisolated(unsafe) var outcome: Swift.Result<Result, any Error>?
+        var configuration = configuration
+        if configuration.schema != nil {
+            configuration.initialize = { session throws(EngineError) in
+                outcome = .init { try fill(session) }
+                if case .failure = outcome {
+                    throw EngineError(.interrupted, "The new database stays without content.")
+                }
+            }
+        }
+        let session: Session
+        do {
+            session = try open(configuration)
+        } catch {
+            _ = try outcome?.get()
+            throw error
+        }
+        if let outcome { return try outcome.get() }
         try session.beginWrite()
         do {
-            try add(to: &objects, of: owner)
-            for (name, counter) in counters {
-                try session.moveKeyCounter(
-                    of: try session.classHandle(named: name).id, to: counter)
-            }
+            let result = try fill(session)
             try session.commit()
+            return result
         } catch {
             if session.isWriting { try session.cancel() }
             throw error
         }
-    }
-
-    private mutating func add(to objects: inout ObjectsFromJSON, of owner: ClassHandle?) throws {
-        var progress = Progress(total: size)
-        defer { progress.finish() }
-        try objects.add(&lines, of: owner) { _, lines in progress.advance(to: lines.position) }
     }
 }
 

@@ -28,15 +28,26 @@ struct SchemaFile: Decodable {
 
     var classes: [Class]
     init(path: String) throws {
-        do {
-            self = try JSONDecoder().decode(
-                SchemaFile.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
-        } catch let error as DecodingError {
-            throw EngineError(
-                .invalidSchema,
-                "'\(path)' is no schema: \(error.reason). `toftdb help import` shows one.")
+        let json = try Input.bytes(of: path, "the schema")
+        do throws(EngineError) {
+            self = try SchemaFile(json: json)
         } catch {
-            throw EngineError(.fileNotFound, "Can't read the schema '\(path)'.", detail: "\(error)")
+            throw EngineError(
+                error.code,
+                "'\(path)' is no schema: \(error.message) `toftdb help import` shows one.")
+        }
+    }
+
+    init(json: Data) throws(EngineError) {
+        // Says where a text is no JSON.
+        _ = try json.withUnsafeBytes { bytes in
+            Result { () throws(EngineError) in try JSONParser.value(of: bytes) }
+        }.get()
+        do {
+            self = try JSONDecoder().decode(SchemaFile.self, from: json)
+        } catch {
+            let reason = (error as? DecodingError)?.reason ?? "it can't be decoded"
+            throw EngineError(.invalidSchema, "\(reason).")
         }
     }
 
@@ -114,12 +125,35 @@ extension PropertyHandle {
 }
 
 extension DecodingError {
+    /// What is wrong, and where: `classes[0].properties[1]` and the like.
     var reason: String {
         switch self {
-        case .dataCorrupted(let context), .keyNotFound(_, let context),
-            .typeMismatch(_, let context), .valueNotFound(_, let context):
-            context.debugDescription
-        @unknown default: "it cannot be read"
+        case .keyNotFound(let key, let context):
+            "\(Self.place(context)) has no '\(key.stringValue)'"
+        case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+            "\(Self.place(context)) is not \(Self.name(type))"
+        case .dataCorrupted(let context): "\(Self.place(context)) can't be decoded"
+        @unknown default: "it can't be decoded"
+        }
+    }
+
+    private static func place(_ context: Context) -> String {
+        let path = context.codingPath.reduce(into: "") { path, key in
+            if let index = key.intValue {
+                path += "[\(index)]"
+            } else {
+                path += (path.isEmpty ? "" : ".") + key.stringValue
+            }
+        }
+        return path.isEmpty ? "it" : "'\(path)'"
+    }
+
+    private static func name(_ type: any Any.Type) -> String {
+        switch type {
+        case is Bool.Type: "true or false"
+        case is String.Type: "a text"
+        case is any RangeReplaceableCollection.Type: "an array"
+        default: "an object"
         }
     }
 }

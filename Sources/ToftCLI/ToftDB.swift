@@ -17,7 +17,6 @@ struct ToftDB: ParsableCommand {
                       toftdb dump app.toft > app.jsonl        toftdb load copy.toft app.jsonl
             Keep:     toftdb copy app.toft backup.toft        toftdb compact app.toft        \
             toftdb pins app.toft        toftdb change-key app.toft --new-key-file app.key
-            Verify:   toftdb check app.toft        toftdb pages broken.toft
             Plan:     toftdb plan app.toft --schema new.json --schema-version 2
             Verify:   toftdb check app.toft        toftdb pages broken.toft        toftdb \
             salvage broken.toft new.toft
@@ -40,6 +39,8 @@ struct ToftDB: ParsableCommand {
 enum Program {
     static func main() {
         Output.occupyDescriptors()
+        // A limit on the size of files is an error like others.
+        signal(SIGXFSZ, SIG_IGN)
         exit(Output.finish(run()).rawValue)
     }
 

@@ -93,18 +93,15 @@ extension Session {
     package func checkEverything() throws(EngineError) -> CheckFindings {
         try check()
         return try interruption.watching { () throws(EngineError) in
-            let findings = everythingFound()
-            // What was ended has findings that say so, of no use to anybody.
-            try storage { () throws(StorageError) in try CurrentCall.checkInterruption() }
-            return findings
+            try everythingFound()
         }
     }
 
-    private func everythingFound() -> CheckFindings {
-        let report = StoreCheck.run(base.snapshot)
+    private func everythingFound() throws(EngineError) -> CheckFindings {
+        let report = try storage { () throws(StorageError) in try StoreCheck.run(base.snapshot) }
         var findings = CheckFindings(
             problems: report.problems, pageCount: Int(clamping: report.usedPages), objectCount: 0)
-        findings.problems += ModelCheck.run(base)
+        findings.problems += try model { () throws(ModelError) in try ModelCheck.run(base) }
         for owner in base.schema.classes { findings.objectCount += (try? base.count(owner)) ?? 0 }
         return findings
     }

@@ -233,6 +233,7 @@ extension PosixFile {
         let count = pieces.reduce(0) { $0 + $1.count }
         guard count <= min(Self.pieceSize, Failpoint.writeLimit) else { return false }
         let position = try signed(offset, plus: 0)
+        try FileSizeLimit.check(UInt64(try signed(offset, plus: count)), path: path)
         return withUnsafeTemporaryAllocation(of: iovec.self, capacity: pieces.count) { vectors in
             for (index, piece) in pieces.enumerated() {
                 vectors.initializeElement(
@@ -268,6 +269,7 @@ extension PosixFile {
         by call: (Int32, UnsafeRawPointer, Int, Int64) -> Int
     ) throws(SystemError) {
         guard isWritable else { throw .readOnly }
+        try FileSizeLimit.check(UInt64(try signed(offset, plus: bytes.count)), path: path)
         var done = 0
         while done < bytes.count, let base = bytes.baseAddress {
             let piece = min(bytes.count - done, limit, Failpoint.writeLimit)
@@ -322,8 +324,8 @@ extension PosixFile {
     }
 }
 
-/// RLIMIT_FSIZE. Writing past it does not only fail, it sends a signal that ends the process, so
-/// growth asks first.
+/// RLIMIT_FSIZE. Writing past it does not only fail, it sends a signal that ends the process, also
+/// where the file is that long already, so each write asks first.
 enum FileSizeLimit {
     static func check(_ size: UInt64, path: String) throws(SystemError) {
         guard size <= platform_file_size_limit() else { throw .fileTooLarge(path: path) }

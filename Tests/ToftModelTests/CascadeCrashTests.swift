@@ -144,7 +144,7 @@ import ToftTestKit
                 (image.acknowledged...max(image.acknowledged, image.began)).contains(number),
                 "\(moment)")
             #expect(try Self.content(view) == recording.contents[number], "\(moment)")
-            #expect(ModelCheck.run(view) == [], "\(moment)")
+            #expect(try ModelCheck.run(view) == [], "\(moment)")
             view.snapshot.release()
             #expect(try store.check().problems == [], "\(moment)")
         }

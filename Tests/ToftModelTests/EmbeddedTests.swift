@@ -433,7 +433,7 @@ import ToftStorage
             try transaction.putCell(.null, to: ann, property, derived: false)
             try transaction.removeBacklink(property, target: home, source: ann)
             #expect(
-                ModelCheck.run(transaction.view) == [
+                try ModelCheck.run(transaction.view) == [
                     "the embedded object \(home) of class 'Address' has 0 owners"
                 ])
         }

@@ -156,7 +156,7 @@ import ToftTestKit
         try KeyCounter.write(0, try database.handle("Ticket").id, in: writing)
         try writing.commit()
         #expect(
-            try database.read { ModelCheck.run($0) } == [
+            try database.read { try ModelCheck.run($0) } == [
                 "'Ticket.id' counts 0, but is 1 in an object"
             ])
     }

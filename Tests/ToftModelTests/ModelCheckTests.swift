@@ -176,7 +176,7 @@ import ToftStorage
         _ = try writing.commit()
         // The file itself is sound: all checksums are right.
         #expect(try database.store.check().problems == [])
-        #expect(try database.read { ModelCheck.run($0) } != [], "\(damage)")
+        #expect(try database.read { try ModelCheck.run($0) } != [], "\(damage)")
     }
 
     /// Each link that a backlink counts becomes an element of results: a damaged count must not

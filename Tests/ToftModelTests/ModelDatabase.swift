@@ -121,7 +121,7 @@ final class ModelDatabase {
     private func expectSound(_ view: ModelView, _ location: SourceLocation = #_sourceLocation)
         throws
     {
-        #expect(ModelCheck.run(view) == [], sourceLocation: location)
+        #expect(try ModelCheck.run(view) == [], sourceLocation: location)
     }
 
     func handle(_ name: String) throws -> ClassHandle { try schema.classHandle(named: name) }

@@ -235,7 +235,7 @@ import ToftStorage
         #expect(try before.keys("Dog", "age", equalTo: .int(3)).count == 40)
         #expect(try before.find("Dog", .string("dog 11")) == 11)
         #expect(try before.count(before.schema.classHandle(named: "Dog")) == 400)
-        #expect(ModelCheck.run(before) == [])
+        #expect(try ModelCheck.run(before) == [])
         try database.check()
     }
 

@@ -222,7 +222,7 @@ internal import ToftTestKit
                 isThere = try cursor.next()
             }
             #expect(count == 20_000)
-            #expect(StoreCheck.run(reader).isSound)
+            #expect(try StoreCheck.run(reader).isSound)
             reader.release()
             _ = try compact(store, by: 1 << 20)
             #expect(try store.file.size() < held.sizeAfter / 2)
@@ -248,7 +248,7 @@ internal import ToftTestKit
             let before = store.coordinator.log.segments
             _ = try compact(store, by: 1 << 20)
             #expect(store.coordinator.log.segments != before)
-            #expect(StoreCheck.run(reader).isSound)
+            #expect(try StoreCheck.run(reader).isSound)
             try reader.writeCopy(to: database.path + ".copy")
             reader.release()
             _ = try compact(store, by: 1 << 20)

@@ -59,6 +59,33 @@ struct DamageTests {
         #expect(try use { _, _ in } == [])
     }
 
+    @Test func `What one damaged node leads to is told in few lines`() throws {
+        let file = WrappedFile(MemoryFile(name: "hostile"))
+        try Store.format(file)
+        let filled = try Store.open(on: file, coordinator: try Coordinator.inMemory())
+        let transaction = try filled.beginWrite()
+        let tree = try transaction.createOrderedTree()
+        for number in UInt32(0)..<20_000 {
+            try withUnsafeBytes(of: number.bigEndian) { key throws in
+                try [UInt8](repeating: 7, count: 100).withUnsafeBytes { value throws in
+                    try transaction.treePut(tree, key, value, derived: false)
+                }
+            }
+        }
+        _ = try transaction.commit()
+        #expect(try filled.check().problems == [])
+        var image = try file.content()
+        for page in stride(from: 2 * Page.size, to: image.count, by: Page.size)
+        where image[page + ExtentHeader.type] == ExtentType.treeInner.rawValue {
+            image[page + 200] ^= 1
+        }
+        let damaged = WrappedFile(try MemoryFile(content: image))
+        let report = try Store.checkOfDurableVersion(of: damaged)
+        #expect(report.problems.count < 10, "\(report.problems.count) problems")
+        #expect(report.problems.contains { $0.contains("nothing sound leads there") })
+        #expect(report.problems.contains { $0.hasPrefix("tree \(tree):") })
+    }
+
     @Test(arguments: [0, 1])
     func `Damage to one meta of a closed file loses nothing`(_ slot: Int) throws {
         var image = try image()

@@ -229,7 +229,7 @@ import ToftPlatform
             if round % 300 == 299 { try database.store.checkpoint() }
         }
         try database.expectSound()
-        #expect(StoreCheck.run(reader).problems == [])
+        #expect(try StoreCheck.run(reader).problems == [])
         let batches = try FreeSpaceReader.batches(
             database.root.batchList,
             in: PageReader(database.store.file, version: database.store.latestVersion))
@@ -281,7 +281,7 @@ import ToftPlatform
         #expect(growth.first <= 768 << 10, "\(growth)")
         #expect(growth.later <= 256 << 10, "\(growth)")
         #expect(try reader.orderedTree(database.tree).count == 1_000)
-        #expect(StoreCheck.run(reader).problems == [])
+        #expect(try StoreCheck.run(reader).problems == [])
         reader.release()
         try database.store.checkpoint()
         for _ in 0..<10 { try database.put([1]) }
@@ -300,7 +300,7 @@ import ToftPlatform
         }
         for reader in [readers[0], readers[4_000]] {
             #expect(try reader.orderedTree(database.tree).count == 20)
-            #expect(StoreCheck.run(reader).problems == [])
+            #expect(try StoreCheck.run(reader).problems == [])
         }
         for reader in readers { reader.release() }
         try database.expectSound()
@@ -322,7 +322,7 @@ import ToftPlatform
         #expect(growth.first <= 2 << 20, "\(growth)")
         #expect(growth.later <= 768 << 10, "\(growth)")
         for reader in readers {
-            #expect(StoreCheck.run(reader).problems == [])
+            #expect(try StoreCheck.run(reader).problems == [])
             reader.release()
         }
         try database.store.checkpoint()

@@ -516,7 +516,7 @@ import ToftPlatform
         let snapshot = try store.beginRead()
         #expect(snapshot.version == version, "the others must not be visible yet")
         #expect(try snapshot.orderedTree(tree).count == 6)
-        #expect(StoreCheck.run(snapshot).problems == [])
+        #expect(try StoreCheck.run(snapshot).problems == [])
         snapshot.release()
         try store.group.drain()
         transaction = try store.beginWrite(timeoutMilliseconds: 1_000)

@@ -103,6 +103,27 @@ struct CopiesTests {
         }
     }
 
+    @Test func `A configuration that is read-only neither compacts a file nor changes its key`()
+        throws
+    {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            try autoreleased {
+                let realm = try Realm(configuration: configuration(url))
+                try fill(realm, 200)
+                try TestRealm.check(realm)
+            }
+            let content = try Data(contentsOf: url)
+            var reading = configuration(url)
+            reading.readOnly = true
+            expectError(.readOnly) { try Realm.compact(reading) }
+            expectError(.readOnly) {
+                try Realm.changeKey(of: reading, to: Data(repeating: 7, count: 64))
+            }
+            #expect(try Data(contentsOf: url) == content)
+        }
+    }
+
     /// It waited for itself.
     @Test
     func `To open the file again where an opening asks or tells is an error at once`() throws {

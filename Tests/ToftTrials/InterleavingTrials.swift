@@ -233,14 +233,14 @@ enum InterleavingTrials {
         let other = store.twin()
         for isTakenOver in [false, true] {
             if isTakenOver { try other.beginWrite().rollback() }
-            for report in [StoreCheck.run(reader), try other.check()] where !report.isSound {
+            for report in [try StoreCheck.run(reader), try other.check()] where !report.isSound {
                 throw Failure(
                     "unsound, taken over: \(isTakenOver): \(report.problems.prefix(2))")
             }
         }
         while try other.compactStep(movingAtMost: 1 << 18).hasMore {}
         guard store.coordinator.log.segments != log else { throw Failure("the log was not moved") }
-        guard try other.check().isSound, StoreCheck.run(reader).isSound else {
+        guard try other.check().isSound, try StoreCheck.run(reader).isSound else {
             throw Failure("unsound at the end")
         }
     }

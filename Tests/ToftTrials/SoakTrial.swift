@@ -182,7 +182,7 @@ enum SoakTrial {
         readers.removeFirst().release()
         readers.append(try store.beginRead())
         guard readers.count == limit else { throw Failure("\(readers.count) readers") }
-        let kept = StoreCheck.run(readers[limit - 1])
+        let kept = try StoreCheck.run(readers[limit - 1])
         guard kept.isSound else { throw Failure("unsound: \(kept.problems.prefix(2))") }
         for reader in readers { reader.release() }
         try store.checkpoint()

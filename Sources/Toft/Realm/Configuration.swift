@@ -257,6 +257,14 @@ extension Realm.Configuration {
         return configuration
     }
 
+    /// Throws `readOnly` where the file is to be read only.
+    /// - Parameter what: what was to be done, before "the file".
+    func requireWritable(_ what: String) throws(EngineError) {
+        guard readOnly else { return }
+        throw EngineError(
+            .readOnly, "Can't \(what) the file: its configuration is read-only. Give another one.")
+    }
+
     /// What the engine is told.
     func engine(at location: StoreConfiguration.Location, _ confinement: Confinement)
         throws(EngineError) -> ToftEngine.Configuration

@@ -63,12 +63,15 @@ extension Realm {
     /// open, in this process or another. A crash loses nothing; the file may grow by what it holds
     /// meanwhile. Returns its sizes in bytes, nil where somebody has it open and nothing was done.
     /// Realm compacts only when a file is opened: see `Configuration.shouldCompactOnLaunch`.
+    ///
+    /// - Throws: `Realm.Error`: `.readOnly` where the configuration is; `.fileNotFound`...
     @discardableResult
     public static func compact(_ configuration: Configuration) throws -> (
         before: Int, after: Int
     )? {
         do throws(EngineError) {
             guard case .file(let path)? = try configuration.location else { return nil }
+            try configuration.requireWritable("compact")
             let key = try configuration.engineKey
             return try Database.compact(
                 path, encryptionKey: key, minimumVersion: configuration.minimumVersion
@@ -125,9 +128,9 @@ extension Realm {
 
     /// Encrypts a configuration's file, which has the configuration's key, with another key, or
     /// decrypts it, if nobody has it open, in this process or another. A crash leaves the file with
-    /// the one key or the other. Throws `.alreadyOpen` where somebody has it open, and `.wrongKey`,
-    /// `.keyRequired` or `.notEncrypted` where the configuration's key is not that of the file.
-    /// Realm has nothing like it.
+    /// the one key or the other. Throws `.alreadyOpen` where somebody has it open, `.wrongKey`,
+    /// `.keyRequired` or `.notEncrypted` where the configuration's key is not that of the file, and
+    /// `.readOnly` where the configuration is. Realm has nothing like it.
     ///
     /// The file is a new one, which takes the name. A hard link to the file by another name still
     /// leads to the old content, under the old key or in plain text: delete it.
@@ -142,6 +145,7 @@ extension Realm {
                     .invalidArgument,
                     "A database in memory has no key: give the configuration of a file.")
             }
+            try configuration.requireWritable("change the key of")
             let new: EncryptionKey? = if let key { try EncryptionKey(key) } else { nil }
             try Database.changeKey(
                 of: path, from: configuration.engineKey, to: new,

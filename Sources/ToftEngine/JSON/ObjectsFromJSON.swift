@@ -31,7 +31,8 @@ package struct ObjectsFromJSON {
     private let policy: UpdatePolicy
     package var ignoresUnknown = false
     package var ignoresMissing = false
-    /// Whether a property that an object has twice is an error; else the last one counts.
+    /// Whether a property that an object has twice, and a key that a dictionary has twice, is an
+    /// error; else the last one counts.
     package var refusesRepeats = false
     /// Values of properties of a new object that were not given, as the program declares them.
     package var defaults: DefaultsOfClass?
@@ -241,12 +242,26 @@ package struct ObjectsFromJSON {
         case (.list, .list(let elements)), (.set, .list(let elements)):
             return elements.map { Element(json: $0) }
         case (.dictionary, .dictionary(let members)):
+            try requireOnce(members, property)
             return members.map { Element(key: $0.key, json: $0.value) }
         default:
             throw EngineError(
                 .typeMismatch,
                 "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
                     + "\(json.kind).")
+        }
+    }
+
+    /// Throws where repeats are refused and a dictionary has a key twice.
+    private func requireOnce(
+        _ members: [(key: String, value: JSONValue)], _ property: PropertyHandle
+    ) throws(EngineError) {
+        guard refusesRepeats, members.count > 1 else { return }
+        var seen: Set<[UInt8]> = []
+        for (key, _) in members where !seen.insert(Array(key.utf8)).inserted {
+            throw EngineError(
+                .invalidArgument,
+                "'\(property.className).\(property.name)' has the key '\(key)' twice.")
         }
     }
 
@@ -322,6 +337,7 @@ package struct ObjectsFromJSON {
                     .typeMismatch,
                     "'\(property.className).\(property.name)': \(json.shown) is no '\(tag)'.")
             }
+            try requireOnce(members, property)
             var entries: [ValueEntry] = []
             for (key, element) in members {
                 entries.append(ValueEntry(key: key, value: try mixed(element, property)))

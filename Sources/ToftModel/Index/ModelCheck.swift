@@ -17,22 +17,26 @@ package struct ModelCheck {
     private static let limit = 100
 
     /// Every problem found, in plain words; at most a hundred. O(everything).
-    package static func run(_ view: ModelView) -> [String] {
+    ///
+    /// - Throws: what says nothing of the file: `addressSpaceExhausted`, `interrupted`...
+    package static func run(_ view: ModelView) throws(ModelError) -> [String] {
         var check = ModelCheck(view: view)
-        do { try view.unflushed?.flushAll() } catch {
+        do throws(ModelError) { try view.unflushed?.flushAll() } catch {
+            try error.requireDamage()
             return ["changes that wait can't be written: \(error.message)"]
         }
-        check.checkSchema()
-        for owner in view.schema.classes { check.run(owner) }
+        try check.checkSchema()
+        for owner in view.schema.classes { try check.run(owner) }
         return check.problems
     }
 
     /// Checks a version wholly: its bytes, then what the schema says of them. O(everything).
-    package static func run(_ snapshot: Snapshot) -> CheckReport {
-        var report = StoreCheck.run(snapshot)
+    package static func run(_ snapshot: Snapshot) throws(ModelError) -> CheckReport {
+        var report = try stored { () throws(StorageError) in try StoreCheck.run(snapshot) }
         do throws(ModelError) {
-            report.problems += run(try ModelView(snapshot))
+            report.problems += try run(try ModelView(snapshot))
         } catch {
+            try error.requireDamage()
             report.problems.append("the schema: \(error.message)")
         }
         return report
@@ -42,22 +46,24 @@ package struct ModelCheck {
         self.view = view
     }
 
-    private mutating func checkSchema() {
-        do {
+    private mutating func checkSchema() throws(ModelError) {
+        do throws(ModelError) {
             let schema = try SchemaTree.read(view.snapshot)
             let copy = try SchemaTree.read(view.snapshot, from: SchemaTree.copy)
             if copy.generation == schema.generation, copy != schema {
                 add("the copy of the schema is another one")
             }
         } catch {
+            try error.requireDamage()
             add("the schema: \(error.message)")
         }
     }
 
-    private mutating func run(_ owner: ClassHandle) {
-        do {
+    private mutating func run(_ owner: ClassHandle) throws(ModelError) {
+        do throws(ModelError) {
             try checkRows(owner)
         } catch {
+            try error.requireDamage()
             add("class '\(owner.name)': \(error.message)")
         }
     }

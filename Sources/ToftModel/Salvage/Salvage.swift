@@ -83,9 +83,12 @@ package struct Salvage {
                     if tree == SchemaTree.id, index == 0, !file.isNewestLost { return schema }
                 } catch {
                     if case .unsupportedSchema = error { throw error }
+                    try error.requireDamage()
                     let name = tree == SchemaTree.id ? "schema" : "copy of the schema"
                     file.note("the \(name) of version \(version.version): \(error.message)")
-                    file.refuseDamage(ofTree: tree, in: version)
+                    try stored { () throws(StorageError) in
+                        try file.refuseDamage(ofTree: tree, in: version)
+                    }
                 }
             }
             index += 1
@@ -193,7 +196,7 @@ package struct Salvage {
     private mutating func restore(
         _ owner: ClassHandle, _ cluster: ClusterView, _ origin: SalvagedCluster.Origin, _ row: Int
     ) throws(ModelError) {
-        var (values, missing) = values(of: owner, cluster, row, links: false)
+        var (values, missing) = try values(of: owner, cluster, row, links: false)
         let key = cluster.keys[row]
         let primaryKey = owner.primaryKey.flatMap { owner.anyPosition(id: $0.id) }
         var isKept = false
@@ -255,7 +258,7 @@ package struct Salvage {
     /// - Parameter links: those of links and of mixed properties; else all others.
     private func values(
         of owner: ClassHandle, _ cluster: ClusterView, _ row: Int, links: Bool
-    ) -> (values: [(property: PropertyHandle, value: Value)], lost: [Int]) {
+    ) throws(ModelError) -> (values: [(property: PropertyHandle, value: Value)], lost: [Int]) {
         var values: [(property: PropertyHandle, value: Value)] = []
         var lost: [Int] = []
         for (position, property) in owner.properties.enumerated()
@@ -265,6 +268,7 @@ package struct Salvage {
                     values.append((property, value))
                 }
             } catch {
+                try error.requireDamage()
                 lost.append(position)
             }
         }
@@ -286,7 +290,7 @@ package struct Salvage {
     {
         let key = cluster.keys[row]
         guard try transaction.view.exists(key, owner) else { return }
-        var (values, missing) = values(of: owner, cluster, row, links: true)
+        var (values, missing) = try values(of: owner, cluster, row, links: true)
         for index in values.indices {
             values[index].value = try surviving(values[index].value, values[index].property)
         }
@@ -369,7 +373,7 @@ package struct Salvage {
     private mutating func finish() throws(ModelError) -> SalvageReport {
         let snapshot = try stored { () throws(StorageError) in try store.beginRead() }
         defer { snapshot.release() }
-        if let problem = ModelCheck.run(snapshot).problems.first {
+        if let problem = try ModelCheck.run(snapshot).problems.first {
             throw .inconsistent("what was salvaged does not fit together: \(problem)")
         }
         let view = ModelView(snapshot, schema: schema)

@@ -90,7 +90,10 @@ extension ClassHandle {
         guard
             let property = properties.first(where: { !$0.isHidden && $0.name.isSameName(as: name) })
         else {
-            throw .noSuchProperty(className: self.name, property: name)
+            let names = properties.filter { !$0.isHidden }.map(\.name)
+            throw .noSuchProperty(
+                className: self.name, property: name,
+                hint: NearestName.hint(for: name, among: names))
         }
         return property
     }

@@ -83,7 +83,10 @@ extension ModelSchema {
     /// The visible class with exactly this name.
     package func classHandle(named name: String) throws(ModelError) -> ClassHandle {
         guard let found = classes.first(where: { !$0.isHidden && $0.name.isSameName(as: name) })
-        else { throw .noSuchClass(name) }
+        else {
+            let names = visibleClasses.map(\.name)
+            throw .noSuchClass(name, hint: NearestName.hint(for: name, among: names))
+        }
         return found
     }
 

@@ -51,9 +51,10 @@ extension ModelError {
 
     private var objectMessage: String {
         switch self {
-        case .noSuchClass(let name): "The schema has no class '\(name)'."
-        case .noSuchProperty(let className, let property):
-            "Class '\(className)' has no property '\(property)'."
+        case .noSuchClass(let name, let hint):
+            "The schema has no class '\(name)'.\(hint.map { " \($0)" } ?? "")"
+        case .noSuchProperty(let className, let property, let hint):
+            "Class '\(className)' has no property '\(property)'.\(hint.map { " \($0)" } ?? "")"
         case .noSuchObject(let className, _):
             "The object of class '\(className)' has been deleted or invalidated."
         case .primaryKeyImmutable(let className, let property):

@@ -25,8 +25,8 @@ package enum ModelError: Error, Sendable, Equatable {
     case damagedSchema(String)
     /// The file's schema has something that this build does not know ("type mixed of Dog.id").
     case unsupportedSchema(String)
-    case noSuchClass(String)
-    case noSuchProperty(className: String, property: String)
+    case noSuchClass(String, hint: String? = nil)
+    case noSuchProperty(className: String, property: String, hint: String? = nil)
     case noSuchObject(className: String, key: Int64)
     /// A value of another kind than the property's.
     case typeMismatch(className: String, property: String, expected: String, found: String)
@@ -101,5 +101,13 @@ package struct SchemaProblem: Sendable, Equatable, CustomStringConvertible {
         } else {
             "class '\(className)' \(text)"
         }
+    }
+}
+
+extension ModelError {
+    /// Throws the error unless it tells what is wrong with the file.
+    func requireDamage() throws(ModelError) {
+        guard case .storage(let error) = self else { return }
+        try stored { () throws(StorageError) in try error.requireDamage() }
     }
 }

@@ -344,7 +344,7 @@ extension Binder {
         guard case .path(let path) = expression, case .entry(_, let key, .link(let id)) = path.leaf
         else { return nil }
         let names = schema.storedClass(id: id)?.visibleProperties.map(\.name) ?? []
-        return suggestion(for: String(decoding: key, as: UTF8.self), among: names)
+        return NearestName.hint(for: String(decoding: key, as: UTF8.self), among: names)
     }
 
     /// How a date is written, where one without a time stands: it is a subtraction.

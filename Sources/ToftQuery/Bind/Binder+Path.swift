@@ -661,37 +661,9 @@ extension Binder {
         let isTruth = ["true", "false", "yes", "no"].contains(name.lowercased())
         return failure(
             .invalidQuery, "Class '\(owner.name)' has no property '\(name)'.",
-            hint: suggestion(for: name, among: names)
+            hint: NearestName.hint(for: name, among: names)
                 ?? (isTruth ? "Truth values are true and false." : nil),
             at: offset)
-    }
-
-    /// "Did you mean", for a name that differs in case or in a letter or two.
-    func suggestion(for name: String, among candidates: [String]) -> String? {
-        let near = candidates.min { Self.distance($0, name) < Self.distance($1, name) }
-        guard let near, Self.distance(near, name) <= max(1, name.utf8.count / 4) else { return nil }
-        return "Did you mean '\(near)'?"
-    }
-
-    /// How many letters have to be put in, taken out, changed or exchanged with the next, letter
-    /// case aside; long names count as far.
-    static func distance(_ left: String, _ right: String) -> Int {
-        let left = Array(left.lowercased().utf8)
-        let right = Array(right.lowercased().utf8)
-        guard left.count <= 64, right.count <= 64 else { return .max }
-        var (before, above) = ([Int](), Array(0...right.count))
-        for (index, byte) in left.enumerated() {
-            var row = [index + 1]
-            for (column, other) in right.enumerated() {
-                var least = min(above[column] + (byte == other ? 0 : 1), above[column + 1] + 1)
-                if index > 0, column > 0, byte == right[column - 1], left[index - 1] == other {
-                    least = min(least, before[column - 1] + 1)
-                }
-                row.append(min(least, row[column] + 1))
-            }
-            (before, above) = (above, row)
-        }
-        return above[right.count]
     }
 
     // MARK: Text

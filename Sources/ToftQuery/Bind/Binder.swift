@@ -302,7 +302,8 @@ struct Binder {
         guard let target = schema.storedClass(named: className) else {
             throw failure(
                 .invalidQuery, "There is no class '\(className)'.",
-                hint: suggestion(for: className, among: schema.visibleClasses.map(\.name)),
+                hint: NearestName.hint(
+                    for: className, among: schema.visibleClasses.map(\.name)),
                 at: offset)
         }
         guard let primaryKey = target.primaryKey else {

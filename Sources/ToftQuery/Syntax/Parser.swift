@@ -1,3 +1,5 @@
+internal import ToftModel
+
 /// Turns the text of a query into a syntax tree.
 ///
 /// Predicates and values share the parenthesis, so they are parsed by one descent, by precedence
@@ -165,9 +167,9 @@ struct Parser {
                 .beginsWith, .endsWith, .contains, .like, .matches, .between, .in,
             ]
             let near = words.map(\.rawValue).min {
-                Binder.distance($0, word) < Binder.distance($1, word)
+                NearestName.distance($0, word) < NearestName.distance($1, word)
             }
-            guard let near, Binder.distance(near, word) <= max(1, near.utf8.count / 3) else {
+            guard let near, NearestName.distance(near, word) <= max(1, near.utf8.count / 3) else {
                 return nil
             }
             return "Did you mean \(near)?"

@@ -9,7 +9,8 @@ package struct CheckReport: Sendable {
     /// Pages that wait for a pinned version to be released.
     package var pinnedFreePages: UInt64 = 0
     package var trees = 0
-    /// What is wrong, in plain words; empty in a sound file.
+    /// What is wrong, in plain words; empty in a sound file. The check of a version tells at most
+    /// 100 such things of its pages, and then how many more there are.
     package var problems: [String] = []
     /// The first error of the device, where one kept the check from reading.
     var deviceError: StorageError?
@@ -32,12 +33,20 @@ package struct StoreCheck {
     private var freed = PageSet()
     /// The sequence trees of the catalog, and how many lists name each.
     private var sequences: [TreeID: Int] = [:]
+    /// Pages that follow each other and whose bits say something else than the trees.
+    private var wrong: (pages: ClosedRange<PageNumber>, isReached: Bool)?
+    /// Problems that are not told, as there are so many.
+    private var untold = 0
+    private static let limit = 100
 
     /// Checks the version of a snapshot. O(file).
-    package static func run(_ snapshot: Snapshot) -> CheckReport {
+    ///
+    /// - Throws: what says nothing of the file: `addressSpaceExhausted`, `interrupted`...
+    package static func run(_ snapshot: Snapshot) throws(StorageError) -> CheckReport {
         // What can't be read is told by the check.
-        var check = StoreCheck((try? snapshot.forOneWalk()) ?? snapshot)
-        check.run()
+        let walked = try unlessDamaged { () throws(StorageError) in try snapshot.forOneWalk() }
+        var check = StoreCheck(walked ?? snapshot)
+        try check.run()
         return check.report
     }
 
@@ -45,24 +54,34 @@ package struct StoreCheck {
         self.snapshot = snapshot
     }
 
-    private mutating func run() {
+    private mutating func run() throws(StorageError) {
         report.version = snapshot.version
         report.pages = snapshot.root.pageCount
         visit(snapshot.rootRef, "the root")
-        attempt("the catalog") { (check) throws(StorageError) in try check.walkCatalog() }
-        attempt("the insert buffer") { (check) throws(StorageError) in
+        try attempt("the catalog") { (check) throws(StorageError) in try check.walkCatalog() }
+        try attempt("the insert buffer") { (check) throws(StorageError) in
             try InsertBufferCheck.run(check.snapshot.catalog)
         }
-        attempt("free space") { (check) throws(StorageError) in try check.walkFreeSpace() }
+        try attempt("free space") { (check) throws(StorageError) in try check.walkFreeSpace() }
+        if untold > 0 { report.problems.append("and \(untold) more of the kind") }
+    }
+
+    private mutating func add(_ problem: String) {
+        if report.problems.count < Self.limit {
+            report.problems.append(problem)
+        } else {
+            untold += 1
+        }
     }
 
     private mutating func attempt(
         _ what: String, _ step: (inout StoreCheck) throws(StorageError) -> Void
-    ) {
+    ) throws(StorageError) {
         do throws(StorageError) {
             try step(&self)
         } catch {
-            report.problems.append("\(what): \(error)")
+            try error.requireDamage()
+            add("\(what): \(error)")
             if case .io = error { report.deviceError = report.deviceError ?? error }
         }
     }
@@ -74,13 +93,13 @@ package struct StoreCheck {
 
     private mutating func visit(_ ref: Ref, _ what: String) {
         guard isInFile(ref.page, UInt64(ref.pageCount)) else {
-            report.problems.append(
+            add(
                 "\(what) lies at page \(ref.page), outside the file of \(report.pages) pages")
             return
         }
         report.usedPages += UInt64(ref.pageCount)
         for index in 0..<UInt64(ref.pageCount) where !visited.insert(ref.page + index) {
-            report.problems.append(
+            add(
                 "page \(ref.page + index) is used twice, the second time by \(what)")
         }
     }
@@ -94,14 +113,14 @@ package struct StoreCheck {
         while isThere {
             if let id: TreeID = TreeKey.number(cursor.key) {
                 report.trees += 1
-                attempt("tree \(id)") { (check) throws(StorageError) in try check.walkTree(id) }
+                try attempt("tree \(id)") { (check) throws(StorageError) in try check.walkTree(id) }
             } else {
-                report.problems.append("the catalog has a key that is no tree id")
+                add("the catalog has a key that is no tree id")
             }
             isThere = try cursor.next()
         }
         for (id, lists) in sequences.sorted(by: { $0.key < $1.key }) where lists != 1 {
-            report.problems.append("\(lists) lists have the sequence tree \(id)")
+            add("\(lists) lists have the sequence tree \(id)")
         }
     }
 
@@ -145,13 +164,14 @@ package struct StoreCheck {
         for (index, region) in regions.enumerated() {
             let bitmap = Bitmap(page: try pages.view(region.bitmap, as: .bitmap))
             if bitmap.freePages != region.freePages {
-                report.problems.append(
+                add(
                     "region \(index) has \(bitmap.freePages) free pages, its directory says "
                         + "\(region.freePages)"
                 )
             }
             compare(bitmap, region: index)
         }
+        tellWrong()
     }
 
     /// The segments of the log. A version from before the log grew, or moved, knows nothing of the
@@ -174,12 +194,12 @@ package struct StoreCheck {
 
     private mutating func visitFreed(_ run: FreeSpace.Run) {
         guard run.birth < run.death, run.death <= snapshot.version else {
-            report.problems.append(
+            add(
                 "the freed run at page \(run.page) lived from version \(run.birth) to \(run.death)")
             return
         }
         guard isInFile(run.page, UInt64(run.count)) else {
-            report.problems.append("the freed run at page \(run.page) leaves the file")
+            add("the freed run at page \(run.page) leaves the file")
             return
         }
         if run.isReclaimable {
@@ -189,7 +209,7 @@ package struct StoreCheck {
         }
         for index in 0..<UInt64(run.count) {
             let page = run.page + index
-            if !visited.insert(page) { report.problems.append("page \(page) is freed and used") }
+            if !visited.insert(page) { add("page \(page) is freed and used") }
             _ = freed.insert(page)
         }
     }
@@ -209,12 +229,29 @@ package struct StoreCheck {
 
     private mutating func describe(_ used: UInt64, _ reached: UInt64, from first: PageNumber) {
         for bit in UInt64(0)..<64 where (used ^ reached) >> bit & 1 == 1 {
-            let page = first + bit
-            report.problems.append(
-                reached >> bit & 1 == 1
-                    ? "page \(page) is in use and its bit says free"
-                    : "page \(page) is lost: its bit says used and nothing reaches it")
+            let page = first + bit, isReached = reached >> bit & 1 == 1
+            if let wrong, wrong.isReached == isReached, wrong.pages.upperBound + 1 == page {
+                self.wrong?.pages = wrong.pages.lowerBound...page
+            } else {
+                tellWrong()
+                wrong = (page...page, isReached)
+            }
         }
+    }
+
+    private mutating func tellWrong() {
+        guard let (pages, isReached) = wrong else { return }
+        wrong = nil
+        let isOne = pages.lowerBound == pages.upperBound
+        let subject =
+            isOne
+            ? "page \(pages.lowerBound) is"
+            : "pages \(pages.lowerBound) to \(pages.upperBound) are"
+        add(
+            isReached
+                ? "\(subject) in use, and \(isOne ? "its bit says" : "their bits say") free"
+                : "\(subject) lost: \(isOne ? "its bit says" : "their bits say") used, and nothing "
+                    + "sound leads there")
     }
 }
 
@@ -243,6 +280,6 @@ extension Store {
     package func check() throws(StorageError) -> CheckReport {
         let snapshot = try beginRead()
         defer { snapshot.release() }
-        return StoreCheck.run(snapshot)
+        return try StoreCheck.run(snapshot)
     }
 }

@@ -82,4 +82,32 @@ extension StorageError {
         default: false
         }
     }
+
+    /// Whether it says nothing of the file that was read: the process has no memory left, or was
+    /// asked to end.
+    private var isOfProcess: Bool {
+        switch self {
+        case .addressSpaceExhausted, .interrupted, .usedAfterFork, .closed: true
+        default: false
+        }
+    }
+
+    /// Throws the error unless it tells what is wrong with the file.
+    package func requireDamage() throws(StorageError) {
+        if isOfProcess { throw self }
+    }
+}
+
+/// What `body` reads; nil where the file is damaged there.
+///
+/// - Throws: what says nothing of the file, such as `addressSpaceExhausted` and `interrupted`.
+package func unlessDamaged<Result>(_ body: () throws(StorageError) -> Result)
+    throws(StorageError) -> Result?
+{
+    do throws(StorageError) {
+        return try body()
+    } catch {
+        try error.requireDamage()
+        return nil
+    }
 }

@@ -94,7 +94,7 @@ package final class SalvageSource {
         for meta in metas {
             let known = (problems: problems, refused: refused)
             let isBehindAnother = !versions.isEmpty
-            add(meta)
+            try add(meta)
             // The pages of an older version may be in use again: that is no damage.
             if isBehindAnother { (problems, refused) = known }
         }
@@ -145,8 +145,9 @@ package final class SalvageSource {
             } catch {
                 switch error {
                 case .unsupportedFormat, .keyRequired: throw error
-                default: hasLostMeta = true
+                default: try error.requireDamage()
                 }
+                hasLostMeta = true
                 note("meta page \(slot): \(error)")
             }
         }
@@ -158,8 +159,8 @@ package final class SalvageSource {
     }
 
     /// Adds what the log has behind a meta, and the version of the meta itself.
-    private func add(_ meta: Meta) {
-        attempt("the log of version \(meta.version)") { () throws(StorageError) in
+    private func add(_ meta: Meta) throws(StorageError) {
+        try attempt("the log of version \(meta.version)") { () throws(StorageError) in
             let log = try LogContent(
                 of: meta.logMap, databaseID: meta.databaseID, fromDevice: false, of: file)
             let (records, damage) = log.readableRecords(after: meta)
@@ -175,6 +176,7 @@ package final class SalvageSource {
                     store: try Store.aside(meta, file), published: PublishedVersion(meta), pin: nil)
             )
         } catch {
+            try error.requireDamage()
             refuse(meta.root.page)
             note("the root of version \(meta.version): \(error)")
         }
@@ -203,6 +205,7 @@ package final class SalvageSource {
                     dirtyLimit: .max, isPrivate: true)
                 low = count
             } catch {
+                try error.requireDamage()
                 note("commit \(version) of the log: \(error)")
                 high = count - 1
             }
@@ -229,20 +232,22 @@ package final class SalvageSource {
                 root: try sealed(root), pageCount: pageCount, identity: identity)
             let store = try Store.aside(meta, file)
             guard
-                let snapshot = try? Snapshot(
-                    store: store, published: PublishedVersion(meta), pin: nil),
-                snapshot.root.version == root.birth, hasCatalog(snapshot)
+                let snapshot = try unlessDamaged({ () throws(StorageError) in
+                    try Snapshot(store: store, published: PublishedVersion(meta), pin: nil)
+                }), snapshot.root.version == root.birth, try hasCatalog(snapshot)
             else { continue }
             versions.append(snapshot)
         }
         versions.sort { $0.version > $1.version }
     }
 
-    private func hasCatalog(_ snapshot: Snapshot) -> Bool {
+    private func hasCatalog(_ snapshot: Snapshot) throws(StorageError) -> Bool {
         let root = snapshot.root.catalog
-        return root.isEmpty
-            || (try? snapshot.pages.view(
-                root.ref, as: root.height > 0 ? .treeInner : .orderedLeaf)) != nil
+        if root.isEmpty { return true }
+        let type: ExtentType = root.height > 0 ? .treeInner : .orderedLeaf
+        return try unlessDamaged { () throws(StorageError) in
+            _ = try snapshot.pages.view(root.ref, as: type)
+        } != nil
     }
 
     // MARK: Loose extents
@@ -331,24 +336,33 @@ package final class SalvageSource {
         defer { memory.deallocate() }
         for ref in try looseExtents(.orderedLeaf) {
             if pages.file.isFull { pages = PageReader(file.reopened(), version: .limit) }
-            guard let base = try? pages.view(try sealed(ref), as: .orderedLeaf),
-                let leaf = try? OrderedLeaf(base, page: ref.page), (try? leaf.check()) != nil
-            else { continue }
-            for index in 0..<leaf.count {
-                guard let entry = try? leaf.entry(index) else { continue }
-                let value = entry.blob.map { try? pages.blob($0) } ?? entry.stored
-                body(leaf.key(of: entry, in: memory), value)
+            _ = try unlessDamaged { () throws(StorageError) in
+                let leaf = try OrderedLeaf(
+                    try pages.view(try sealed(ref), as: .orderedLeaf), page: ref.page)
+                try leaf.check()
+                for index in 0..<leaf.count {
+                    let entry = try leaf.entry(index)
+                    var value: UnsafeRawBufferPointer? = entry.stored
+                    if let blob = entry.blob {
+                        value = try unlessDamaged { () throws(StorageError) in
+                            try pages.blob(blob)
+                        }
+                    }
+                    body(leaf.key(of: entry, in: memory), value)
+                }
             }
         }
     }
 
     /// Notes which nodes of an ordered tree of a version are damaged, so that they are not used as
     /// loose ones.
-    package func refuseDamage(ofTree id: TreeID, in version: Snapshot) {
-        for root in [version.root.catalog, (try? version.catalog.readAgain(id))?.root] {
+    package func refuseDamage(ofTree id: TreeID, in version: Snapshot) throws(StorageError) {
+        let head = try unlessDamaged { () throws(StorageError) in try version.catalog.readAgain(id)
+        }
+        for root in [version.root.catalog, head?.root] {
             guard let root, root.kind == .ordered else { continue }
             var walk = WholeNodes(pages: version.pages, leafType: .orderedLeaf)
-            try? walk.run(root)
+            try walk.run(root)
             for page in walk.refused { refuse(page) }
         }
     }
@@ -361,10 +375,13 @@ package final class SalvageSource {
         if problems.count < Self.problemLimit { problems.append(problem) }
     }
 
-    private func attempt(_ what: String, _ step: () throws(StorageError) -> Void) {
+    private func attempt(_ what: String, _ step: () throws(StorageError) -> Void)
+        throws(StorageError)
+    {
         do throws(StorageError) {
             try step()
         } catch {
+            try error.requireDamage()
             note("\(what): \(error)")
         }
     }

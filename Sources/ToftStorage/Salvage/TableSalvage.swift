@@ -127,6 +127,7 @@ package final class TableSalvage {
             head = try version.catalog.readAgain(tables[index].id)
             guard head.root.kind == .table else { throw .noSuchTree(tables[index].id) }
         } catch {
+            try error.requireDamage()
             // An older version need not have it.
             if origin == .newest { note(error, tables[index].id, version) }
             return
@@ -145,6 +146,7 @@ package final class TableSalvage {
                 if origin == .newest { reached.insert(ref.page) }
                 take(ref, cluster, of: head, in: reader, index, origin)
             } catch {
+                try error.requireDamage()
                 nodes.giveUp(ref.page, range, error)
             }
         }
@@ -196,8 +198,9 @@ package final class TableSalvage {
             loose = try file.looseExtents(.cluster).reversed()
         }
         if let newest, !isNewestLost, used == nil {
-            used = try? FreeSpaceReader.unusedPages(
-                of: newest.rootRef, pins: [], in: newest.pages)
+            used = try unlessDamaged { () throws(StorageError) in
+                try FreeSpaceReader.unusedPages(of: newest.rootRef, pins: [], in: newest.pages)
+            }
         }
         // What is loose has no checksum to be remembered by: it is read apart.
         let reader = looseReader ?? SalvageReader(looseIn: file.file, catalog: newest?.catalog)
@@ -206,12 +209,14 @@ package final class TableSalvage {
             loose?.removeLast()
             try CurrentCall.checkInterruption()
             guard isInUse(ref), !reached.contains(ref.page), !file.refused.contains(ref.page),
-                let sealed = try? file.sealed(ref),
-                let cluster = try? whole(sealed, in: reader), let index = owner(of: cluster)
+                let (sealed, cluster) = try unlessDamaged({ () throws(StorageError) in
+                    let sealed = try file.sealed(ref)
+                    return (sealed, try whole(sealed, in: reader))
+                }), let index = owner(of: cluster)
             else { continue }
-            let head = (try? newest?.catalog.readAgain(tables[index].id)).flatMap {
-                $0.root.kind == .table ? $0 : nil
-            }
+            let head = try unlessDamaged { () throws(StorageError) in
+                try newest?.catalog.readAgain(tables[index].id)
+            }?.flatMap { $0.root.kind == .table ? $0 : nil }
             take(
                 sealed, cluster,
                 of: head ?? TreeHead(kind: .table, columns: tables[index].columns), in: reader,

@@ -68,6 +68,7 @@ struct WholeNodes {
                 if high < range.upperBound { low = high + 1 }
             }
         } catch {
+            try error.requireDamage()
             return giveUp(ref.page, range, error)
         }
         for child in children { try visit(child.ref, height: height - 1, child.range) }

@@ -194,6 +194,31 @@ def test_a_closed_file_can_be_copied_and_deleted(path: Path) -> None:
         assert len(realm.objects(Dog)) == 0
 
 
+def test_a_check_that_runs_out_of_memory_says_so_and_calls_no_sound_file_damaged(
+    path: Path, python: Runner
+) -> None:
+    with toft.open(path, ALL) as realm, realm.write():
+        for number in range(12):  # more than one region of the file, which is mapped by itself
+            realm.create(Dog, name="Rex", tags=[chr(97 + number) * 15_000_000])
+    checker = python(
+        """
+import re, resource, sys, toft
+realm = toft.open(sys.argv[1], mode="read_only")
+[used] = re.findall(r"VmSize:\\s+(\\d+) kB", open("/proc/self/status").read())
+limit = (int(used) << 10) + (80 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+try:
+    print(realm.check())
+except MemoryError as error:
+    print(type(error).__name__)
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print(realm.check().problems)
+"""
+    )
+    out, err = checker.communicate(timeout=60)
+    assert out.splitlines() == ["AddressSpaceExhaustedError", "()"], out + err
+
+
 def test_a_write_for_which_there_is_no_room_is_an_error_and_changes_nothing(
     path: Path, python: Runner
 ) -> None:

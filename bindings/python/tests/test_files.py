@@ -148,6 +148,8 @@ WRONG = [
     ("json_lines", '{"id":9,"words":"x"}', toft.TypeMismatchError, ("words", "A list is due")),
     ("json_lines", '{"id":9,"label":{"to":77}}', toft.NoSuchObjectError, ("Label.to", "77")),
     ("json_lines", '{"id":9,"label":3}', toft.TypeMismatchError, ("Thing.label", "a Label")),
+    ("json_lines", '{"id":9,"name":"a","name":"a"}', toft.InvalidArgumentError, ("'name' twice",)),
+    ("json_lines", '{"id":9,"any":{"a":1,"a":2}}', toft.InvalidArgumentError, ("'a' twice",)),
     ("json_lines", "{bad}", toft.InvalidArgumentError, ("not JSON", "character 2")),
     ("csv", "id,count\n8,1\n9,abc\n", toft.TypeMismatchError, ("Thing.count", "'abc'")),
     ("csv", "id,weight\n8,1\n9,1e400\n", toft.TypeMismatchError, ("Thing.weight", "'1e400'")),
@@ -184,6 +186,16 @@ def test_an_error_tells_the_file_the_line_the_property_and_what_to_do(
         for word in words:
             assert word in caught.value.message
         assert [thing.id for thing in things.objects(Thing)] == [1]
+
+
+@pytest.mark.parametrize("how", ["json_lines", "csv"])
+def test_a_path_is_no_open_file(things: toft.Realm, tmp_path: Path, how: str) -> None:
+    with things.write():
+        for path in (str(tmp_path / "a"), tmp_path / "a"):
+            with pytest.raises(toft.InvalidArgumentError, match=r"out of a file that is open"):
+                getattr(things, f"read_{how}")(Thing, path)
+            with pytest.raises(toft.InvalidArgumentError, match=r"written to a file that is open"):
+                getattr(things.objects(Thing), f"write_{how}")(path)
 
 
 def test_a_file_of_another_encoding_is_told(things: toft.Realm, tmp_path: Path) -> None:

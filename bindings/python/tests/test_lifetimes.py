@@ -63,6 +63,29 @@ def test_handles_go_in_any_order(path: Path) -> None:
     gc.collect()
 
 
+def test_what_nobody_holds_goes_without_the_collection_of_cycles(path: Path) -> None:
+    before = toft.handle_count()
+    gc.disable()
+    try:
+        realm: Any = toft.open(path, ALL)
+        with realm.write():
+            realm.add(Dog(name="Rex", owner=Person(name="Ann"), tags=["a"]))
+            realm.create(Dog, name="Bo", owner=Person(name="Bo"))
+        pinned = realm.freeze()
+        frozen: Any = [pinned, pinned.objects(Dog)[0], pinned.objects(Dog).where("age == 0")]
+        del pinned
+        with realm.write():
+            realm.objects(Dog)[0].age = 5
+        assert len(realm.pins) > 1
+        frozen.clear()
+        assert len(realm.pins) == 1, "the version that the frozen realm was of is still kept"
+        del realm
+        assert toft.handle_count() == before
+        toft.delete_files(path)
+    finally:
+        gc.enable()
+
+
 def test_a_realm_in_a_circle_is_collected(path: Path) -> None:
     before = toft.handle_count()
 

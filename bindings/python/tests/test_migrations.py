@@ -998,6 +998,24 @@ def test_asyncio_goes_on_while_a_file_is_migrated(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_an_opening_for_asyncio_takes_any_iterable_of_classes(path: Path) -> None:
+    async def main() -> None:
+        with await toft.open_async(path, iter([people_with_defaults()])) as realm:
+            assert list(realm.classes) == ["Person"]
+            assert realm.check()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("name", ["migration", "progress", "compact_on_open", "initialize"])
+def test_what_is_to_be_called_is_a_function(path: Path, name: str) -> None:
+    options: dict[str, Any] = {name: 5, "schema_version": 2}
+    with pytest.raises(toft.InvalidArgumentError, match=f"^{name} is a function to call, not 5"):
+        toft.open(path, people_with_defaults(), **options)
+    with pytest.raises(toft.InvalidArgumentError, match=f"^{name} is a function to call, not 5"):
+        asyncio.run(toft.open_async(path, people_with_defaults(), **options))
+
+
 def open_and_cancel(path: Path, callback: str, **options: Any) -> None:
     """Opens in a task that is cancelled while its `progress` or its `migration` is called."""
     has_begun, is_cancelled = threading.Event(), threading.Event()

@@ -118,7 +118,19 @@ def encryption_key_of(key: Any) -> bytes | None:
     raise TypeError(f"an encryption key is 64 bytes, not of type {type(key).__name__}")
 
 
-class Handle:
+class NeverCopied:
+    """Belongs to an open database: an error says what can be copied or pickled instead."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(
+            "what belongs to an open database cannot be pickled or copied deeply: take the copy() "
+            "of a collection, the to_dicts() or lists() of results"
+        )
+
+
+class Handle(NeverCopied):
     """Owns one handle of the library and releases it with the object's last reference, on whatever
     thread that happens.
     """
@@ -128,12 +140,6 @@ class Handle:
     def __init__(self, address: int | None, release: Any) -> None:
         self.address = address
         self._release = release
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError(
-            "what belongs to an open database cannot be pickled or copied deeply: take the copy() "
-            "of a collection, the to_dicts() or lists() of results"
-        )
 
     def __del__(self) -> None:
         try:

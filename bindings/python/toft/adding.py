@@ -45,7 +45,7 @@ class Adding:
         self._made: dict[int, Single] = {}
         self._new: set[Single] = set()
         """Objects of which nothing is put back: they are deleted when something fails."""
-        self._may_fail: Callable[[], bool] = lambda: False
+        self._may_fail: Callable[[], bool] = _never
         """Whether something may fail after the first change."""
         self._drafts: list[tuple[Object, Rows]] = []
         """What has become live, and what it was."""
@@ -146,6 +146,8 @@ class Adding:
         except BaseException:
             self.take_back()
             raise
+        finally:
+            self._may_fail = _never
         for remove in self._removals.values():
             remove()
         self._removals.clear()
@@ -483,6 +485,10 @@ class Adding:
                 step()
             except Error:  # the failure that led here is the one to report
                 pass
+
+
+def _never() -> bool:
+    return False
 
 
 def is_new(value: Any) -> bool:

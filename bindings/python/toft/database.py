@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import difflib
 import operator
 import os
 import select
@@ -841,11 +842,15 @@ class Realm:
         """
         report, size = toft_check_report(), ctypes.c_size_t()
         report.size = ctypes.sizeof(report)
-        memory = ctypes.create_string_buffer(65536)
-        library().toft_realm_check(
-            self._address, ctypes.byref(report), memory, len(memory), ctypes.byref(size)
-        )
-        lines = memory.raw[: min(size.value, len(memory))].decode("utf-8", "replace").splitlines()
+        size.value = 1 << 16
+        capacity = 0
+        while size.value >= capacity:  # it was too short for all problems and the 0 behind them
+            capacity = size.value + 1
+            memory = ctypes.create_string_buffer(capacity)
+            library().toft_realm_check(
+                self._address, ctypes.byref(report), memory, capacity, ctypes.byref(size)
+            )
+        lines = memory.raw[: size.value].decode("utf-8", "replace").splitlines()
         return CheckReport(
             tuple(lines) if report.problem_count else (), report.page_count, report.object_count
         )
@@ -1004,9 +1009,9 @@ class Realm:
         except (KeyError, TypeError):
             pass
         if not (isinstance(cls, type) and issubclass(cls, Object)):
-            raise NoSuchClassError(f"The realm was opened without the class {cls!r}.")
+            raise self._no_class(cls)
         if (known := self._bindings.get(cls.__name__)) is None:
-            raise NoSuchClassError(f"The realm was opened without the class {cls.__name__}.")
+            raise self._no_class(cls.__name__)
         if shape_of(cls) != shape_of(known.cls):
             raise NoSuchClassError(
                 f"The class {cls.__name__} was declared again with other properties: open the file "
@@ -1015,6 +1020,11 @@ class Realm:
         known.bind(cls)
         self._bindings[cls] = known
         return known
+
+    def _no_class(self, cls: Any) -> NoSuchClassError:
+        close = difflib.get_close_matches(cls, self.classes, 1) if isinstance(cls, str) else []
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        return NoSuchClassError(f"The realm was opened without the class {cls!r:.80}.{hint}")
 
     def _binding_of_key(self, key: int) -> Binding:
         try:

@@ -93,8 +93,8 @@ def open(
     an index is read. False: it moves only with `refresh` and with write transactions.
 
     `schema_version`: counted by the program for its classes; a file that has seen a higher one is a
-    SchemaVersionTooLowError, so that an old program leaves the files of a new one alone. None: that
-    of the file; without classes there is no other. `realm.info.schema_version` tells it.
+    SchemaVersionTooLowError, so that an old program leaves the files of a new one alone. None or 0:
+    that of the file; without classes there is no other. `realm.info.schema_version` tells it.
 
     `migration`: called where the file has classes and a lower version than `schema_version`, to
     rename, delete and copy: see `toft.Migration`. Without one, a property of another type is a
@@ -266,6 +266,21 @@ class _Opener(threading.local):
 _opener = _Opener()
 
 
+class _Ending:
+    """How the callbacks of an opening end it. They hold this and not the opening, which holds them:
+    what it borrows goes with it at once.
+    """
+
+    def __init__(self) -> None:
+        self.raised: list[BaseException] = []
+        self.stop = ctypes.c_uint32()
+
+    def raise_later(self, error: BaseException) -> None:
+        """Ends the opening with what a callback raised; also Ctrl-C, which Python sees to there."""
+        self.raised.append(error)
+        self.stop.value = 1
+
+
 class _Opening:
     """A configuration with the memory that it borrows, and what its callbacks have raised."""
 
@@ -282,10 +297,10 @@ class _Opening:
         self.shown = os.fsdecode(path) or f":{name}"
         self.declared = _declared(classes)
         self.is_confined = confinement == "thread"
-        self.raised: list[BaseException] = []
+        self._ending = _Ending()
+        self.raised = self._ending.raised
         self._failed: list[BaseException] = []
         self._path = path
-        self._stop = ctypes.c_uint32()
         self._schema = None if self.declared is None else schema_handle(self.declared)
         self.configuration = configuration = toft_configuration()
         configuration.size = ctypes.sizeof(configuration)
@@ -303,7 +318,7 @@ class _Opening:
                 f"A schema version has 64 bits without a sign: {values.shown(schema_version or 0)}"
             )
         configuration.schema_version = schema_version or 0
-        configuration.interrupt = ctypes.addressof(self._stop)
+        configuration.interrupt = ctypes.addressof(self._ending.stop)
         self.seed_memory: Any = None
         self._give_defaults()
 
@@ -326,39 +341,40 @@ class _Opening:
             return (self.raised.pop() if self.raised else error).with_traceback(None)
         return None
 
-    def _end(self, error: BaseException) -> None:
-        """Ends the opening with what a callback raised; also Ctrl-C, which Python sees to there."""
-        self.raised.append(error)
-        self._stop.value = 1
-
     def decrypt(self, key: bytes | None) -> None:
         address, size, self._key = _borrowed_key(key)
         self.configuration.encryption_key, self.configuration.encryption_key_size = address, size
 
     def tell(self, progress: Callable[[int, int], object] | None) -> None:
+        _require_function("progress", progress)
+        ending = self._ending
+
         def tell(_: int | None, done: int, total: int) -> None:
             try:
                 if progress is not None:
                     progress(done, total)
             except BaseException as error:
-                self._end(error)
+                ending.raise_later(error)
 
         self.configuration.progress = self._told = toft_progress_callback(tell)
 
     def ask(self, compact: Callable[[int, int], bool] | None) -> None:
+        _require_function("compact_on_open", compact)
         if compact is None:
             return
+        ending = self._ending
 
         def ask(_: int | None, total: int, used: int) -> bool:
             try:
                 return bool(compact(total, used))
             except BaseException as error:
-                self._end(error)
+                ending.raise_later(error)
                 return False
 
         self.configuration.compact = self._asked = toft_compact_callback(ask)
 
     def migrate(self, migration: Callable[[Migration], object] | None) -> None:
+        _require_function("migration", migration)
         if migration is None:
             return
         if self.declared is None or not self.configuration.schema_version:
@@ -370,6 +386,7 @@ class _Opening:
         )
 
     def initialize(self, initialize: Callable[[Realm], object] | None) -> None:
+        _require_function("initialize", initialize)
         if initialize is None:
             return
         if self.declared is None:
@@ -388,7 +405,7 @@ class _Opening:
         }
         if not defaults:
             return
-        lent = values.Arguments(1)
+        lent, ending = values.Arguments(1), self._ending
 
         def give(_: int | None, cls: Any, name: Any, out: int) -> bool:
             try:
@@ -405,7 +422,7 @@ class _Opening:
                 ctypes.memmove(out, lent.address, values.VALUE_SIZE)
                 return True
             except BaseException as error:
-                self._end(error)
+                ending.raise_later(error)
                 return False
 
         self.configuration.defaults = self._given = toft_default_callback(give)
@@ -491,7 +508,10 @@ async def open_async(
     cancelled task ends the opening while it waits for another writer, at the next progress, and
     after the migration; the file is then as it was. The options are those of `open`.
     """
+    _require_function("migration", migration)
+    _require_function("progress", progress)
     is_cancelled = threading.Event()
+    declared = _declared(classes)
 
     def tell(done: int, total: int) -> None:
         check()
@@ -513,7 +533,7 @@ async def open_async(
         try:
             return open(
                 path,
-                classes,
+                declared,
                 migration=migration and migrate,
                 progress=tell,
                 compact_on_open=compact_on_open,
@@ -531,7 +551,7 @@ async def open_async(
         raise
     with prepared:  # it keeps the file open until the loop's thread has it too
         options.pop("delete_if_migration_needed", None)
-        return open(path, classes, **options)
+        return open(path, declared, **options)
 
 
 def _close_prepared(preparing: asyncio.Future[Realm]) -> None:
@@ -742,6 +762,12 @@ def _chosen(what: str, choice: str, choices: dict[str, Any]) -> Any:
     if choice not in choices:
         raise InvalidArgumentError(f"A {what} is one of {', '.join(choices)}, not {choice!r}.")
     return choices[choice]
+
+
+def _require_function(name: str, value: object) -> None:
+    """Raises InvalidArgumentError where an argument is neither a function nor None."""
+    if value is not None and not callable(value):
+        raise InvalidArgumentError(f"{name} is a function to call, not {value!r:.80}.")
 
 
 def _declared(classes: Iterable[type[Object]] | type[Object] | None) -> list[type[Object]] | None:

@@ -17,13 +17,14 @@ again. So a live object never shows anything that the library would not say at t
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from . import _values as values
 from ._ffi import toft_link
-from ._lib import Handle, library
+from ._lib import Handle, NeverCopied, library
 from .columns import Buffers
 from .conversions import OwnConversion
 from .errors import (
@@ -114,7 +115,7 @@ class BoundProperty:
         return column if self.conversion is None else [*map(self.conversion.read, column)]
 
 
-class Binding:
+class Binding(NeverCopied):
     """A class in one realm."""
 
     def __init__(
@@ -126,13 +127,24 @@ class Binding:
         primary_key: str | None,
         is_embedded: bool,
     ) -> None:
-        self.realm = realm
+        self._realm = weakref.ref(realm)
         self.key = key
         self.is_embedded = is_embedded
         """As the realm has it: in a migration a class is embedded only once that is over."""
         self.names = {each.key: each.name for each in properties}
         self.primary_key = primary_key
         self._bind(cls, properties)
+
+    @property
+    def realm(self) -> Realm:
+        """The realm, which has this binding: what has a binding holds the realm too.
+
+        Not held, so that a realm that is dropped goes at once, not with the next collection of
+        cycles.
+        """
+        realm = self._realm()
+        assert realm is not None
+        return realm
 
     def _bind(self, cls: type[Object], properties: list[BoundProperty]) -> None:
         self.cls = cls

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
@@ -33,6 +34,10 @@ class Source:
     """A file, and where in it something stands."""
 
     def __init__(self, file: Iterable[str]) -> None:
+        if isinstance(file, (str, bytes, os.PathLike)):
+            raise InvalidArgumentError(
+                f"Lines are read out of a file that is open, not {file!r:.80}: use open(...)."
+            )
         self._file = file
         name = getattr(file, "name", None)
         self._name = f" of {name!r}" if isinstance(name, str) else ""
@@ -131,18 +136,36 @@ def rows_of_lines(source: Source) -> Iterator[Row]:
     """The JSON values of a file, one a line."""
     for number, line in source.lines():
         try:
-            yield number, json.loads(line, parse_float=_number)
+            yield (
+                number,
+                json.loads(line, parse_float=_number, object_pairs_hook=_members_of_object),
+            )
         except json.JSONDecodeError as error:
             raise InvalidArgumentError(
                 f"{source.place(number)} is not JSON: {error.msg} at character {error.colno}. Each "
                 "line is a whole object."
             ) from None
+        except _GivenTwiceError as error:
+            raise InvalidArgumentError(f"{source.place(number)}: {error}") from None
         except ValueError as error:
             raise InvalidArgumentError(f"{source.place(number)} is not JSON: {error}") from None
         except RecursionError:
             raise ValueTooLongError(
                 f"{source.place(number)}: too many arrays and objects are within one another."
             ) from None
+
+
+class _GivenTwiceError(ValueError):
+    """An object has two members of one name."""
+
+
+def _members_of_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        [name, *_] = (name for name in members if names.count(name) > 1)
+        raise _GivenTwiceError(f"The object has '{name:.80}' twice.")
+    return members
 
 
 def _number(text: str) -> int | float:

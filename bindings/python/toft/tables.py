@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from . import _values as values
 from ._lib import library
-from .errors import MissingPrimaryKeyError
+from .errors import InvalidArgumentError, MissingPrimaryKeyError
 from .objects import live
 from .schema import properties_of
 
@@ -31,10 +31,18 @@ _ROOM = 4096
 
 def write_lines(objects: Results[Any], file: TextIO, depth: int, progress: Progress | None) -> int:
     """See `Results.write_json_lines`."""
+    _require_file(file)
     count, texts = 0, _Texts(depth)
     for count, instance in enumerate(watched(objects, len(objects), progress), 1):
         file.write(texts.text(instance) + "\n")
     return count
+
+
+def _require_file(file: object) -> None:
+    if not callable(getattr(file, "write", None)):
+        raise InvalidArgumentError(
+            f"Lines are written to a file that is open, as text, not {file!r:.80}."
+        )
 
 
 def write_csv(
@@ -45,6 +53,7 @@ def write_csv(
     progress: Progress | None,
 ) -> int:
     """See `Results.write_csv`. `names`: of properties; all if there is none."""
+    _require_file(file)
     properties = [binding.property(name) for name in names] or binding.stored
     columns = [] if names or binding.primary_key else [key_name(binding.cls)]
     columns += [each.stored_name for each in properties]
