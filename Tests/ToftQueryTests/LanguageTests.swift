@@ -307,6 +307,11 @@ import ToftStorage
         }
         expect("name is 'Bob'", "found 'is'", "Write ==.", "\n         ^")
         expect("name STARTSWITH 'x'", "Did you mean BEGINSWITH?", "\n         ^")
+        for text in ["any == 1", "any.@size == 1", "SELF.any == 1"] {
+            expect(text, "A property of this name is written \\any.")
+        }
+        expect("and == 1", "A property of this name is written \\and.")
+        expect("not_ == 1 OR boss.not == 1", "A property of this name is written n\\ot.")
         expect(
             "id == 1 AND name CONTIANS 'x'", "Did you mean CONTAINS?", "\n                     ^")
         expect("age NOT IN {1}", "NOT age IN", "\n        ^")

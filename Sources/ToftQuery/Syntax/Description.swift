@@ -279,7 +279,7 @@ struct Description {
 
     /// A backslash before what would not be taken for a part of the name, and in a word that has a
     /// meaning of its own.
-    private static func spelling(ofName name: String) -> String {
+    static func spelling(ofName name: String) -> String {
         var bytes: [UInt8] = []
         let isWord = Keyword(spelling: Array(name.utf8)[...]).map { !$0.canBeName } ?? false
         var needsEscape = isWord

@@ -53,8 +53,14 @@ extension Parser {
         case .true, .false, .null, .infinity, .nan, .object:
             return .expression(.literal(try literal(), offset: offset))
         case _ where keyword.canBeName: return .expression(.path(try path(nil)))
-        default: throw unexpected("a value")
+        default: throw unexpected("a value", hint: Self.hint(forPropertyNamed: tokenBytes))
         }
+    }
+
+    /// How a property is written that has the name of a word of the language.
+    private static func hint(forPropertyNamed word: some Sequence<UInt8>) -> String {
+        let name = String(decoding: Array(word), as: UTF8.self)
+        return "A property of this name is written \(Description.spelling(ofName: name))."
     }
 
     /// Whether `(` follows the present word, blanks aside.
@@ -69,6 +75,7 @@ extension Parser {
     private mutating func quantified(_ quantifier: Quantifier, at offset: Int) throws(QueryError)
         -> ExpressionSyntax
     {
+        let word = tokenBytes
         try advance()
         if isAt(.openBrace) { return try list(quantifier, at: offset) }
         if case .argument(let index) = token.kind {
@@ -77,7 +84,10 @@ extension Parser {
         }
         switch token.kind {
         case .identifier, .operation(.links), .keyPathArgument: return .path(try path(quantifier))
-        default: throw unexpected("a collection after \(quantifier.rawValue)")
+        default:
+            throw unexpected(
+                "a collection after \(quantifier.rawValue)",
+                hint: Self.hint(forPropertyNamed: word))
         }
     }
 
@@ -242,9 +252,7 @@ extension Parser {
         case .identifier:
             if let keyword, !keyword.canBeName {
                 throw unexpected(
-                    "the name of a property",
-                    hint:
-                        "This word has a meaning of its own and cannot name a property in a query.")
+                    "the name of a property", hint: Self.hint(forPropertyNamed: tokenBytes))
             }
             kind = .name(Lexer.unescapedName(tokenBytes))
         case .operation(let operation): kind = .operation(operation)
