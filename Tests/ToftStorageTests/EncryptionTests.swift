@@ -200,6 +200,81 @@ internal import ToftTestKit
         #expect(try again.check().isSound)
     }
 
+    // MARK: Scans
+
+    /// A closed file with 20,000 rows, whose ids rise, in one table.
+    private static func table(_ key: EncryptionKey) throws -> (image: [UInt8], id: TreeID) {
+        let disk = MemoryFile(name: "scanned")
+        try Store.format(disk, encryptionKey: key)
+        let store = try Store.open(
+            on: WrappedFile(disk), coordinator: Coordinator.inMemory(), encryptionKey: key)
+        let writing = try store.beginWrite()
+        let id = try writing.createTable(columns: [
+            Column(id: 1, type: .int64, isNullable: false)
+        ])
+        for number in Int64(0)..<20_000 {
+            try writing.rowInsert(id, number, derived: false)
+            try writing.cellSet(
+                id, number, 1, .int64(number &* 0x1E37_79B9_7F4A_7C15), derived: false)
+        }
+        _ = try writing.commit()
+        try store.close()
+        return (try disk.content(), id)
+    }
+
+    /// Keys and clusters that a scan of a new opening meets, and what ends it.
+    private static func scan(
+        _ image: [UInt8], _ id: TreeID, _ key: EncryptionKey, clusters limit: Int = .max
+    ) throws -> (keys: [Int64], clusters: [PageNumber], error: StorageError?, reads: Int) {
+        let disk = FaultFile(try MemoryFile(content: image))
+        let store = try Store.open(
+            on: disk, coordinator: Coordinator.inMemory(), encryptionKey: key)
+        let snapshot = try store.beginRead()
+        defer { snapshot.release() }
+        let before = disk.operations.count { $0 == .read }
+        var keys: [Int64] = [], clusters: [PageNumber] = [], failure: StorageError?
+        do throws(StorageError) {
+            try snapshot.table(id).forEachCluster { view throws(StorageError) in
+                for row in 0..<view.count {
+                    guard case .int64(let value) = try view.cell(row, 1) else { return false }
+                    #expect(value == view.keys[row] &* 0x1E37_79B9_7F4A_7C15)
+                    keys.append(view.keys[row])
+                }
+                clusters.append(view.identity.page)
+                return clusters.count < limit
+            }
+        } catch {
+            failure = error
+        }
+        return (keys, clusters, failure, disk.operations.count { $0 == .read } - before)
+    }
+
+    @Test func `A scan has further clusters decrypted, and ends where one is damaged`() throws {
+        let key = try Self.key(), (image, id) = try Self.table(key)
+        let whole = try Self.scan(image, id, key)
+        #expect(whole.keys == Array(0..<20_000) && whole.error == nil)
+        #expect(whole.clusters.count > 10)
+        // As many again as were wanted, at most, and the nodes above them.
+        for limit in 1...6 {
+            let some = try Self.scan(image, id, key, clusters: limit)
+            #expect(some.keys == Array(whole.keys[..<some.keys.count]) && some.error == nil)
+            #expect(some.reads <= 2 * limit + 4, "\(some.reads) reads for \(limit) clusters")
+        }
+        for index in [0, 1, 4, 9] {
+            var damaged = image
+            damaged[Int(whole.clusters[index].byteOffset) + 500] ^= 4
+            let found = try Self.scan(damaged, id, key)
+            #expect(found.clusters == Array(whole.clusters[..<index]))
+            #expect(found.keys == Array(whole.keys[..<found.keys.count]))
+            guard case .corrupt(whole.clusters[index], _) = found.error else {
+                Issue.record("cluster \(index): \(String(describing: found.error))")
+                continue
+            }
+            // What is in front of it can be read alone.
+            #expect(try Self.scan(damaged, id, key, clusters: index).error == nil || index == 0)
+        }
+    }
+
     // MARK: The cipher
 
     private static func bytes(_ text: String) -> [UInt8] {

@@ -153,9 +153,12 @@ package final class TableReader: Sendable {
     ) throws(StorageError) {
         let cursor = LeafCursor(pages: pages, root: root, leafType: .cluster)
         let file = pages.file
+        let isEncrypted = file.cipher != nil
+        var readAhead = ReadAhead()
         var target = RowTarget(key)
         var isThere = try cursor.seek(&target)
         while isThere, let base = cursor.base {
+            if isEncrypted { readAhead.come(to: cursor) }
             let leaf = try Leaf(cursor.ref, base, pages)
             let ahead = cursor.page(ahead: 4).flatMap { file.located($0) }
             if let (base, verified) = ahead {

@@ -214,6 +214,53 @@ package final class MappedFile: @unchecked Sendable {
         }
     }
 
+    /// Reads and decrypts extents of an encrypted file before they are wanted, on several threads.
+    /// One that can't be read, that is damaged, or in whose pages another version is, is left to
+    /// `admit`.
+    func admitAhead(_ refs: [Ref], as type: ExtentType) {
+        guard let cipher else { return }
+        filling.withLock { filled in
+            var extents: [(ref: Ref, memory: FilledMemory)] = []
+            var end = Page.firstData
+            // What is damaged may name pages twice, which no two threads may fill.
+            for ref in refs.sorted(by: { $0.page < $1.page }) where ref.page >= end {
+                let count = Int(ref.pageCount)
+                guard (1...ExtentLimit.pages).contains(count),
+                    let (base, verified) = try? locate(ref.page, count: count)
+                else { continue }
+                let known = (0..<count).map { verified[$0].load(ordering: .relaxed) }
+                guard known.allSatisfy({ $0 == 0 || $0 == Self.forgotten }) else { continue }
+                filled += known.count { $0 == 0 }
+                for index in 0..<count { verified[index].store(Self.forgotten, ordering: .relaxed) }
+                end = ref.page + UInt64(count)
+                extents.append(
+                    (ref, FilledMemory(UnsafeMutableRawPointer(mutating: base), verified)))
+            }
+            let work = extents
+            SharedWork<Never>.run(work.count) { index in
+                let (ref, memory) = work[index]
+                let count = Int(ref.pageCount)
+                guard (try? self.fill(ref.page, count, memory.base)) != nil,
+                    (try? cipher.decrypt(memory.base, ref, type)) != nil
+                else { return }
+                for index in 0..<count {
+                    memory.verified[index].store(ref.birth.rawValue, ordering: .releasing)
+                }
+            }
+        }
+    }
+
+    /// The memory of an extent, which one thread fills.
+    private struct FilledMemory: @unchecked Sendable {
+        let base: UnsafeMutableRawPointer
+        let verified: UnsafeMutablePointer<Atomic<UInt64>>
+
+        init(_ base: UnsafeMutableRawPointer, _ verified: UnsafeMutablePointer<Atomic<UInt64>>) {
+            self.base = base
+            self.verified = verified
+        }
+    }
+
     /// The same where another version is in some of the pages: it stays until they are verified.
     @inline(never)
     private func replace(

@@ -78,6 +78,23 @@ final class PageReader: Sendable {
         return base
     }
 
+    /// Whether the first page of an extent is verified.
+    @inline(__always)
+    func isAdmitted(_ ref: Ref) -> Bool {
+        file.located(ref.page)?.verified.pointee.load(ordering: .acquiring) == ref.birth.rawValue
+    }
+
+    /// Reads extents of an encrypted file that `view` is going to be asked for, on several threads.
+    /// What is wrong with one, `view` says.
+    func admitAhead(_ refs: [Ref], as type: ExtentType) {
+        let version = version
+        file.admitAhead(
+            refs.filter {
+                $0.birth != 0 && $0.birth <= version
+                    && (working == nil || $0.birth != working?.version)
+            }, as: type)
+    }
+
     /// Verifies the pages that hold `range`, byte offsets from the extent's start. The first page
     /// is verified by `view`.
     @inline(__always)

@@ -45,6 +45,17 @@ final class LeafCursor {
         return slot < step.pointee.node.count ? step.pointee.node.child(slot).page : nil
     }
 
+    /// Has the next leaves below the same parent decrypted, as far as they are not. Returns how many
+    /// leaves it has looked after.
+    func decryptAhead(_ count: Int) -> Int {
+        guard root.height > 0, base != nil else { return 0 }
+        let step = steps[root.height - 1]
+        let slots = step.slot + 1..<min(step.slot + 1 + count, step.node.count)
+        let refs = slots.lazy.map { step.node.child($0) }.filter { !self.pages.isAdmitted($0) }
+        if refs.first != nil { pages.admitAhead(Array(refs), as: leafType) }
+        return slots.count
+    }
+
     private func step(_ distance: Int) throws(StorageError) -> Bool {
         guard base != nil else { return false }
         var level = root.height

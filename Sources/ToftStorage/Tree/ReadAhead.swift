@@ -1,0 +1,26 @@
+/// Has the leaves of an encrypted file decrypted before a scan comes to them, by several threads.
+///
+/// A scan that has gone over some leaves is expected to go on, for at most as many more: where it
+/// ends, no more was decrypted in vain than was needed.
+struct ReadAhead {
+    /// Leaves ahead that have been looked after.
+    private var covered = Self.leastLeaves - 1
+    private var window = Self.leastLeaves
+
+    #if DEBUG || TOFT_TRIALS
+    // The files of tests are short.
+    private static let leastLeaves = 2
+    #else
+    private static let leastLeaves = 8
+    #endif
+    /// Leaves that are decrypted at once, at most: about a megabyte.
+    private static let mostLeaves = 64
+
+    /// To be called for each leaf that the cursor comes to, forwards.
+    @inline(never)
+    mutating func come(to cursor: LeafCursor) {
+        guard covered == 0 else { return covered -= 1 }
+        covered = cursor.decryptAhead(window)
+        window = min(window * 2, Self.mostLeaves)
+    }
+}
