@@ -36,14 +36,21 @@ extension QueryError {
         _ kind: Kind, _ summary: String, hint: String? = nil, at offset: Int, in source: QuerySource
     ) {
         self.kind = kind
-        self.summary = summary
-        self.hint = hint
+        self.summary = Self.shortened(summary)
+        self.hint = hint.map(Self.shortened)
         self.offset =
             source.isEmpty && offset == 0 ? 0 : offset < 0 ? nil : min(offset, source.bytes.count)
         excerpt =
             offset < 0
             ? ""
             : source.excerpt(at: min(offset, source.bytes.count)).joined(separator: "\n")
+    }
+}
+
+extension QueryError {
+    /// A name that stands in a sentence may be as long as the query.
+    private static func shortened(_ text: String) -> String {
+        text.utf8.count <= 2_000 ? text : "\(text.prefix(300))…\(text.suffix(100))"
     }
 }
 

@@ -315,6 +315,12 @@ import ToftStorage
         expect(
             "id == 1 AND name CONTIANS 'x'", "Did you mean CONTAINS?", "\n                     ^")
         expect("age NOT IN {1}", "NOT age IN", "\n        ^")
+        expect("LIMIT(5)", "Expected a condition", "write TRUEPREDICATE before it", "\n    ^")
+        expect("id IN (1, 2)", "A list is written with braces: {1, 2}.", "\n            ^")
+        let digits = String(repeating: "f", count: 10_000)
+        #expect(message("id == 0x\(digits)") == "")
+        expect("id == 0x\(digits)f", "A hexadecimal number has at most 10000 digits.")
+        #expect(message(String(repeating: "x", count: 100_000) + " == 1").utf8.count < 3_000)
         expect("id == 1 OR NOT name", "the query ends here", "\n                       ^")
         expect("mixed == uuid(0000)", "32 hexadecimal digits", "Write uuid(")
         expect("mixed == oid('00')", "24 hexadecimal digits", "Write oid(")

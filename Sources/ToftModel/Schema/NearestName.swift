@@ -2,7 +2,12 @@
 package enum NearestName {
     /// "Did you mean", for a name that differs in case or in a letter or two.
     package static func hint(for name: String, among candidates: [String]) -> String? {
-        let near = candidates.min { distance($0, name) < distance($1, name) }
+        // Of those that are as near, one that begins alike.
+        let near = candidates.min {
+            let (first, second) = (distance($0, name), distance($1, name))
+            return first != second
+                ? first < second : $0.first == name.first && $1.first != name.first
+        }
         let length = name.utf8.count
         guard let near, distance(near, name) <= min(max(1, length / 4), length - 1) else {
             return nil

@@ -6,6 +6,9 @@ final class LikeMatcher {
     private let units: [UInt32]
     private let foldsCase: Bool
     private let stripsAccents: Bool
+    /// What stands between the runs, where there are no options and no other wildcard: bytes that
+    /// are searched for. Else nil.
+    private let pieces: [[UInt8]]?
 
     init(_ pattern: LikePattern, _ options: StringOptions) {
         foldsCase = options.contains(.caseInsensitive)
@@ -34,13 +37,20 @@ final class LikeMatcher {
         }
         flush()
         self.units = units
+        let hasBytesAlone = !pattern.units.contains(LikePattern.anyCharacter) && options.isEmpty
+        pieces =
+            hasBytesAlone && pattern.units.contains(LikePattern.anyRun)
+            ? pattern.units.split(
+                separator: LikePattern.anyRun, omittingEmptySubsequences: false
+            ).map { piece in piece.map { UInt8(truncatingIfNeeded: $0) } } : nil
     }
 
     /// Whether the whole text matches. Every run is as short as the rest allows; one that was too
     /// short grows by a character and all after it is tried again, so the time is at most the
     /// product of both lengths.
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
-        units.withUnsafeBufferPointer { units in
+        if let pieces { return has(pieces, text) }
+        return units.withUnsafeBufferPointer { units in
             var position = 0
             var unit = 0
             var retry: (unit: Int, position: Int)?
@@ -67,6 +77,25 @@ final class LikeMatcher {
                 position = skipped.end
             }
         }
+    }
+
+    /// Whether a text begins with the first piece, ends with the last one, and has the others in
+    /// between, each as early as can be.
+    private func has(_ pieces: [[UInt8]], _ text: UnsafeRawBufferPointer) -> Bool {
+        guard let first = pieces.first, let last = pieces.last,
+            first.count + last.count <= text.count,
+            text.starts(with: first), text.suffix(last.count).elementsEqual(last)
+        else { return false }
+        let middle = UnsafeRawBufferPointer(rebasing: text[..<(text.count - last.count)])
+        var position = first.count
+        for piece in pieces.dropFirst().dropLast() {
+            let found = piece.withUnsafeBytes {
+                ByteSearch.firstIndex(of: $0, in: middle, from: position)
+            }
+            guard let found else { return false }
+            position = found + piece.count
+        }
+        return true
     }
 
     /// The character at `position`, folded, and where the next one begins; nil at the end.

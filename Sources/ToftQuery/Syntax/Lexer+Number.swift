@@ -4,7 +4,7 @@ internal import ToftStorage
 extension Lexer {
     /// At a digit, or at a point before one: a number without its sign.
     mutating func number() throws(QueryError) -> Token.Kind {
-        if let integer = hexadecimalInteger() { return .integer(integer) }
+        if let integer = try hexadecimalInteger() { return .integer(integer) }
         let start = position
         skipDigits()
         let endOfInteger = position
@@ -53,14 +53,23 @@ extension Lexer {
         return text.last == "." ? text + "0" : text
     }
 
+    /// Its digits become decimal ones in a time that grows with the square of their number.
+    private static let mostHexadecimalDigits = 10_000
+
     /// `0x1F`: at least one digit.
-    private mutating func hexadecimalInteger() -> IntegerLiteral? {
+    private mutating func hexadecimalInteger() throws(QueryError) -> IntegerLiteral? {
+        let start = position
         guard peek() == UInt8(ascii: "0"), let letter = peek(1), letter | 0x20 == UInt8(ascii: "x"),
             peek(2).flatMap(Self.hexadecimalDigit) != nil
         else { return nil }
         advance(2)
         var value = WideInteger.zero
         while let digit = peek().flatMap(Self.hexadecimalDigit) {
+            guard position - start < 2 + Self.mostHexadecimalDigits else {
+                throw failure(
+                    "A hexadecimal number has at most \(Self.mostHexadecimalDigits) digits.",
+                    at: start)
+            }
             value.multiply(by: 16, adding: UInt32(digit))
             advance()
         }

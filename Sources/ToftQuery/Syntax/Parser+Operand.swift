@@ -28,6 +28,10 @@ extension Parser {
     private mutating func parenthesized() throws(QueryError) -> Part {
         try advance()
         let part = try nested { (parser) throws(QueryError) in try parser.alternatives() }
+        if isAt(.comma) {
+            throw unexpected(
+                "')' to close the parenthesis", hint: "A list is written with braces: {1, 2}.")
+        }
         try expect(.closeParenthesis, "to close the parenthesis")
         return part
     }
@@ -35,6 +39,10 @@ extension Parser {
     /// A name or a keyword.
     private mutating func word(at offset: Int) throws(QueryError) -> Part {
         guard let keyword else { return .expression(.path(try path(nil))) }
+        if [.sort, .distinct, .limit, .offset].contains(keyword), isBeforeParenthesis {
+            throw unexpected(
+                "a condition", hint: "For all objects write TRUEPREDICATE before it.")
+        }
         switch keyword {
         case .truePredicate:
             try count(at: offset)

@@ -45,8 +45,8 @@ final class LeafCursor {
         return slot < step.pointee.node.count ? step.pointee.node.child(slot).page : nil
     }
 
-    /// Has the next leaves below the same parent decrypted, as far as they are not. Returns how many
-    /// leaves it has looked after.
+    /// Has the next leaves below the same parent decrypted, as far as they are not. Returns how
+    /// many leaves it has looked after.
     func decryptAhead(_ count: Int) -> Int {
         guard root.height > 0, base != nil else { return 0 }
         let step = steps[root.height - 1]
