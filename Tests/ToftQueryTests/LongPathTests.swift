@@ -121,6 +121,32 @@ import ToftStorage
             ends[origin].filter { $0 < origin }.count > count
         }
         try expect("ANY \(text).values == 2") { values[$0].contains(2) }
+        try expect("ALL \(text).values < 2") { values[$0].allSatisfy { $0 < 2 } }
+        try expect("NONE \(text).values == 1") { !values[$0].contains(1) }
+        try expect("\(text).id == \(least)") { ends[$0].contains(least) }
+        try expect("ALL \(text).id >= \(least)") { ends[$0].allSatisfy { $0 >= least } }
+        try expect("NONE \(text).id > \(least)") { ends[$0].allSatisfy { $0 <= least } }
+        try expect("1 + \(text).id * 2 == \(2 * least + 1)") { ends[$0].contains(least) }
+        try expect("\(text).id == SELF.id") { ends[$0].contains($0) }
+        let ones = ends.map { $0.flatMap { world.links["one"]![$0] } }
+        try expect("\(text).one.id == \(least)") { ones[$0].contains(least) }
+        try expect("ALL \(text).one.id < \(least)") { ones[$0].allSatisfy { $0 < least } }
+        try expect("\(text).values.@count == 2") {
+            ends[$0].contains { world.values[$0].count == 2 }
+        }
+        try expect("ALL \(text).values.@sum < 2") {
+            ends[$0].allSatisfy { world.values[$0].reduce(0, +) < 2 }
+        }
+        try expect("\(text).mixed[*] == 1") { !ends[$0].isEmpty }
+        try expect("NOT ALL \(text).id < \(least) AND id > 2 OR \(text).values == 0") { origin in
+            !ends[origin].allSatisfy { $0 < least } && origin > 2 || values[origin].contains(0)
+        }
+        try expect("SUBQUERY(next, $n, $n.\(text).id == \(least)).@count > 0") { origin in
+            world.links["next"]![origin].contains { ends[$0].contains(least) }
+        }
+        try expect("SUBQUERY(next, $n, SELF.\(text).id == $n.id).@count > 0") { origin in
+            world.links["next"]![origin].contains { ends[origin].contains($0) }
+        }
         for list in [random.pick(values), [1], []] where list.count < 100 {
             let literal = "{\(list.map(String.init).joined(separator: ", "))}"
             try expect("\(text).values == \(literal)") { values[$0] == list }

@@ -140,6 +140,9 @@ indirect enum PathLeaf: Sendable {
         }
     }
 
+    /// Whether what it counts may hang on objects further out.
+    var isSubquery: Bool { if case .subquery = self { true } else { false } }
+
     /// Whether one object has none, one or several of it.
     var isCollection: Bool {
         switch self {

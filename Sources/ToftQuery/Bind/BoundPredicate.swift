@@ -48,6 +48,20 @@ indirect enum BoundExpression: Sendable {
         }
     }
 
+    /// Whether each value at the end of its path gives one result, whatever the object that the
+    /// path begins at.
+    var hangsOnPathAlone: Bool {
+        switch self {
+        case .constant: false
+        case .path(let path): path.isMultiple && !path.leaf.isSubquery
+        case .arithmetic(let arithmetic):
+            switch (arithmetic.left, arithmetic.right) {
+            case (let other, .constant), (.constant, let other): other.hangsOnPathAlone
+            default: false
+            }
+        }
+    }
+
     /// The quantifier written before one of its paths.
     var quantifier: Quantifier? {
         switch self {

@@ -43,8 +43,27 @@ struct Compiler {
             let node = direct(expression, test, TestNode(try value(expression), test))
             return quantifier == .none ? NotNode(node) : node
         }
+        if path.steps.count(where: \.isCollection) > 1, expression.hangsOnPathAlone {
+            return try farTest(path, try elementValue(expression), test, quantifier)
+        }
         return CollectionTestNode(
             try start(path), try expander(path), try elementValue(expression), test, quantifier)
+    }
+
+    /// A test of what lies behind several steps, split into the steps and what the objects at their
+    /// end have.
+    private func farTest(
+        _ path: BoundPath, _ value: ValueNode, _ test: RowPredicate, _ quantifier: Quantifier
+    ) throws(ModelError) -> PredicateNode {
+        let end = path.steps.last?.target ?? path.classID
+        let rest = try PathExpander([], path.leaf, source)
+        rest.nested?.isDistinct = true
+        let holds = CollectionTestNode(
+            OuterRows(0, try source.reader(end)), rest, value, test,
+            quantifier == .all ? .all : .any)
+        return FarTestNode(
+            try start(path), try PathExpander(path.steps, .object(end), source),
+            quantifier == .all ? NotNode(holds) : holds, quantifier)
     }
 
     /// A test of a property of the objects themselves needs less than one of any value, where it is
