@@ -5,8 +5,8 @@ internal import ToftStorage
 /// asks the same of a value whatever the row.
 ///
 /// An object is followed once for each step, whichever rows lead to it, and what was found out is
-/// kept for the next batches: the time is that of the links, not that of the ways. Kept are two bits
-/// for each step and object.
+/// kept for the next batches: the time is that of the links, not that of the ways. Kept are two
+/// bits for each step and object.
 final class FarTestNode: PredicateNode {
     private let start: OuterRows
     private let expander: PathExpander
