@@ -54,11 +54,12 @@ file(WRITE "${link_directory}/objects" "${response}")
 execute_process(COMMAND "${SWIFTC}" -print-target-info -static-stdlib OUTPUT_VARIABLE target COMMAND_ERROR_IS_FATAL ANY)
 string(JSON runtime_directory GET "${target}" paths runtimeLibraryPaths 0)
 set(runtime "${link_directory}/libswiftCore.a")
-if("${runtime_directory}/libswiftCore.a" IS_NEWER_THAN "${runtime}" OR "${CMAKE_CURRENT_LIST_FILE}" IS_NEWER_THAN "${runtime}")
+if("${runtime_directory}/libswiftCore.a" IS_NEWER_THAN "${runtime}" OR "${CMAKE_CURRENT_LIST_FILE}" IS_NEWER_THAN "${runtime}"
+   OR "${CMAKE_CURRENT_LIST_DIR}/release-sections.cc" IS_NEWER_THAN "${runtime}")
   execute_process(
     COMMAND "${OBJCOPY}" ${without_unwinding} --weaken-symbol=_swift_stdlib_getScalarName "${runtime_directory}/libswiftCore.a" "${runtime}.all"
     COMMAND_ERROR_IS_FATAL ANY)
-  # Functions that nothing calls are a tenth of the library.
+  # Functions that nothing calls, and what only they need, are a fifth of the library.
   set(release "${link_directory}/release-sections")
   execute_process(COMMAND "${CXX}" -O1 "${CMAKE_CURRENT_LIST_DIR}/release-sections.cc" -o "${release}" COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND "${release}" "${runtime}.all" "${runtime}" COMMAND_ERROR_IS_FATAL ANY)
