@@ -114,11 +114,7 @@ final class ExtremeNode: ValueNode {
                     let order = PairTest.order(values, row, vector, owner) ?? 0
                     guard isLeast ? order < 0 : order > 0 else { continue }
                 }
-                var only = Selection.empty
-                only.insert(owner)
-                vector.nulls = vector.nulls.subtracting(only)
-                vector.bits = vector.bits.subtracting(only)
-                vector.copy(owner, from: values, row)
+                vector.replace(owner, from: values, row)
             }
         }
         return vector

@@ -129,13 +129,18 @@ struct RowVerdicts {
 
     /// Notes which rows of a batch pass.
     mutating func note(_ passing: Selection, of expanded: RowBatch) {
-        for row in 0..<expanded.count {
-            if passing[row] {
-                passed.insert(Int(expanded.owners[row]))
-            } else {
-                failed.insert(Int(expanded.owners[row]))
-            }
-        }
+        for row in 0..<expanded.count { note(passing[row], Int(expanded.owners[row])) }
+    }
+
+    /// Notes whether an element of `owner` passes.
+    @inline(__always)
+    mutating func note(_ passes: Bool, _ owner: Int) {
+        if passes { passed.insert(owner) } else { failed.insert(owner) }
+    }
+
+    /// Whether further elements change nothing for a row.
+    func isDecided(_ row: Int, _ quantifier: Quantifier) -> Bool {
+        quantifier == .all ? failed[row] : passed[row]
     }
 
     /// The rows whose elements pass as `quantifier` asks.

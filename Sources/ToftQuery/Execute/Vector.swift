@@ -172,6 +172,15 @@ final class Vector {
         }
     }
 
+    /// Makes row `row` a copy as `copy` does, whatever it was before.
+    func replace(_ row: Int, from source: Vector, _ other: Int) {
+        var only = Selection.empty
+        only.insert(row)
+        nulls = nulls.subtracting(only)
+        bits = bits.subtracting(only)
+        copy(row, from: source, other)
+    }
+
     /// Fills the first `count` rows of this vector with the rows of `source` that `owners` name.
     func gather(_ source: Vector, _ owners: UnsafePointer<UInt8>, count: Int) {
         useOwnStorage()
