@@ -55,23 +55,40 @@ package struct InterruptProbe {
         return counter.count.load(ordering: .relaxed) != before
     }
 
-    private final class Current {
-        var probe: InterruptProbe?
+    /// What a thread knows of interruptions.
+    package final class Thread {
+        fileprivate var probe: InterruptProbe?
+        /// Whether something has ended too early that could not throw, so that what it gave is no
+        /// answer.
+        package fileprivate(set) var hasEndedEarly = false
+
+        /// For loops that cannot throw: whether to end, with any result.
+        package func endsEarly() -> Bool {
+            if probe?.isInterrupted == true { hasEndedEarly = true }
+            return hasEndedEarly
+        }
     }
 
-    private static let local = ThreadLocal<Current>()
+    private static let local = ThreadLocal<Thread>()
+
+    /// That of the calling thread.
+    package static var thread: Thread { local.value { Thread() } }
 
     /// The one that the calling thread has been given.
-    package static var current: InterruptProbe? { local.value { Current() }.probe }
+    package static var current: InterruptProbe? { thread.probe }
 
     /// Gives the probe to the calling thread while the body runs.
     package func watching<Result, Failure: Error>(_ body: () throws(Failure) -> Result)
         throws(Failure) -> Result
     {
-        let current = Self.local.value { Current() }
-        let outer = current.probe
-        current.probe = self
-        defer { current.probe = outer }
+        let thread = Self.thread
+        let (outer, hadEndedEarly) = (thread.probe, thread.hasEndedEarly)
+        thread.probe = self
+        thread.hasEndedEarly = false
+        defer {
+            thread.probe = outer
+            thread.hasEndedEarly = hadEndedEarly
+        }
         return try body()
     }
 }

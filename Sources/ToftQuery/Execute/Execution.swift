@@ -22,6 +22,7 @@ final class Execution {
     private var compiler: Compiler
     private var reader: ClassReader
     private let probe = InterruptProbe.current ?? .never
+    private let thread = InterruptProbe.thread
     /// What has been read so far.
     private(set) var tally = Tally()
 
@@ -252,6 +253,11 @@ final class Execution {
     /// Whether somebody asked for the end; asked for each batch.
     private var isInterrupted: Bool { probe.isInterrupted }
 
+    /// A text may be so long that the look at it is interrupted.
+    private func checkAnswer() throws(ModelError) {
+        if thread.hasEndedEarly { throw .storage(.interrupted) }
+    }
+
     /// Calls `body` with batches of the base and the rows of them that pass all of `filter`, until
     /// it returns false.
     /// - Parameter keepsMemory: whether `body` keeps what lies in the file.
@@ -314,6 +320,7 @@ final class Execution {
                     do throws(ModelError) {
                         let rows = batch.rows
                         let passing = try predicate?.evaluate(batch, wanted: rows) ?? rows
+                        try checkAnswer()
                         isStopped = try !body(batch, passing & rows)
                     } catch {
                         failure = error
@@ -344,6 +351,7 @@ final class Execution {
                 if predicate != nil || plan.readsKeys { tally.rows &+= batch.count }
                 let present = batch.rows.subtracting(batch.absent)
                 let passing = try predicate?.evaluate(batch, wanted: present) ?? present
+                try checkAnswer()
                 position.index = start
                 position.isAtEnd = start == keys.count
                 if try !body(batch, passing & present) { return false }

@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// A regular expression made ready to run: all ways through the expression are followed at once, so
 /// a text takes a time that is at most the product of both lengths, and memory of the expression's
 /// length. One thread uses it.
@@ -16,6 +18,9 @@ final class ExpressionMatcher {
         var low: UInt64 = 0
         var high: UInt64 = 0
     }
+
+    /// Characters times steps: some milliseconds.
+    private static let workBetweenProbes = 1 << 18
 
     private let program: [RegularExpression.Instruction]
     private let options: StringOptions
@@ -112,9 +117,10 @@ final class ExpressionMatcher {
             accents: options.contains(.diacriticInsensitive))
     }
 
-    /// Whether the whole text matches.
+    /// Whether the whole text matches. False where somebody asks for the end of the call meanwhile.
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         var position = 0
+        var work = 0
         var character = next(text, &position)
         var (present, following) = (present, following)
         var place = place + 1
@@ -137,7 +143,11 @@ final class ExpressionMatcher {
                     atEnd: atEnd)
             }
             swap(&present, &following)
+            work &+= count
             count = followingCount
+            guard work > Self.workBetweenProbes else { continue }
+            work = 0
+            if InterruptProbe.thread.endsEarly() { return false }
         }
         return reached[end] == place
     }

@@ -1,7 +1,12 @@
+internal import ToftPlatform
+
 /// A LIKE pattern made ready to run: code points, folded as the options say, and the two wildcards.
 final class LikeMatcher {
     private static let anyCharacter: UInt32 = .max
     private static let anyRun: UInt32 = .max - 1
+
+    /// A power of two less one. A try is as long as the pattern at most.
+    private static let triesBetweenProbes = 0xFFF
 
     private let units: [UInt32]
     private let foldsCase: Bool
@@ -47,13 +52,14 @@ final class LikeMatcher {
 
     /// Whether the whole text matches. Every run is as short as the rest allows; one that was too
     /// short grows by a character and all after it is tried again, so the time is at most the
-    /// product of both lengths.
+    /// product of both lengths. False where somebody asks for the end of the call meanwhile.
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         if let pieces { return has(pieces, text) }
         return units.withUnsafeBufferPointer { units in
             var position = 0
             var unit = 0
             var retry: (unit: Int, position: Int)?
+            var tries = 0
             while true {
                 if unit < units.count, units[unit] == Self.anyRun {
                     unit &+= 1
@@ -75,6 +81,10 @@ final class LikeMatcher {
                 retry = (runEnd, skipped.end)
                 unit = runEnd
                 position = skipped.end
+                tries &+= 1
+                if tries & Self.triesBetweenProbes == 0, InterruptProbe.thread.endsEarly() {
+                    return false
+                }
             }
         }
     }

@@ -547,3 +547,30 @@ def test_another_thread_ends_a_query(realm: toft.Realm) -> None:
         ended.set()
         thread.join()
     assert found.count() == count
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "title LIKE[c] $0",
+        "NOT title LIKE[c] $0",
+        "ANY titles LIKE[c] $0",
+        "title LIKE[c] ANY titles",
+        "title MATCHES '.*a{1900}b'",
+        "ALL titles MATCHES '.*a{1900}b' SORT(id DESC)",
+    ],
+)
+def test_the_look_at_one_long_text_is_interrupted(realm: toft.Realm, condition: str) -> None:
+    # To look at all of it takes a minute.
+    pattern = "*" + "a" * 10_000 + "b"
+    long = "a" * 2_000_000
+    titles = [pattern if condition.endswith("ANY titles") else long]
+    with realm.write():
+        realm.create(Everything, id=1, title=long, titles=titles)
+    interrupter = threading.Timer(0.3, realm.interrupt)
+    interrupter.start()
+    arguments = [pattern] if "$0" in condition else []
+    with pytest.raises(toft.InterruptedError):
+        len(realm.objects(Everything).where(condition, *arguments))
+    interrupter.join()
+    assert len(realm.objects(Everything).where("title LIKE '*a*'")) == 1
