@@ -75,8 +75,8 @@ package struct QuerySource: Sendable {
 
     private static func continuesCharacter(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
 
-    /// The line that holds `offset` and a line with a caret under it, indented. A long line is cut
-    /// on both sides.
+    /// The line that holds `offset` and a line with a caret under it, indented; before them its
+    /// number, if there are several. A long line is cut on both sides.
     func excerpt(at offset: Int) -> [String] {
         var start = offset
         while start > 0, offset - start < Self.reach, !Self.breaksLine(bytes[start - 1]) {
@@ -99,7 +99,21 @@ package struct QuerySource: Sendable {
         // the character.
         let margin = String(
             shownBefore.map { character -> Character in character == "\t" ? "\t" : " " })
-        return ["    " + shownBefore + shownAfter, "    " + margin + "^"]
+        let shown = ["    " + shownBefore + shownAfter, "    " + margin + "^"]
+        return line(at: offset).map { ["    Line \($0):"] + shown } ?? shown
+    }
+
+    /// The number of the line that holds `offset`, from 1; nil where the text has one line.
+    private func line(at offset: Int) -> Int? {
+        var count = 0
+        var number = 1
+        for index in bytes.indices where Self.breaksLine(bytes[index]) {
+            // A line ends with one or both.
+            if bytes[index] == 0x0A, index > 0, bytes[index - 1] == 0x0D { continue }
+            count += 1
+            if index < offset { number += 1 }
+        }
+        return count == 0 ? nil : number
     }
 
     private static func breaksLine(_ byte: UInt8) -> Bool {

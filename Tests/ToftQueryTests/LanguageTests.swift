@@ -327,6 +327,23 @@ import ToftStorage
         expect("id == $99999999999999999999", "less than 1000000")
         expect("name ==[C] 'x'", "are [c], [d] and [cd].", "\n           ^")
         expect("friends.@sum.friends.id == 1", "list of link to 'Person'")
+        expect("Any friends.id == 1", "Did you mean ANY?", "\n        ^")
+        expect("NOT Not id == 1", "Did you mean NOT?")
+        expect("self.id == 1", "SELF, in capitals,", "\n    ^")
+        expect("friends.count > 1", "Did you mean @count?", "\n            ^")
+        expect("name.length > 1", "Did you mean @size?")
+        expect("@links.Persons.friends.id == 1", "There is no class", "'Person'?", "\n           ^")
+        expect("@links.Person.freinds.id == 1", "'friends'?", "\n                  ^")
+        expect("@links.Person.id == 1", "'Person.id' does not link to 'Person'.")
+        expect("id == 1 AND\r\n  nam == 'x'", "Line 2:\n      nam == 'x'\n      ^")
+        expect("\n\n\nid ==\n", "Line 5:\n    \n    ^")
+    }
+
+    @Test func `A constant beyond 64 bits is computed with as a double`() throws {
+        #expect(try ids("id + 9223372036854775808 > 9223372036854775807").count == 4)
+        #expect(
+            try ids("id - 9223372036854775809 < 0 AND -9223372036854775809 * id < 0").count == 4)
+        #expect(try ids("id + 9223372036854775807 > 0").count == 0)
     }
 
     @Test func `An object may be written as its number, beside a link or with its class`() throws {

@@ -171,6 +171,7 @@ import ToftStorage
         #expect(
             error?.message == """
                 Expected a value, but the query ends here.
+                    Line 2:
                       AND age == 
                                  ^
                 A value is a property, a constant such as 18 or 'text', or an argument such as $0.

@@ -191,25 +191,28 @@ extension Binder {
             walk.leaf = .count(.allBacklinks(origins))
             return
         }
-        guard case .name(let className)? = rest.first?.kind,
-            case .name(let propertyName)? = rest.dropFirst().first?.kind
+        guard let classElement = rest.first, case .name(let className) = classElement.kind,
+            let propertyElement = rest.dropFirst().first,
+            case .name(let propertyName) = propertyElement.kind
         else {
             throw failure(
                 .invalidQuery, "After @links come a class and its property, or @count.",
                 hint: "Write @links.Person.dogs.", at: element.offset)
         }
         rest = rest.dropFirst(2)
-        guard let origin = schema.storedClass(named: className),
-            let property = origin.property(named: propertyName),
+        let origin = try storedClass(named: className, at: classElement.offset)
+        guard let property = origin.property(named: propertyName) else {
+            throw unknownProperty(propertyName, of: origin, at: propertyElement.offset)
+        }
+        guard
             property.type == .mixed
                 || (property.type == .link && property.targetClassID == walk.classID)
         else {
             let here = try storedClass(walk.classID, at: element.offset).name
             throw failure(
                 .invalidQuery,
-                "There is no property '\(propertyName)' of a class '\(className)' that links to "
-                    + "'\(here)'.",
-                at: element.offset)
+                "Property '\(origin.name).\(propertyName)' does not link to '\(here)'.",
+                at: propertyElement.offset)
         }
         walk.property = nil
         try walkCollection(
@@ -629,7 +632,7 @@ extension Binder {
         case .name(let next):
             return failure(
                 .invalidQuery, "Property '\(owner).\(name)' has no property '\(next)'.",
-                at: element.offset)
+                hint: Self.hint(for: next), at: element.offset)
         case .index:
             return failure(
                 .invalidQuery, "Property '\(owner).\(name)' has no index.", at: element.offset)
@@ -658,12 +661,21 @@ extension Binder {
 
     func unknownProperty(_ name: String, of owner: StoredClass, at offset: Int) -> QueryError {
         let names = owner.visibleProperties.map(\.name) + aliases.names(of: owner.id)
-        let isTruth = ["true", "false", "yes", "no"].contains(name.lowercased())
         return failure(
             .invalidQuery, "Class '\(owner.name)' has no property '\(name)'.",
-            hint: NearestName.hint(for: name, among: names)
-                ?? (isTruth ? "Truth values are true and false." : nil),
+            hint: NearestName.hint(for: name, among: names) ?? Self.hint(for: name),
             at: offset)
+    }
+
+    /// What a name stands for in other languages.
+    private static func hint(for name: String) -> String? {
+        switch name.lowercased() {
+        case "true", "false", "yes", "no": "Truth values are true and false."
+        case "self": "SELF, in capitals, is the object itself."
+        case "length": "Did you mean @size?"
+        case let word where PathOperation(rawValue: "@" + word) != nil: "Did you mean @\(word)?"
+        default: nil
+        }
     }
 
     // MARK: Text

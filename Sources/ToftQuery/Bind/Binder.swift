@@ -296,16 +296,20 @@ struct Binder {
         return arguments[index]
     }
 
+    func storedClass(named name: String, at offset: Int) throws(QueryError) -> StoredClass {
+        guard let found = schema.storedClass(named: name) else {
+            throw failure(
+                .invalidQuery, "There is no class '\(name)'.",
+                hint: NearestName.hint(for: name, among: schema.visibleClasses.map(\.name)),
+                at: offset)
+        }
+        return found
+    }
+
     private mutating func object(
         _ className: String, _ key: Literal.PrimaryKeyLiteral, at offset: Int
     ) throws(QueryError) -> Constant {
-        guard let target = schema.storedClass(named: className) else {
-            throw failure(
-                .invalidQuery, "There is no class '\(className)'.",
-                hint: NearestName.hint(
-                    for: className, among: schema.visibleClasses.map(\.name)),
-                at: offset)
-        }
+        let target = try storedClass(named: className, at: offset)
         guard let primaryKey = target.primaryKey else {
             throw failure(
                 .invalidQuery, "Class '\(className)' has no primary key to find an object by.",
@@ -409,11 +413,18 @@ struct Binder {
             return .arithmetic(
                 BoundArithmetic(operation, .constant(.decimal(decimal)), boundRight))
         }
-        return .arithmetic(BoundArithmetic(operation, boundLeft, boundRight))
+        return .arithmetic(
+            BoundArithmetic(operation, boundLeft.asOperand, boundRight.asOperand))
     }
 }
 
 extension BoundExpression {
+    /// An integer beyond 64 bits is computed with as the double next to it.
+    fileprivate var asOperand: BoundExpression {
+        guard case .constant(.large(let integer)) = self else { return self }
+        return .constant(.double(integer.nearest))
+    }
+
     /// Beside a number a constant text that spells one is that number.
     fileprivate mutating func readNumber() {
         if case .constant(.string(let text)) = self,

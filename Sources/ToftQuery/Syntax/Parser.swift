@@ -139,15 +139,24 @@ struct Parser {
     }
 
     private func requirePredicate(_ part: Part) throws(QueryError) -> PredicateSyntax {
-        guard case .expression = part else {
+        guard case .expression(let expression) = part else {
             if case .predicate(let predicate) = part { return predicate }
             return .constant(true)
         }
         throw unexpected(
             "a comparison such as ==, < or CONTAINS",
-            hint: operatorHint
+            hint: keywordHint(expression) ?? operatorHint
                 ?? "A value alone is not a condition: write active == true, not active."
         )
+    }
+
+    /// Before a name, what is in no letter case of a keyword.
+    private func keywordHint(_ expression: ExpressionSyntax) -> String? {
+        guard case .identifier = token.kind, case .path(let path) = expression,
+            path.elements.count == 1, case .name(let name)? = path.elements.first?.kind,
+            ["ANY", "SOME", "ALL", "NONE", "NOT"].contains(name.uppercased())
+        else { return nil }
+        return "Did you mean \(name.uppercased())?"
     }
 
     /// What other languages say where there is an operator of this one, and operators with a letter
