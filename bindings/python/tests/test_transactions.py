@@ -316,11 +316,14 @@ def test_a_flush_and_an_opening_wait_as_long_as_they_are_told(path: Path, python
         name: str
 
     with toft.open(path, ALL) as realm:
-        holder = python(HOLDER.replace("    with", "    sys.stdin.readline()\n    with"))
+        ready = "    print('ready', flush=True)\n    sys.stdin.readline()\n    with"
+        holder = python(HOLDER.replace("    with", ready))
+        assert holder.stdout.readline() == "ready\n", holder.stderr.read()
         with realm.write():
             realm.create(Dog, name="Rex")
         with realm.write(durability="deferred"):
             realm.create(Dog, name="Max")
+        # After about a second a checkpoint makes the deferred commit durable.
         print("hold", file=holder.stdin, flush=True)
         assert holder.stdout.readline() == "holding\n", holder.stderr.read()
         start = time.monotonic()
