@@ -1,4 +1,4 @@
-package import Synchronization
+internal import Synchronization
 
 /// Counts who asked for the end of what is under way. Any thread.
 package final class InterruptCounter: Sendable {

@@ -201,7 +201,7 @@ import ToftTestKit
             let age = Int64(seed.below(100))
             let few = try database.people().filter("age == \(age)")
             if seed.chance(50) {
-                try few.addAll(1, to: try database.property("age"))
+                _ = try few.addAll(1, to: try database.property("age"))
             } else if try few.count < 20 {
                 try few.deleteAll()
             }

@@ -154,7 +154,7 @@ import ToftTestKit
         try database.write { _ = try next($0) }
         let writing = try database.store.beginWrite()
         try KeyCounter.write(0, try database.handle("Ticket").id, in: writing)
-        try writing.commit()
+        _ = try writing.commit()
         #expect(
             try database.read { try ModelCheck.run($0) } == [
                 "'Ticket.id' counts 0, but is 1 in an object"
@@ -178,7 +178,7 @@ import ToftTestKit
         let database = try ModelDatabase(Self.counted)
         let writing = try database.store.beginWrite()
         try KeyCounter.write(-1, try database.handle("Ticket").id, in: writing)
-        try writing.commit()
+        _ = try writing.commit()
         #expect(
             message { try database.rolledBack { _ = try next($0) } }
                 .contains("the key counter of class 1 is -1"))

@@ -68,7 +68,7 @@ final class ModelDatabase {
         let transaction = try migration.begin(buffer)
         try block(transaction)
         try migration.finish(transaction)
-        try writing.commit()
+        _ = try writing.commit()
         schema = try ModelSchema.open(store, declared: Schema(classes), version: version)
     }
 

@@ -475,4 +475,15 @@ static inline unsigned long long platform_high_bits_of_words(platform_words word
 #endif
 }
 
+// The Swift runtime
+
+extern void *swift_allocObject(const void *metadata, size_t size, size_t alignment_mask);
+
+/// Memory for an instance of a Swift class, with a header that counts one reference. The compiler
+/// reserves the runtime's name in Swift.
+static inline void *platform_allocate_object(
+    const void *metadata, size_t size, size_t alignment_mask) {
+    return swift_allocObject(metadata, size, alignment_mask);
+}
+
 #endif

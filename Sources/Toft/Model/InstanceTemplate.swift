@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// A new instance of a class as bytes, for classes whose instances have no state but that of their
 /// object: an accessor is a copy of them.
 ///
@@ -39,12 +41,6 @@ struct InstanceTemplate: @unchecked Sendable {
         return Unmanaged<ObjectBase>.fromOpaque(object).takeRetainedValue()
     }
 }
-
-/// Memory for an instance, with a header that counts one reference.
-@_silgen_name("swift_allocObject")
-private func allocateObject(
-    _ metadata: UnsafeRawPointer, _ size: Int, _ alignmentMask: Int
-) -> UnsafeMutableRawPointer
 
 /// The bytes of an instance before its address, which a class of Swift has none of, and from there.
 @_silgen_name("_swift_getSwiftClassInstanceExtents")

@@ -1,4 +1,4 @@
-package import ToftStorage
+internal import ToftStorage
 
 /// The order of mixed values, as in Realm: null, booleans, numbers of every type by their value,
 /// strings, data, dates, object ids, uuids, links by class and key; behind them lists and

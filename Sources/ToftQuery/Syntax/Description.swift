@@ -1,4 +1,4 @@
-package import ToftModel
+internal import ToftModel
 internal import ToftStorage
 
 /// Writes syntax back as the text of a query: the values of arguments where they are used, the

@@ -338,7 +338,9 @@ final class PageWriter {
             return digests
         }
         var digests = [Digest](repeating: .none, count: leaves.count)
-        nonisolated(unsafe) let reader = reader
+        #if DEBUG || TOFT_TRIALS
+        let reader = reader
+        #endif
         try seal(leaves, &digests, cipher) { leaf throws(StorageError) in
             leaf.tidy()
             #if DEBUG || TOFT_TRIALS
