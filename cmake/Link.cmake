@@ -59,7 +59,7 @@ if("${runtime_directory}/libswiftCore.a" IS_NEWER_THAN "${runtime}" OR "${CMAKE_
   execute_process(
     COMMAND "${OBJCOPY}" ${without_unwinding} --weaken-symbol=_swift_stdlib_getScalarName "${runtime_directory}/libswiftCore.a" "${runtime}.all"
     COMMAND_ERROR_IS_FATAL ANY)
-  # Functions that nothing calls, and what only they need, are a fifth of the library.
+  # Functions that nothing calls, and what only they need, are a tenth of the library.
   set(release "${link_directory}/release-sections")
   execute_process(COMMAND "${CXX}" -O1 "${CMAKE_CURRENT_LIST_DIR}/release-sections.cc" -o "${release}" COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND "${release}" "${runtime}.all" "${runtime}" COMMAND_ERROR_IS_FATAL ANY)

@@ -44,7 +44,6 @@ import ToftStorage
                             "Owner",
                             [
                                 PropertySchema("id", .int, isPrimaryKey: true),
-                                .links("next", to: "Owner"),
                                 list("ints", .int), list("doubles", .double),
                                 list("decimals", .decimal128), list("mixed", .mixed),
                                 list("texts", .string), list("others", .string),
@@ -52,7 +51,7 @@ import ToftStorage
                     ])))
             owner = try session.classHandle(named: "Owner").id
             draw(&random)
-            try store(&random)
+            try store()
         }
 
         private mutating func draw(_ random: inout Numbers) {
@@ -82,7 +81,7 @@ import ToftStorage
             }
         }
 
-        private func store(_ random: inout Numbers) throws {
+        private func store() throws {
             try session.beginWrite()
             let handle = try session.classHandle(named: "Owner")
             func property(_ name: String) throws -> PropertyID {

@@ -150,7 +150,8 @@ struct Parser {
         )
     }
 
-    /// Before a name, what is in no letter case of a keyword.
+    /// What a name before another one was meant as: these keywords are written in capitals or in
+    /// small letters, as else they are names.
     private func keywordHint(_ expression: ExpressionSyntax) -> String? {
         guard case .identifier = token.kind, case .path(let path) = expression,
             path.elements.count == 1, case .name(let name)? = path.elements.first?.kind,
