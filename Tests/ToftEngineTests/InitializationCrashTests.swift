@@ -94,7 +94,7 @@ import ToftTestKit
     /// many images one is opened.
     @Test(arguments: [
         (0, 48 << 20, false, 1), (1, 48 << 20, false, 1), (1, 48 << 20, true, 1),
-        (1_000, 48 << 20, false, 2), (1_000, 16 << 10, false, 8), (1_000, 16 << 10, true, 8),
+        (300, 48 << 20, false, 2), (300, 16 << 10, false, 8), (300, 16 << 10, true, 8),
     ])
     func `A crash leaves a file without classes, or one that is filled`(
         count: Int, dirtyLimit: Int, isEncrypted: Bool, oneOf: Int

@@ -255,7 +255,7 @@ import ToftTestKit
             let whole = library.image
             var seed = Seed.random()
             print("Lost pages: \(seed)")
-            let step = library.pages / 12
+            let step = library.pages / 7
             for page in stride(from: seed.below(step), to: library.pages, by: step) {
                 library.image = whole
                 library.image.replaceSubrange(
@@ -320,7 +320,7 @@ import ToftTestKit
             var seed = Seed.random()
             print("Lost pages: \(seed)")
             var losses = 0
-            let step = library.pages / 12
+            let step = library.pages / 7
             for page in stride(from: seed.below(step) + 2, to: library.pages, by: step) {
                 library.image = whole
                 library.image[page * 4_096 + seed.below(4_096)] ^= 1

@@ -34,7 +34,7 @@ import ToftTestKit
         try withTwins { plain, encrypted in
             #expect(plain.sound.count == encrypted.sound.count)
             let pages = min(plain.sound.count, encrypted.sound.count) / Page.size
-            for page in stride(from: seed.below(6), to: pages, by: 6) {
+            for page in stride(from: seed.below(11), to: pages, by: 11) {
                 let offset = page * Page.size + seed.below(Page.size)
                 let isLost = seed.chance(30)
                 var kept: Salvaged?, salvaged: Salvaged?
@@ -123,7 +123,7 @@ import ToftTestKit
                 image = Array(try Data(contentsOf: URL(fileURLWithPath: directory + "/fruit")))
             }
             var salvages = 0
-            for pages in stride(from: image.count / Page.size, to: 60, by: -29) {
+            for pages in stride(from: image.count / Page.size, to: 60, by: -53) {
                 try Data(image[..<(pages * Page.size)]).write(
                     to: URL(fileURLWithPath: directory + "/cut"))
                 try? FileManager.default.removeItem(atPath: directory + "/new")

@@ -36,6 +36,27 @@ import Testing
         #expect(sum.value == .infinity && sum.average(of: 3) == 0x1p1023)
     }
 
+    @Test func `An average is the double next to the quotient`() {
+        // The sum has 54 bits: rounded before it is divided, it gives another quotient.
+        let averages: [([Int64], Double)] = [
+            ([1 << 54, 3, 0], 0x1.5555555555556p+52), ([.max, .max], 0x1p63),
+            ([.min, .min], -0x1p63),
+            ([1 << 53, 1], 4_503_599_627_370_496), ([1 << 55, 2, 0, 0], 9_007_199_254_740_992),
+            ([1 << 55, 5, 0, 0], 9_007_199_254_740_994), ([-1, 0, 0], -1 / 3), ([0, 0], 0),
+            ([.max, 13, -.max], 13 / 3),
+        ]
+        for (values, expected) in averages {
+            let sum = values.reduce(Int128(0)) { $0 + Int128($1) }
+            #expect(ExactSum.average(sum, of: values.count) == expected, "\(values)")
+        }
+        // Half of the least double is a tie, which goes to the even one.
+        for (count, expected) in [(1, 3), (2, 2), (3, 1), (4, 1), (5, 1), (6, 0), (7, 0)] {
+            var sum = ExactSum()
+            for _ in 0..<3 { _ = sum.add(-5e-324) }
+            #expect(sum.average(of: count) == -5e-324 * Double(expected), "\(count)")
+        }
+    }
+
     @Test func `Blocks of numbers of other sizes add up as single ones do`() {
         var state: UInt64 = 5
         var (blocks, singles) = (ExactSum(), ExactSum())

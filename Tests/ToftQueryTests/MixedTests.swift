@@ -163,7 +163,7 @@ import ToftStorage
             indexed = try owner.property(named: "indexed").id
         try session.beginWrite()
         let first = try session.create(owner.id, [])
-        for number in 0..<3_000 {
+        for number in 0..<2_280 {
             let place = number % 30, values = Self.neighbours
             var value: Value = place > 2 ? .int(Int64(number)) : values[number / 30 % values.count]
             if case .link = value { value = .link(first.ref) }

@@ -219,7 +219,7 @@ import ToftStorage
             let error = failure(row.query)
             let isSyntaxError = row.errorKind == "syntax"
             #expect(
-                (error != nil) == isSyntaxError,
+                (error?.kind == .syntax) == isSyntaxError,
                 "\(row.id): \(row.query)\n\(error?.message ?? "parses")")
         }
     }

@@ -26,7 +26,7 @@ import ToftPlatform
         return store
     }
 
-    @Test(arguments: [1, 2, 0], [StoreLimit.dirtyBytes, 0])
+    @Test(arguments: [1, 0], [StoreLimit.dirtyBytes, 0])
     func `Random entries are found wherever they lie`(given: UInt64, dirtyLimit: Int) throws {
         var seed = given == 0 ? Seed.random() : Seed(given)
         let first = try Self.store(dirtyLimit: dirtyLimit)

@@ -83,9 +83,24 @@ extension Argument {
     static func text(_ string: toft_string, _ name: StaticString) throws(EngineError) -> String {
         let bytes = try bytes(UnsafeRawPointer(string.data), string.size, name)
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .invalidArgument("'\(name)' is not valid UTF-8.")
+            throw notUTF8(bytes, name)
         }
         return text
+    }
+
+    @inline(never)
+    private static func notUTF8(_ bytes: UnsafeRawBufferPointer, _ name: StaticString)
+        -> EngineError
+    {
+        do {
+            _ = try UTF8Span(validating: bytes.assumingMemoryBound(to: UInt8.self).span)
+            return .invalidArgument("'\(name)' is not valid UTF-8.")
+        } catch {
+            let place = error.byteOffsets.lowerBound
+            return .invalidArgument(
+                "'\(name)' is not valid UTF-8: there is a wrong byte at \(place) of "
+                    + "\(bytes.count), 0x\(String(bytes[place], radix: 16)).")
+        }
     }
 
     /// A text whose copy would be wasted, checked like one: for names that are looked up and for

@@ -175,7 +175,7 @@ extension Aggregate {
         case .average where values.isEmpty: .null
         case .average where type == .decimal128: Self.average(values)
         case .average where type == .int:
-            .double(Double(Self.exactSum(values)) / Double(values.count))
+            .double(ExactSum.average(Self.exactSum(values), of: values.count))
         case .average:
             .double(Self.sumOfDoubles(values).average(of: values.count))
         }

@@ -193,13 +193,11 @@ package struct ExactSum {
     // MARK: Result
 
     /// The double next to the sum, ties to even.
-    package var value: Double { scaled { $0 } }
+    package var value: Double { average(of: 1) }
 
-    /// The sum divided by a number of values. No overflow of the sum shows in it.
-    package func average(of count: Int) -> Double { scaled { $0 / Double(count) } }
-
-    /// What becomes of the significand, an integer of 53 bits, before its power of two is applied.
-    private func scaled(_ change: (Double) -> Double) -> Double {
+    /// The double next to the sum divided by a number of values, 1 to 2^40, ties to even. No
+    /// overflow of the sum shows in it.
+    package func average(of count: Int) -> Double {
         if hasInfinity || hasNegativeInfinity {
             return hasInfinity && hasNegativeInfinity
                 ? .nan : hasInfinity ? .infinity : -.infinity
@@ -207,32 +205,46 @@ package struct ExactSum {
         var all = self
         if base != 4096 { all.spill() }
         all.spillBlocks()
-        guard var digits = all.wide else { return change(0) }
+        guard var digits = all.wide else { return 0 }
         Self.carry(&digits)
         let isNegative = digits[digits.count - 1] < 0
         if isNegative {
             for index in digits.indices { digits[index] = 0 &- digits[index] }
             Self.carry(&digits)
         }
-        guard let last = digits.lastIndex(where: { $0 != 0 }) else { return change(0) }
-        // 96 bits or more from the top, and whether there is anything below them.
+        guard let last = digits.lastIndex(where: { $0 != 0 }) else { return 0 }
+        // 97 bits or more from the top, and whether there is anything below them.
         var top: UInt128 = 0
-        for index in stride(from: last, through: max(0, last - 2), by: -1) {
-            top = top << 32 | UInt128(UInt64(bitPattern: digits[index]))
+        for index in stride(from: last, through: last - 3, by: -1) {
+            top = top << 32 | (index < 0 ? 0 : UInt128(UInt64(bitPattern: digits[index])))
         }
-        let isInexact = digits[..<max(0, last - 2)].contains { $0 != 0 }
-        // No double has a bit below position 1, so that small sums are exact.
-        let excess = max(0, 128 - top.leadingZeroBitCount - 53)
-        var significand = UInt64(truncatingIfNeeded: top >> UInt128(excess))
-        if excess > 0 {
-            let rest = top & (UInt128(1) << UInt128(excess) - 1)
-            let half = UInt128(1) << UInt128(excess - 1)
-            if rest > half || (rest == half && (isInexact || significand & 1 == 1)) {
-                significand += 1
-            }
-        }
-        let changed = change(isNegative ? -Double(significand) : Double(significand))
+        let isInexact = digits[..<max(0, last - 3)].contains { $0 != 0 }
+        let average = Self.quotient(top, isInexact, at: (last - 3) * 32, count)
+        return isNegative ? -average : average
+    }
+
+    /// The double next to a sum of integers divided by their number, 1 to 2^40, ties to even.
+    package static func average(_ sum: Int128, of count: Int) -> Double {
+        if sum == 0 { return 0 }
+        let shift = sum.magnitude.leadingZeroBitCount
+        let average = quotient(sum.magnitude << UInt128(shift), false, at: 1075 - shift, count)
+        return sum < 0 ? -average : average
+    }
+
+    /// The double next to an integer of 97 to 128 bits, to which something below 1 is to be added
+    /// if it is inexact, times 2^(position - 1075), divided by a count.
+    private static func quotient(
+        _ integer: UInt128, _ isInexact: Bool, at position: Int, _ count: Int
+    ) -> Double {
+        let (quotient, remainder) = integer.quotientAndRemainder(dividingBy: UInt128(count))
+        // Bits that a double has no place for: more than 53, and those below position 1.
+        let excess = max(128 - quotient.leadingZeroBitCount - 53, 1 - position)
+        var significand = UInt64(truncatingIfNeeded: quotient >> UInt128(excess))
+        let rest = quotient & (UInt128(1) << UInt128(excess) - 1)
+        let half = UInt128(1) << UInt128(excess - 1)
+        let isMore = rest > half || rest == half && (remainder != 0 || isInexact)
+        if isMore || rest == half && significand & 1 == 1 { significand += 1 }
         return Double(
-            sign: .plus, exponent: max(0, last - 2) * 32 + excess - 1075, significand: changed)
+            sign: .plus, exponent: position + excess - 1075, significand: Double(significand))
     }
 }

@@ -2,11 +2,6 @@ internal import ToftModel
 
 extension Binder {
     mutating func bind(_ comparison: ComparisonSyntax) throws(QueryError) -> BoundPredicate {
-        switch comparison.comparator {
-        case .text: throw notSupportedYet("Full-text search is", at: comparison.offset)
-        case .geoWithin: throw notSupportedYet("Geographic search is", at: comparison.offset)
-        default: break
-        }
         let isPair = comparison.left.isComputed && comparison.right.isComputed
         try count(isPair ? 1 + QuerySize.pairParts : 1, at: comparison.offset)
         let left = try operand(comparison.left)

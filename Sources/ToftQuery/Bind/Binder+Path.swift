@@ -68,14 +68,20 @@ extension Binder {
         guard case .object(let target) = collection.leaf,
             collection.steps.contains(where: \.isCollection)
         else {
-            let isPrimitive = collection.leaf.isCollection
+            let name = collection.description
+            var hint: String?
+            let kind: String
+            if case .link = collection.type {
+                kind = "is a link to one object"
+                hint = "What is asked of the object is written with a path: \(name).name == 'Ann'."
+            } else if collection.leaf.isCollection {
+                kind = "holds single values"
+            } else {
+                kind = "is of type \(collection.type.name)"
+            }
             throw failure(
                 .invalidQuery,
-                isPrimitive
-                    ? "SUBQUERY works on objects, but '\(collection.description)' holds "
-                        + "single values."
-                    : "SUBQUERY works on a collection of objects, but "
-                        + "'\(collection.description)' is \(collection.type.name).",
+                "SUBQUERY works on a collection of objects, but '\(name)' \(kind).", hint: hint,
                 at: syntax.collection.offset)
         }
         if scopes.contains(where: { $0.variable == syntax.variable }) {

@@ -54,11 +54,6 @@ struct Binder {
         QueryError(kind, summary, hint: hint, at: offset, in: source)
     }
 
-    /// The error for parts of the language whose types are not built yet.
-    func notSupportedYet(_ what: String, at offset: Int) -> QueryError {
-        failure(.invalidQuery, "\(what) not supported yet.", at: offset)
-    }
-
     /// The class with this id, which the schema has: ids come from it.
     func storedClass(_ id: ClassID, at offset: Int) throws(QueryError) -> StoredClass {
         guard let found = schema.storedClass(id: id) else {

@@ -339,7 +339,7 @@ extension TextTest.Operation {
         case .contains: self = .contains
         case .like: self = .like
         case .matches: self = .matches
-        case .between, .text, .geoWithin: return nil
+        case .between: return nil
         }
     }
 }

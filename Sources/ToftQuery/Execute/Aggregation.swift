@@ -2,7 +2,7 @@ internal import ToftModel
 internal import ToftStorage
 
 /// One value of many, batch by batch. Null and NaN do not count; sums of integers are exact, those
-/// of doubles rounded once.
+/// of doubles and averages rounded once.
 struct Aggregation {
     private let operation: AggregateOperation
     private let type: ValueType
@@ -226,7 +226,7 @@ struct Aggregation {
         case .average where count == 0: .null
         case .average where type == .decimal || type == .mixed:
             .decimal(decimalSum / Decimal128(Int64(count)))
-        case .average where type == .int: .double(Double(intSum) / Double(count))
+        case .average where type == .int: .double(ExactSum.average(intSum, of: count))
         case .average: .double(doubleSum.average(of: count))
         case .minimum, .maximum: count == 0 ? .null : extreme(isLeast: operation == .minimum)
         }

@@ -202,7 +202,7 @@ struct Accumulator {
         case (.sum, _): vector.ownDoubles[row] = total.value
         // Of integers `total` is zero, of others `sum` is.
         case (.average, _):
-            vector.ownDoubles[row] = total.average(of: count) + Double(sum) / Double(count)
+            vector.ownDoubles[row] = total.average(of: count) + ExactSum.average(sum, of: count)
         case (_, .int):
             vector.ownInts[row] = operation == .minimum ? minimum.seconds : maximum.seconds
         case (_, .double): vector.ownDoubles[row] = operation == .minimum ? lowest : highest

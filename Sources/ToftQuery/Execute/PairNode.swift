@@ -28,7 +28,7 @@ struct PairTest {
         case .greaterOrEqual:
             let order = ordered(left, right, open)
             return order.greater | order.equal | bothNull
-        case .matches, .between, .text, .geoWithin: return .empty
+        case .matches, .between: return .empty
         }
     }
 

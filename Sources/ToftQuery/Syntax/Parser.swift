@@ -225,7 +225,9 @@ struct Parser {
 
     private mutating func comparison() throws(QueryError) -> Part {
         let left = try sum()
-        guard case .expression(let leftExpression) = left, let comparator else { return left }
+        guard case .expression(let leftExpression) = left else { return left }
+        try refuseSearch()
+        guard let comparator else { return left }
         let offset = token.range.lowerBound
         try count(at: offset)
         try advance()
@@ -245,6 +247,19 @@ struct Parser {
             .comparison(
                 ComparisonSyntax(
                     leftExpression, comparator, options: options, right, offset: offset)))
+    }
+
+    /// Throws at an operator of Realm that is not built yet.
+    private func refuseSearch() throws(QueryError) {
+        let name: String
+        switch keyword {
+        case .text: name = "Full-text"
+        case .geoWithin: name = "Geographic"
+        default: return
+        }
+        throw QueryError(
+            .invalidQuery, "\(name) search is not supported yet.", at: token.range.lowerBound,
+            in: source)
     }
 
     /// The comparison operator that stands here.
@@ -268,8 +283,6 @@ struct Parser {
         case .contains: .contains
         case .like: .like
         case .matches: .matches
-        case .text: .text
-        case .geoWithin: .geoWithin
         default: nil
         }
     }

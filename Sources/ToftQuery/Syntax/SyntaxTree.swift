@@ -70,10 +70,6 @@ package enum Comparator: String, Sendable {
     case like = "LIKE"
     /// The whole text matches a regular expression.
     case matches = "MATCHES"
-    /// Full-text search; recognised, not built yet.
-    case text = "TEXT"
-    /// Within a geographic shape; recognised, not built yet.
-    case geoWithin = "GEOWITHIN"
 
     /// BEGINSWITH and its kin: strings and data only.
     var isStringOperator: Bool {

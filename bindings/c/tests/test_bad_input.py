@@ -529,6 +529,8 @@ class BadInputTests(unittest.TestCase):
     def test_queries_that_cannot_be_are_told_with_their_place(self):
         for expected, words, query, arguments in (
             ("TOFT_ERROR_QUERY_SYNTAX", "^", "age >", ()),
+            ("TOFT_ERROR_INVALID_ARGUMENT", "byte at 9 of 11, 0xff", b"name == '\xff'", ()),
+            ("TOFT_ERROR_INVALID_ARGUMENT", "byte at 9 of 11, 0xc3", b"name == '\xc3'", ()),
             ("TOFT_ERROR_QUERY_SYNTAX", "^", "age > 3 AND AND name == 'x'", ()),
             ("TOFT_ERROR_QUERY_SYNTAX", "^", "name == 'unfinished", ()),
             ("TOFT_ERROR_QUERY_SYNTAX", "", "", ()),
