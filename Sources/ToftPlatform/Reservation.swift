@@ -24,6 +24,31 @@ package final class Reservation: @unchecked Sendable {
         platform_refuse_huge_pages(base, byteCount)
     }
 
+    /// Bytes of a block of memory that `joinBlock` makes one page of the machine.
+    package static let blockSize = 2 << 20
+
+    /// Blocks that the memory touches, the first and the last maybe in part.
+    package var blockCount: Int { block(at: UnsafeRawPointer(base) + (byteCount - 1)) + 1 }
+
+    /// Which block an address lies in.
+    package func block(at address: UnsafeRawPointer) -> Int {
+        let (block, first) = (UInt(bitPattern: address), UInt(bitPattern: base))
+        return Int(block / UInt(Self.blockSize) - first / UInt(Self.blockSize))
+    }
+
+    /// Makes a block of memory, all of which then takes room, one page of the machine, in which it
+    /// finds addresses faster. What lies there stays. Returns false where the machine has no such
+    /// page, or the block is not whole.
+    package func joinBlock(_ index: Int) -> Bool {
+        let size = UInt(Self.blockSize)
+        let start = (UInt(bitPattern: base) / size + UInt(index)) * size
+        guard start >= UInt(bitPattern: base),
+            start + size <= UInt(bitPattern: base) + UInt(byteCount),
+            let block = UnsafeMutableRawPointer(bitPattern: start)
+        else { return false }
+        return platform_make_huge_page(block, Self.blockSize) == 0
+    }
+
     /// Gives the memory of all of it back to the system; it reads as zeros afterwards. Needs that
     /// nobody uses it.
     package func discard() { platform_discard_memory(base, byteCount) }

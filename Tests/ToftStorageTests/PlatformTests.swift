@@ -90,6 +90,28 @@ internal import ToftStorage
         }
     }
 
+    @Test func `Memory that becomes one page of the machine keeps what lies there`() throws {
+        let size = Reservation.blockSize
+        let memory = try Reservation(byteCount: 3 * size)
+        try memory.becomeMemory()
+        #expect((3...4).contains(memory.blockCount))
+        for offset in stride(from: 0, to: 3 * size, by: 5_000) {
+            memory.base.storeBytes(of: UInt32(offset), toByteOffset: offset, as: UInt32.self)
+        }
+        #expect(!memory.joinBlock(memory.blockCount), "it lies behind the memory")
+        var whole = 0
+        for index in 0..<memory.blockCount where memory.joinBlock(index) { whole += 1 }
+        print("\(whole) of \(memory.blockCount) blocks joined")
+        #expect(whole <= 3)
+        for offset in stride(from: 0, to: 3 * size, by: 5_000) {
+            let address = memory.base + offset
+            #expect(address.load(as: UInt32.self) == UInt32(offset))
+            #expect((0..<memory.blockCount).contains(memory.block(at: address)))
+        }
+        memory.discard()
+        #expect(memory.base.load(fromByteOffset: 5_000, as: UInt32.self) == 0)
+    }
+
     @Test func `A file in memory is mapped as one on the disk`() throws {
         let file = MemoryFile(name: "mapped")
         let memory = try Reservation(byteCount: 1 << 20)

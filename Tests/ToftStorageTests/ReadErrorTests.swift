@@ -181,6 +181,37 @@ import ToftTestKit
         #expect(try read(5) == 5)
     }
 
+    @Test func `A block of memory that is half filled counts as a whole, and goes with the others`()
+        throws
+    {
+        let pages = 1_600, blockPages = Reservation.blockSize / Page.size
+        let disk = MemoryFile(name: "blocks")
+        try disk.grow(to: UInt64(pages * Page.size))
+        for page in 0..<pages {
+            try [UInt8](repeating: UInt8(page % 251), count: Page.size).withUnsafeBytes {
+                try disk.write($0, at: UInt64(page * Page.size))
+            }
+        }
+        let file = MappedFile(disk, isBuffered: true, keptBytes: 100 * Page.size)
+        for _ in 0..<2 {
+            file.beginReading()
+            for (number, page) in (2..<pages).enumerated() {
+                try file.admit(PageNumber(UInt64(page)), count: 1, birth: 1) { _ in }
+                let filled = file.bufferedPages
+                if number < blockPages / 2 - 1 { #expect(filled == number + 1) }
+                // Half a block that is not filled at most, and what lies before the first.
+                #expect(filled > number && filled <= number + 1 + blockPages / 2)
+            }
+            for page in 2..<pages {
+                let (base, verified) = try file.locate(PageNumber(UInt64(page)), count: 1)
+                #expect(verified[0].load(ordering: .relaxed) == 1)
+                #expect(base.load(fromByteOffset: 4_095, as: UInt8.self) == UInt8(page % 251))
+            }
+            file.endReading()
+            #expect(file.bufferedPages == 0)
+        }
+    }
+
     @Test func `Pages that are written and read again take their memory once`() throws {
         let disk = MemoryFile(name: "again")
         try disk.grow(to: UInt64(100 * Page.size))

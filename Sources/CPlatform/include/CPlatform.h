@@ -292,6 +292,18 @@ static inline void platform_refuse_huge_pages(void *address, size_t count) {
     madvise(address, count, no_huge_pages);
 }
 
+/// Makes 2 MiB of private memory one page of the machine, with what lies there; -errno where the
+/// kernel can't: before Linux 6.1, or without such a page.
+static inline int platform_make_huge_page(void *address, size_t count) {
+    const int huge_pages = 14; // MADV_HUGEPAGE
+    const int collapse = 25; // MADV_COLLAPSE
+    madvise(address, count, huge_pages);
+    const int result = PLATFORM_RESULT(madvise(address, count, collapse));
+    // What is used after a discard comes in small pages again.
+    platform_refuse_huge_pages(address, count);
+    return result;
+}
+
 /// Turns reserved address space into zeroed memory.
 static inline int platform_commit_memory(void *address, size_t count) {
     return PLATFORM_RESULT(mprotect(address, count, PROT_READ | PROT_WRITE));

@@ -35,6 +35,20 @@ package final class MappedFile: @unchecked Sendable {
         /// For each page of the region the birth version it was verified for. 0 for none; buffered,
         /// where memory holds bytes of none: `forgotten`.
         var verified: UnsafeMutablePointer<Atomic<UInt64>>?
+        /// `buffered`: the blocks of its memory.
+        var blocks: [Block] = []
+    }
+
+    /// 2 MiB of memory. Once many of its pages are filled it is one page of the machine: small ones
+    /// cost more to begin, and more to find when all are scanned.
+    private struct Block {
+        /// How many of its pages are filled, those of an extent counted where it begins.
+        var filled = 0
+        /// Whether all of it takes room, and counts as filled.
+        var isJoined = false
+
+        static let pages = Reservation.blockSize / Page.size
+        static let many = pages / 2
     }
 
     private let file: any StorageFile
@@ -202,7 +216,7 @@ package final class MappedFile: @unchecked Sendable {
         try filling.withLock { filled throws(StorageError) in
             let known = (0..<count).map { verified[$0].load(ordering: .relaxed) }
             if known.allSatisfy({ $0 == birth.rawValue }) { return }
-            filled += known.count { $0 == 0 }
+            noteFilled(page, known.count { $0 == 0 }, &filled)
             // What a wrong reference decrypts is nothing, and would be in the place of a version.
             if cipher != nil, known.contains(where: { $0 != 0 && $0 != Self.forgotten }) {
                 return try replace(page, count, birth, place, verified, verify)
@@ -230,7 +244,7 @@ package final class MappedFile: @unchecked Sendable {
                 else { continue }
                 let known = (0..<count).map { verified[$0].load(ordering: .relaxed) }
                 guard known.allSatisfy({ $0 == 0 || $0 == Self.forgotten }) else { continue }
-                filled += known.count { $0 == 0 }
+                noteFilled(ref.page, known.count { $0 == 0 }, &filled)
                 for index in 0..<count { verified[index].store(Self.forgotten, ordering: .relaxed) }
                 end = ref.page + UInt64(count)
                 extents.append(
@@ -290,9 +304,8 @@ package final class MappedFile: @unchecked Sendable {
         }
         filling.withLock { filled in
             guard filled * Page.size < keptBytes else { return }
-            for index in 0..<count where place.verified[index].load(ordering: .relaxed) == 0 {
-                filled += 1
-            }
+            let new = (0..<count).count { place.verified[$0].load(ordering: .relaxed) == 0 }
+            noteFilled(page, new, &filled, mayJoin: false)
             UnsafeMutableRawPointer(mutating: place.base).copyMemory(
                 from: base, byteCount: count * Page.size)
             for index in 0..<count {
@@ -437,6 +450,7 @@ package final class MappedFile: @unchecked Sendable {
         if isBuffered { try system(memory.becomeMemory()) }
         regions[region].memory = memory
         let base = memory.base + lead
+        regions[region].blocks = Array(repeating: Block(), count: memory.blockCount)
         regions[region].base = UnsafeRawPointer(base)
         return base
     }
@@ -457,6 +471,59 @@ package final class MappedFile: @unchecked Sendable {
         readers.withLock { readers in
             readers -= 1
             if readers == 0 { giveBack() }
+        }
+    }
+
+    /// Counts pages that take memory from now on. `filled`: those of the whole file. What is written
+    /// joins no blocks: most are not read again soon, and it would take as long as the writing.
+    private func noteFilled(
+        _ page: PageNumber, _ count: Int, _ filled: inout Int, mayJoin: Bool = true
+    ) {
+        guard count > 0 else { return }
+        guard !isOfOneWalk, let (region, index) = block(of: page) else { return filled += count }
+        if regions[region].blocks[index].isJoined { return }
+        let before = regions[region].blocks[index].filled
+        regions[region].blocks[index].filled = before + count
+        filled += count
+        if mayJoin, before < Block.many, before + count >= Block.many { join(region, index, &filled) }
+    }
+
+    private func join(_ region: Int, _ index: Int, _ filled: inout Int) {
+        guard regions[region].memory?.joinBlock(index) == true else { return }
+        filled += max(0, Block.pages - regions[region].blocks[index].filled)
+        regions[region].blocks[index].isJoined = true
+    }
+
+    /// The block of memory that a page lies in, which was located.
+    private func block(of page: PageNumber) -> (region: Int, index: Int)? {
+        let region = Page.region(of: page)
+        guard let memory = regions[region].memory, let base = regions[region].base else {
+            return nil
+        }
+        return (region, memory.block(at: base + Page.indexInRegion(page) * Page.size))
+    }
+
+    /// Makes ready memory for extents that `noteVerified` gets next, in the order of their pages.
+    func prepare(for extents: [DirtyPages.Extent]) {
+        guard cipher != nil, !isOfOneWalk else { return }
+        filling.withLock { filled in
+            var last = (region: -1, index: -1)
+            var pages = 0
+            for extent in extents {
+                guard filled * Page.size < keptBytes else { return }
+                let count = Int(extent.pageCount)
+                guard (try? locate(extent.page, count: count)) != nil,
+                    let block = block(of: extent.page)
+                else { continue }
+                if block != last { (last, pages) = (block, 0) }
+                let before = pages
+                pages += count
+                if before < Block.many, pages >= Block.many,
+                    regions[block.region].blocks[block.index].filled == 0
+                {
+                    join(block.region, block.index, &filled)
+                }
+            }
         }
     }
 
@@ -486,6 +553,7 @@ package final class MappedFile: @unchecked Sendable {
                 else { continue }
                 for index in 0..<Page.perRegion { verified[index].store(0, ordering: .relaxed) }
                 memory.discard()
+                regions[region].blocks = Array(repeating: Block(), count: memory.blockCount)
             }
         }
     }
