@@ -296,7 +296,7 @@ static inline void platform_refuse_huge_pages(void *address, size_t count) {
 /// kernel can't: before Linux 6.1, or without such a page.
 static inline int platform_make_huge_page(void *address, size_t count) {
     const int huge_pages = 14; // MADV_HUGEPAGE
-    const int collapse = 25; // MADV_COLLAPSE
+    const int collapse = 25;   // MADV_COLLAPSE
     madvise(address, count, huge_pages);
     const int result = PLATFORM_RESULT(madvise(address, count, collapse));
     // What is used after a discard comes in small pages again.

@@ -474,8 +474,8 @@ package final class MappedFile: @unchecked Sendable {
         }
     }
 
-    /// Counts pages that take memory from now on. `filled`: those of the whole file. What is written
-    /// joins no blocks: most are not read again soon, and it would take as long as the writing.
+    /// Counts pages that take memory from now on. `filled`: those of the whole file. What is
+    /// written joins no blocks: most is not read again soon, and to join takes as long as to write.
     private func noteFilled(
         _ page: PageNumber, _ count: Int, _ filled: inout Int, mayJoin: Bool = true
     ) {
@@ -485,7 +485,9 @@ package final class MappedFile: @unchecked Sendable {
         let before = regions[region].blocks[index].filled
         regions[region].blocks[index].filled = before + count
         filled += count
-        if mayJoin, before < Block.many, before + count >= Block.many { join(region, index, &filled) }
+        if mayJoin, before < Block.many, before + count >= Block.many {
+            join(region, index, &filled)
+        }
     }
 
     private func join(_ region: Int, _ index: Int, _ filled: inout Int) {
