@@ -35,12 +35,14 @@ package struct BoundQuery: Sendable {
         _ text: String, arguments: [QueryArgument] = [], className: String, schema: StoredSchema,
         aliases: KeyPathAliases = KeyPathAliases(), takesNumbersAsBools: Bool = false
     ) throws(QueryError) -> BoundQuery {
-        let syntax = try Parser.parse(
-            text,
-            hyphenatedNames: text.hasHyphen ? schema.hyphenatedNames : [])
-        return try BoundQuery(
-            syntax, arguments: arguments, className: className, schema: schema, aliases: aliases,
-            takesNumbersAsBools: takesNumbersAsBools)
+        try BoundQuery(
+            syntax(text, schema), arguments: arguments, className: className, schema: schema,
+            aliases: aliases, takesNumbersAsBools: takesNumbersAsBools)
+    }
+
+    /// A text, parsed as a schema's names want it.
+    static func syntax(_ text: String, _ schema: StoredSchema) throws(QueryError) -> QuerySyntax {
+        try Parser.parse(text, hyphenatedNames: text.hasHyphen ? schema.hyphenatedNames : [])
     }
 
     /// Binds a query that was parsed or built from code.
@@ -89,6 +91,13 @@ package struct BoundQuery: Sendable {
         self.init(
             classID: query.classID, stages: [.filter(filter)], dependencies: query.dependencies,
             sources: query.sources.map { Source(syntax: $0.syntax, arguments: arguments) })
+    }
+
+    /// A query of one filter, with another one that depends on the same, written as `syntax`.
+    init(_ query: BoundQuery, with filter: BoundPredicate, _ syntax: QuerySyntax) {
+        self.init(
+            classID: query.classID, stages: [.filter(filter)], dependencies: query.dependencies,
+            sources: [Source(syntax: syntax, arguments: [])])
     }
 
     private init(

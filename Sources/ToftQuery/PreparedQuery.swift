@@ -130,7 +130,7 @@ private final class PreparedComparison: Sendable {
 
 extension PathSyntax {
     /// Whether what it stands for hangs on the arguments.
-    fileprivate var hasArguments: Bool {
+    var hasArguments: Bool {
         elements.contains {
             switch $0.kind {
             case .argument, .index(.argument): true
@@ -142,7 +142,7 @@ extension PathSyntax {
 
 extension [StoredClass] {
     /// Whether both lie in the same memory, and so are equal.
-    fileprivate func isSameArray(as other: [StoredClass]) -> Bool {
+    func isSameArray(as other: [StoredClass]) -> Bool {
         withUnsafeBufferPointer { own in
             other.withUnsafeBufferPointer {
                 own.baseAddress == $0.baseAddress && own.count == $0.count

@@ -1,8 +1,8 @@
-internal import ToftModel
+package import ToftModel
 internal import ToftPlatform
 
-/// The parsed forms of texts that a program asks again and again, for the sessions of a database.
-/// Any thread.
+/// The parsed forms of texts that a program asks again and again, and the last path that was
+/// compared with a constant, for the sessions of a database. Any thread.
 package final class QueryCache: Sendable {
     /// A place for one text: of those with the same place the one that came twice, with none of the
     /// others between.
@@ -13,9 +13,30 @@ package final class QueryCache: Sendable {
     }
 
     private static let placeCount = 64
-    /// Bytes of the longest text that is kept.
+    /// Bytes of the longest text that is kept, also as that of a path.
     private static let longestText = 512
 
+    /// A path that a text compared with a constant, as it was bound.
+    private final class KnownPath: Sendable {
+        /// The text up to the operator.
+        let start: [UInt8]
+        let className: String
+        /// Those of the schema.
+        let classes: [StoredClass]
+        let query: BoundQuery
+
+        init(
+            _ start: ArraySlice<UInt8>, _ className: String, _ schema: StoredSchema,
+            _ query: BoundQuery
+        ) {
+            self.start = Array(start)
+            self.className = className
+            classes = schema.classes
+            self.query = query
+        }
+    }
+
+    private let lastPath = FutexMutex<KnownPath?>(nil)
     private let places = FutexMutex([Place](repeating: Place(), count: placeCount))
 
     package init() {}
@@ -36,5 +57,53 @@ package final class QueryCache: Sendable {
         let query = try PreparedQuery(text)
         if isSecond { places.withLock { $0[index].query = query } }
         return query
+    }
+
+    /// The query of a text without arguments. Such a text holds its values, and is likely another
+    /// one each time; but where the last one began alike, the path is not bound once more.
+    package func bound(
+        _ text: String, to className: String, schema: StoredSchema, aliases: KeyPathAliases,
+        takesNumbersAsBools: Bool
+    ) throws(QueryError) -> BoundQuery {
+        let syntax = try BoundQuery.syntax(text, schema)
+        let comparison = aliases.isEmpty ? syntax.comparisonWithConstant : nil
+        let start = syntax.source.bytes.prefix(comparison?.offset ?? 0)
+        if let comparison, let known = lastPath.withLock({ $0 }),
+            known.className.isSameName(as: className),
+            known.classes.isSameArray(as: schema.classes), known.start.elementsEqual(start),
+            case .filter(.test(let left, _, let quantifier)) = known.query.stages[0]
+        {
+            var binder = Binder(
+                schema, classID: known.query.classID, arguments: [], source: syntax.source,
+                aliases: aliases, takesNumbersAsBools: takesNumbersAsBools)
+            if let test = try binder.test(left, comparison) {
+                return BoundQuery(known.query, with: .test(left, test, quantifier), syntax)
+            }
+        }
+        let query = try BoundQuery(
+            syntax, className: className, schema: schema, aliases: aliases,
+            takesNumbersAsBools: takesNumbersAsBools)
+        if comparison != nil, syntax.source.bytes.count <= Self.longestText,
+            query.stages.count == 1, case .filter(.test) = query.stages[0]
+        {
+            let known = KnownPath(start, className, schema, query)
+            lastPath.withLock { $0 = known }
+        }
+        return query
+    }
+}
+
+extension QuerySyntax {
+    /// The comparison of a path with a constant that the query is, and nothing else.
+    fileprivate var comparisonWithConstant: ComparisonSyntax? {
+        guard orderings.isEmpty, case .comparison(let comparison) = predicate,
+            case .path(let path) = comparison.left, !path.hasArguments,
+            case .literal(let literal, _) = comparison.right
+        else { return nil }
+        switch literal {
+        case .null, .bool, .integer, .double, .float, .string, .data, .date, .uuid, .objectId:
+            return comparison
+        case .value, .objectKey, .argument, .object: return nil
+        }
     }
 }

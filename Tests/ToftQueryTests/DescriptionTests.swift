@@ -98,6 +98,51 @@ import ToftStorage
         }
     }
 
+    /// The query as text and the keys of its results, or the error.
+    private static func outcome(_ all: Results, _ text: String) -> [String] {
+        do throws(EngineError) {
+            let results = try all.filter(text)
+            var lines = [try results.query()]
+            for key in try results.keys() { lines.append(String(key)) }
+            return lines
+        } catch {
+            return ["\(error.code): " + error.message.prefix { $0 != "\n" }]
+        }
+    }
+
+    @Test func `Texts that begin alike mean what each means alone`() throws {
+        let data = try ConformanceData(indexed: false)
+        var (answers, errors) = (0, 0)
+        for name in ["Person", "Dog"] {
+            let owner = try #require(
+                data.session.schema.visibleClasses.first { $0.name == name })
+            let all = try data.session.results(of: owner.id)
+            var paths = ["boss.name", "ANY dogs.name", "nowhere"]
+            for property in owner.visibleProperties { paths.append(property.name) }
+            for path in paths {
+                for comparator in ["==", "!=", "<", ">=[c]", "==[c]", "CONTAINS"] {
+                    for value in [
+                        "null", "18", "'18'", "1.5", "true", "'A'", "T0:0", "B64''", "O1",
+                    ] {
+                        let text = "\(path) \(comparator) \(value)"
+                        let found = Self.outcome(all, text)
+                        // Together with another condition its path is bound anew each time.
+                        var alone = Self.outcome(all, text + " AND TRUEPREDICATE")
+                        if found.count == 1, found[0] == alone[0] {
+                            errors += 1
+                            continue
+                        }
+                        #expect(alone[0].hasSuffix(" AND TRUEPREDICATE"), "\(text): \(alone[0])")
+                        alone[0] = String(alone[0].dropLast(18))
+                        #expect(found == alone, "\(text)")
+                        answers += 1
+                    }
+                }
+            }
+        }
+        #expect(answers > 300 && errors > 300, "\(answers), \(errors)")
+    }
+
     @Test func `Results of results are one query`() throws {
         let data = try ConformanceData(indexed: false)
         let people = try data.session.results(of: data.session.classHandle(named: "Person").id)

@@ -332,13 +332,13 @@ extension Results {
     ) throws(EngineError) -> Results {
         let owner = try objectClass()
         let bound = try querying { () throws(QueryError) in
-            // A text without arguments holds its values, and is likely another one each time.
+            let queries = session.database.queries
             if arguments.isEmpty {
-                return try BoundQuery.parse(
-                    query, className: owner.name, schema: session.schema.stored,
+                return try queries.bound(
+                    query, to: owner.name, schema: session.schema.stored,
                     aliases: session.aliases, takesNumbersAsBools: takesNumbersAsBools)
             }
-            return try session.database.queries.query(query).bound(
+            return try queries.query(query).bound(
                 to: owner.name, arguments: arguments, schema: session.schema.stored,
                 aliases: session.aliases, takesNumbersAsBools: takesNumbersAsBools)
         }

@@ -94,7 +94,9 @@ enum Keyword: String {
 
     /// The keyword that `bytes` spell, in a letter case that counts.
     init?(spelling bytes: ArraySlice<UInt8>) {
-        guard (2...14).contains(bytes.count) else { return nil }
+        guard let first = bytes.first, bytes.count < Self.beginnings.count,
+            Self.beginnings[bytes.count] >> UInt32(first & 31) & 1 == 1
+        else { return nil }
         let word = Word(bytes)
         guard let keyword = Self.words.first(where: { $0.word == word })?.keyword else {
             return nil
@@ -124,6 +126,17 @@ enum Keyword: String {
     private static let words: [(word: Word, keyword: Keyword)] = spellings.map {
         (Word($0.key.utf8), $0.value)
     }
+
+    /// For each length the letters that keywords of it begin with: bit 1 for A, whatever the case.
+    private static let beginnings: [UInt32] = {
+        var beginnings = [UInt32](repeating: 0, count: 15)
+        for word in spellings.keys {
+            for first in word.utf8.prefix(1) {
+                beginnings[word.utf8.count] |= 1 << UInt32(first & 31)
+            }
+        }
+        return beginnings
+    }()
 
     /// All-lower or all-upper only; the other keywords may be written in any case.
     private var isCaseSensitive: Bool {

@@ -19,10 +19,11 @@ package import ToftPlatform
 ///    version is in it, which no snapshot of this process can be looking at. An encrypted file is
 ///    decrypted there, by whole extents: `verify` does that. Only an extent whose MAC is right
 ///    takes the place of another one: a salvage asks for old extents whose pages newer ones have.
-/// 5. `buffered`: memory holds at most what the open snapshots have read, and, encrypted, what was
-///    written meanwhile, up to `keptBytes`. When the last snapshot of the process goes and more
-///    than `keptBytes` are filled, all is given back. Where there is always one, those that are
-///    opened when more is filled have other memory (`forSnapshot`).
+/// 5. `buffered`: memory holds at most what the open snapshots have read, in blocks that are whole
+///    once they are half filled, and, encrypted, what was written meanwhile, up to `keptBytes`.
+///    When the last snapshot of the process goes and more than `keptBytes` are filled, all is given
+///    back. Where there is always one, those that are opened when more is filled have other memory
+///    (`forSnapshot`).
 /// 6. Who walks over all of an encrypted file has memory of its own (`forOneWalk`), and gives back
 ///    each extent that it has left behind (`giveBack`).
 ///
