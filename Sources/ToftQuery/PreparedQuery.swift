@@ -48,29 +48,68 @@ package final class PreparedQuery: Sendable {
     }
 }
 
-/// Keeps how a comparison of a path with an argument was bound last: for the same class of the same
-/// schema the path stands for the same.
-private final class PreparedComparison: Sendable {
-    final class Binding: Sendable {
-        let className: String
-        /// Those of the schema.
-        let classes: [StoredClass]
-        let query: BoundQuery
-        /// The property that is compared with argument 0 by `==`; nil where more is done.
-        let sought: PropertyID?
+/// How the path of a query that compares it with a constant, and does no more, was bound: for the
+/// same class of the same schema it stands for the same.
+final class PathBinding: Sendable {
+    private let className: String
+    /// Those of the schema.
+    private let classes: [StoredClass]
+    private let left: BoundExpression
+    let quantifier: Quantifier
+    /// The query that was bound.
+    let query: BoundQuery
 
-        init(
-            _ className: String, _ schema: StoredSchema, _ query: BoundQuery, _ sought: PropertyID?
-        ) {
-            self.className = className
-            classes = schema.classes
-            self.query = query
-            self.sought = sought
+    /// Nil where the query is more than one test.
+    init?(_ query: BoundQuery, of className: String, _ schema: StoredSchema) {
+        guard query.stages.count == 1,
+            case .filter(.test(let left, _, let quantifier)) = query.stages[0]
+        else { return nil }
+        self.className = className
+        classes = schema.classes
+        self.left = left
+        self.quantifier = quantifier
+        self.query = query
+    }
+
+    /// Whether the path was one of this class.
+    func isOf(_ className: String, _ schema: StoredSchema) -> Bool {
+        self.className.isSameName(as: className) && isOf(schema)
+    }
+
+    func isOf(_ schema: StoredSchema) -> Bool {
+        // Arrays in the same memory are equal.
+        classes.withUnsafeBufferPointer { own in
+            schema.classes.withUnsafeBufferPointer {
+                own.baseAddress == $0.baseAddress && own.count == $0.count
+            }
         }
     }
 
+    /// The path; nil where something is computed from it.
+    var path: BoundPath? { if case .path(let path) = left { path } else { nil } }
+
+    /// The filter that a comparison of the path is; nil where it has to be bound as a whole.
+    func filter(
+        _ comparison: ComparisonSyntax, _ arguments: [QueryArgument], _ schema: StoredSchema,
+        _ source: QuerySource, _ takesNumbersAsBools: Bool
+    ) throws(QueryError) -> BoundPredicate? {
+        var binder = Binder(
+            schema, classID: query.classID, arguments: arguments, source: source,
+            aliases: KeyPathAliases(), takesNumbersAsBools: takesNumbersAsBools)
+        return try binder.test(left, comparison).map { .test(left, $0, quantifier) }
+    }
+}
+
+/// Keeps how a comparison of a path with an argument was bound last.
+private final class PreparedComparison: Sendable {
+    private struct Last {
+        let binding: PathBinding
+        /// The property that is compared with argument 0 by `==`; nil where more is done.
+        let sought: PropertyID?
+    }
+
     private let syntax: ComparisonSyntax
-    private let last = FutexMutex<Binding?>(nil)
+    private let last = FutexMutex<Last?>(nil)
 
     init?(_ query: QuerySyntax) {
         guard query.orderings.isEmpty, case .comparison(let comparison) = query.predicate,
@@ -85,46 +124,33 @@ private final class PreparedComparison: Sendable {
         to className: String, _ arguments: [QueryArgument], _ schema: StoredSchema,
         _ source: QuerySource, _ takesNumbersAsBools: Bool
     ) throws(QueryError) -> BoundQuery? {
-        guard let last = binding(to: className, schema),
-            case .filter(.test(let left, _, let quantifier)) = last.query.stages[0]
+        guard let binding = last.withLock({ $0?.binding }), binding.isOf(className, schema),
+            let filter = try binding.filter(
+                syntax, arguments, schema, source, takesNumbersAsBools)
         else { return nil }
-        var binder = Binder(
-            schema, classID: last.query.classID, arguments: arguments, source: source,
-            aliases: KeyPathAliases(), takesNumbersAsBools: takesNumbersAsBools)
-        guard let test = try binder.test(left, syntax) else { return nil }
-        return BoundQuery(last.query, with: .test(left, test, quantifier), arguments: arguments)
+        return BoundQuery(binding.query, with: filter, arguments: arguments)
     }
 
     /// The property that was sought, where the comparison was bound to the same class last.
     func sought(of classID: ClassID, _ schema: ModelSchema) -> PropertyID? {
         last.withLock { last in
-            guard let last, last.query.classID == classID,
-                last.classes.isSameArray(as: schema.stored.classes)
+            guard let last, last.binding.query.classID == classID,
+                last.binding.isOf(schema.stored)
             else { return nil }
             return last.sought
         }
     }
 
-    /// How it was bound last, where that was to the same.
-    private func binding(to className: String, _ schema: StoredSchema) -> Binding? {
-        guard let last = last.withLock({ $0 }), last.className.isSameName(as: className),
-            last.classes.isSameArray(as: schema.classes)
-        else { return nil }
-        return last
-    }
-
     func keep(_ query: BoundQuery, of className: String, _ schema: StoredSchema) {
-        guard query.stages.count == 1,
-            case .filter(.test(let left, _, let quantifier)) = query.stages[0]
-        else { return }
+        guard let binding = PathBinding(query, of: className, schema) else { return }
         var sought: PropertyID?
-        if syntax.comparator == .equal, syntax.options.isEmpty, quantifier != .none,
-            case .literal(.argument(0), _) = syntax.right, case .path(let path) = left
+        if syntax.comparator == .equal, syntax.options.isEmpty, binding.quantifier != .none,
+            case .literal(.argument(0), _) = syntax.right
         {
-            sought = path.directProperty?.propertyID
+            sought = binding.path?.directProperty?.propertyID
         }
-        let binding = Binding(className, schema, query, sought)
-        last.withLock { $0 = binding }
+        let kept = Last(binding: binding, sought: sought)
+        last.withLock { $0 = kept }
     }
 }
 
@@ -135,17 +161,6 @@ extension PathSyntax {
             switch $0.kind {
             case .argument, .index(.argument): true
             default: false
-            }
-        }
-    }
-}
-
-extension [StoredClass] {
-    /// Whether both lie in the same memory, and so are equal.
-    func isSameArray(as other: [StoredClass]) -> Bool {
-        withUnsafeBufferPointer { own in
-            other.withUnsafeBufferPointer {
-                own.baseAddress == $0.baseAddress && own.count == $0.count
             }
         }
     }

@@ -16,24 +16,11 @@ package final class QueryCache: Sendable {
     /// Bytes of the longest text that is kept, also as that of a path.
     private static let longestText = 512
 
-    /// A path that a text compared with a constant, as it was bound.
-    private final class KnownPath: Sendable {
+    /// A path that a text compared with a constant.
+    private struct KnownPath {
         /// The text up to the operator.
         let start: [UInt8]
-        let className: String
-        /// Those of the schema.
-        let classes: [StoredClass]
-        let query: BoundQuery
-
-        init(
-            _ start: ArraySlice<UInt8>, _ className: String, _ schema: StoredSchema,
-            _ query: BoundQuery
-        ) {
-            self.start = Array(start)
-            self.className = className
-            classes = schema.classes
-            self.query = query
-        }
+        let binding: PathBinding
     }
 
     private let lastPath = FutexMutex<KnownPath?>(nil)
@@ -69,24 +56,19 @@ package final class QueryCache: Sendable {
         let comparison = aliases.isEmpty ? syntax.comparisonWithConstant : nil
         let start = syntax.source.bytes.prefix(comparison?.offset ?? 0)
         if let comparison, let known = lastPath.withLock({ $0 }),
-            known.className.isSameName(as: className),
-            known.classes.isSameArray(as: schema.classes), known.start.elementsEqual(start),
-            case .filter(.test(let left, _, let quantifier)) = known.query.stages[0]
+            known.binding.isOf(className, schema), known.start.elementsEqual(start),
+            let filter = try known.binding.filter(
+                comparison, [], schema, syntax.source, takesNumbersAsBools)
         {
-            var binder = Binder(
-                schema, classID: known.query.classID, arguments: [], source: syntax.source,
-                aliases: aliases, takesNumbersAsBools: takesNumbersAsBools)
-            if let test = try binder.test(left, comparison) {
-                return BoundQuery(known.query, with: .test(left, test, quantifier), syntax)
-            }
+            return BoundQuery(known.binding.query, with: filter, syntax)
         }
         let query = try BoundQuery(
             syntax, className: className, schema: schema, aliases: aliases,
             takesNumbersAsBools: takesNumbersAsBools)
         if comparison != nil, syntax.source.bytes.count <= Self.longestText,
-            query.stages.count == 1, case .filter(.test) = query.stages[0]
+            let binding = PathBinding(query, of: className, schema)
         {
-            let known = KnownPath(start, className, schema, query)
+            let known = KnownPath(start: Array(start), binding: binding)
             lastPath.withLock { $0 = known }
         }
         return query
