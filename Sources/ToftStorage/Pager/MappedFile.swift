@@ -36,8 +36,10 @@ package final class MappedFile: @unchecked Sendable {
         /// For each page of the region the birth version it was verified for. 0 for none; buffered,
         /// where memory holds bytes of none: `forgotten`.
         var verified: UnsafeMutablePointer<Atomic<UInt64>>?
+        /// The memory of `verified`.
+        var words: SharedWords?
         /// `buffered`: the blocks of its memory.
-        var blocks: [Block] = []
+        var blocks: UnsafeMutablePointer<Block>?
     }
 
     /// 2 MiB of memory. Once many of its pages are filled it is one page of the machine: small ones
@@ -59,10 +61,13 @@ package final class MappedFile: @unchecked Sendable {
     let cipher: Cipher?
     /// Whether its memory belongs to one walk, which gives back extents.
     let isOfOneWalk: Bool
+    /// The memory of the two that follow.
+    private let directory: SharedWords
     /// An entry is filled once; readers see it through the release of its `presentPages`.
     private let regions: UnsafeMutablePointer<Region>
     private let presentPages: UnsafeMutablePointer<Atomic<Int>>
-    private let growth = FutexMutex<Void>(())
+    /// How many regions there are up to the last one in use. Held while one is extended.
+    private let regionCount = FutexMutex<Int>(0)
     /// `mapped`: the last run of pages that was read, first page in the upper 40 bits, how many in
     /// the lower 24.
     private let lastRun = Atomic<UInt64>(0)
@@ -92,19 +97,19 @@ package final class MappedFile: @unchecked Sendable {
         self.isBuffered = isBuffered || cipher != nil
         self.cipher = cipher
         self.keptBytes = keptBytes
-        regions = .allocate(capacity: ExtentLimit.regions)
-        regions.initialize(repeating: Region(), count: ExtentLimit.regions)
-        presentPages = .allocate(capacity: ExtentLimit.regions)
-        for index in 0..<ExtentLimit.regions {
-            (presentPages + index).initialize(to: Atomic(0))
-        }
+        // Zeros are regions without anything. Most files have few of the thousands that can be.
+        let count = ExtentLimit.regions
+        directory = SharedWords(
+            byteCount: count * (MemoryLayout<Region>.stride + MemoryLayout<Atomic<Int>>.stride))
+        regions = directory.base.bindMemory(to: Region.self, capacity: count)
+        presentPages = (directory.base + count * MemoryLayout<Region>.stride).bindMemory(
+            to: Atomic<Int>.self, capacity: count)
     }
 
     deinit {
-        for index in 0..<ExtentLimit.regions { regions[index].verified?.deallocate() }
-        regions.deinitialize(count: ExtentLimit.regions)
-        regions.deallocate()
-        presentPages.deallocate()
+        let count = regionCount.withLock { $0 }
+        for region in 0..<count { regions[region].blocks?.deallocate() }
+        regions.deinitialize(count: count)
     }
 
     /// The file with the memory that a new snapshot is to have: this one, or where it is full
@@ -405,7 +410,7 @@ package final class MappedFile: @unchecked Sendable {
     }
 
     private func extend(_ region: Int, pages: Int, for page: PageNumber) throws(StorageError) {
-        try growth.withLock { _ throws(StorageError) in
+        try regionCount.withLock { regionCount throws(StorageError) in
             let known = presentPages[region].load(ordering: .relaxed)
             guard known < pages else { return }
             let start = Page.first(ofRegion: region).byteOffset
@@ -416,6 +421,7 @@ package final class MappedFile: @unchecked Sendable {
             guard present >= pages else {
                 throw .corrupt(page: page, reason: "the file ends before this page")
             }
+            regionCount = max(regionCount, region + 1)
             let base = try memory(of: region)
             func map() throws(SystemError) {
                 try file.map(
@@ -434,9 +440,11 @@ package final class MappedFile: @unchecked Sendable {
                 }
             }
             if regions[region].verified == nil {
-                let words = UnsafeMutablePointer<Atomic<UInt64>>.allocate(capacity: Page.perRegion)
-                for index in 0..<Page.perRegion { (words + index).initialize(to: Atomic(0)) }
-                regions[region].verified = words
+                let words = SharedWords(
+                    byteCount: Page.perRegion * MemoryLayout<Atomic<UInt64>>.stride)
+                regions[region].words = words
+                regions[region].verified = words.base.bindMemory(
+                    to: Atomic<UInt64>.self, capacity: Page.perRegion)
             }
             presentPages[region].store(present, ordering: .releasing)
         }
@@ -448,10 +456,14 @@ package final class MappedFile: @unchecked Sendable {
         if let base = regions[region].base { return UnsafeMutableRawPointer(mutating: base) }
         let lead = Int(Page.firstData.byteOffset) % Machine.memoryPageSize
         let memory = try system(Reservation(byteCount: Page.perRegion * Page.size + lead))
-        if isBuffered { try system(memory.becomeMemory()) }
+        if isBuffered {
+            try system(memory.becomeMemory())
+            let blocks = UnsafeMutablePointer<Block>.allocate(capacity: memory.blockCount)
+            blocks.initialize(repeating: Block(), count: memory.blockCount)
+            regions[region].blocks = blocks
+        }
         regions[region].memory = memory
         let base = memory.base + lead
-        regions[region].blocks = Array(repeating: Block(), count: memory.blockCount)
         regions[region].base = UnsafeRawPointer(base)
         return base
     }
@@ -481,50 +493,51 @@ package final class MappedFile: @unchecked Sendable {
         _ page: PageNumber, _ count: Int, _ filled: inout Int, mayJoin: Bool = true
     ) {
         guard count > 0 else { return }
-        guard !isOfOneWalk, let (region, index) = block(of: page) else { return filled += count }
-        if regions[region].blocks[index].isJoined { return }
-        let before = regions[region].blocks[index].filled
-        regions[region].blocks[index].filled = before + count
-        filled += count
-        if mayJoin, before < Block.many, before + count >= Block.many {
-            join(region, index, &filled)
+        guard !isOfOneWalk, let (block, memory, index) = block(of: page) else {
+            return filled += count
         }
-    }
-
-    private func join(_ region: Int, _ index: Int, _ filled: inout Int) {
-        guard regions[region].memory?.joinBlock(index) == true else { return }
-        filled += max(0, Block.pages - regions[region].blocks[index].filled)
-        regions[region].blocks[index].isJoined = true
+        if block.pointee.isJoined { return }
+        let before = block.pointee.filled
+        block.pointee.filled = before + count
+        filled += count
+        if mayJoin, before < Block.many, before + count >= Block.many, memory.joinBlock(index) {
+            filled += max(0, Block.pages - block.pointee.filled)
+            block.pointee.isJoined = true
+        }
     }
 
     /// The block of memory that a page lies in, which was located.
-    private func block(of page: PageNumber) -> (region: Int, index: Int)? {
-        let region = Page.region(of: page)
-        guard let memory = regions[region].memory, let base = regions[region].base else {
+    private func block(of page: PageNumber) -> (
+        block: UnsafeMutablePointer<Block>, memory: Reservation, index: Int
+    )? {
+        let region = regions[Page.region(of: page)]
+        guard let memory = region.memory, let base = region.base, let blocks = region.blocks else {
             return nil
         }
-        return (region, memory.block(at: base + Page.indexInRegion(page) * Page.size))
+        let index = memory.block(at: base + Page.indexInRegion(page) * Page.size)
+        return (blocks + index, memory, index)
     }
 
-    /// Makes ready memory for extents that `noteVerified` gets next, in the order of their pages.
-    func prepare(for extents: [DirtyPages.Extent]) {
+    /// Has large pages of the machine begin where extents will fill much of an empty block, which
+    /// `noteVerified` gets next: in the order of their pages.
+    func makeRoom(for extents: [DirtyPages.Extent]) {
         guard cipher != nil, !isOfOneWalk else { return }
         filling.withLock { filled in
-            var last = (region: -1, index: -1)
+            var last: UnsafeMutablePointer<Block>?
             var pages = 0
             for extent in extents {
                 guard filled * Page.size < keptBytes else { return }
                 let count = Int(extent.pageCount)
                 guard (try? locate(extent.page, count: count)) != nil,
-                    let block = block(of: extent.page)
+                    let (block, memory, index) = block(of: extent.page)
                 else { continue }
                 if block != last { (last, pages) = (block, 0) }
-                let before = pages
                 pages += count
-                if before < Block.many, pages >= Block.many,
-                    regions[block.region].blocks[block.index].filled == 0
+                if pages >= Block.many, pages - count < Block.many, block.pointee.filled == 0,
+                    !block.pointee.isJoined, memory.joinBlock(index)
                 {
-                    join(block.region, block.index, &filled)
+                    filled += Block.pages
+                    block.pointee.isJoined = true
                 }
             }
         }
@@ -551,12 +564,12 @@ package final class MappedFile: @unchecked Sendable {
         filling.withLock { filled in
             guard filled * Page.size > keptBytes else { return }
             filled = 0
-            for region in 0..<ExtentLimit.regions {
+            for region in 0..<regionCount.withLock({ $0 }) {
                 guard let memory = regions[region].memory, let verified = regions[region].verified
                 else { continue }
                 for index in 0..<Page.perRegion { verified[index].store(0, ordering: .relaxed) }
                 memory.discard()
-                regions[region].blocks = Array(repeating: Block(), count: memory.blockCount)
+                regions[region].blocks?.update(repeating: Block(), count: memory.blockCount)
             }
         }
     }

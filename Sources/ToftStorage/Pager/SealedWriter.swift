@@ -35,7 +35,7 @@ struct SealedWriter: @unchecked Sendable {
 
     /// Throws what the system or libcrypto says; some of the extents are written then.
     func write() throws(StorageError) {
-        file.prepare(for: extents)
+        file.makeRoom(for: extents)
         let batches = batches()
         let room = batches.reduce(0) { max($0, size(of: $1)) }
         let memory = UnsafeMutableRawPointer.allocate(
