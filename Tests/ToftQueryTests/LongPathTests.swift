@@ -2,6 +2,7 @@ import Testing
 import ToftEngine
 import ToftModel
 import ToftStorage
+import ToftTestKit
 
 @testable import ToftQuery
 
@@ -18,7 +19,7 @@ import ToftStorage
 
         static let count = 12
 
-        init(_ random: inout Numbers) throws {
+        init(_ random: inout Seed) throws {
             session = try Session.open(
                 Configuration(
                     location: .memory(name: "paths \(UInt64.random(in: 0 ... .max))"),
@@ -37,7 +38,7 @@ import ToftStorage
             try store()
         }
 
-        private mutating func draw(_ random: inout Numbers) {
+        private mutating func draw(_ random: inout Seed) {
             let all = 0..<Self.count
             let next = all.map { _ in (0..<random.below(4)).map { _ in random.below(Self.count) } }
             let one = all.map { _ in random.chance(70) ? [random.below(Self.count)] : [] }
@@ -89,27 +90,28 @@ import ToftStorage
     @Test func `Long paths have the answers of a walk of all ways`() throws {
         let seed = UInt64.random(in: 0...UInt64(UInt32.max))
         print("long paths, seed \(seed)")
-        var random = Numbers(state: seed)
+        var random = Seed(seed)
         for _ in 0..<6 {
             let world = try World(&random)
             for _ in 0..<60 {
                 let path = (0..<1 + random.below(6)).map { _ in
-                    random.pick(["next", "next", "@links.Node.next", "one"])
+                    random.one(of: ["next", "next", "@links.Node.next", "one"])
                 }
-                try check(path + [random.pick(["next", "@links.Node.next"])], world, &random, seed)
+                try check(
+                    path + [random.one(of: ["next", "@links.Node.next"])], world, &random, seed)
             }
         }
     }
 
     private func check(
-        _ path: [String], _ world: World, _ random: inout Numbers, _ seed: UInt64
+        _ path: [String], _ world: World, _ random: inout Seed, _ seed: UInt64
     ) throws {
         let all = Array(0..<World.count)
         let ends = all.map { world.ends(of: path, from: $0) }
         guard ends.allSatisfy({ $0.count < 20_000 }) else { return }
         let text = path.joined(separator: ".")
         let least = random.below(World.count)
-        let count = random.pick(ends.map { $0.filter { $0 < least }.count })
+        let count = random.one(of: ends.map { $0.filter { $0 < least }.count })
         let values = ends.map { $0.flatMap { world.values[$0] } }
         func expect(_ query: String, _ isExpected: (Int) -> Bool) throws {
             #expect(try world.ids(query) == all.filter(isExpected), "\(query) (seed \(seed))")
@@ -147,12 +149,12 @@ import ToftStorage
         try expect("SUBQUERY(next, $n, SELF.\(text).id == $n.id).@count > 0") { origin in
             world.links["next"]![origin].contains { ends[origin].contains($0) }
         }
-        for list in [random.pick(values), [1], []] where list.count < 100 {
+        for list in [random.one(of: values), [1], []] where list.count < 100 {
             let literal = "{\(list.map(String.init).joined(separator: ", "))}"
             try expect("\(text).values == \(literal)") { values[$0] == list }
             try expect("\(text).values != \(literal)") { values[$0] != list }
         }
-        let list = random.pick(ends)
+        let list = random.one(of: ends)
         guard list.count < 100 else { return }
         let literal = "{\(list.map(String.init).joined(separator: ", "))}"
         try expect("\(text).id == \(literal)") { ends[$0] == list }
@@ -163,7 +165,7 @@ import ToftStorage
 
     /// Each pair of steps multiplied the time of a subquery's count and of a whole list.
     @Test func `Paths with more ways than anybody can walk are answered at once`() throws {
-        var random = Numbers(state: 7)
+        var random = Seed(7)
         let world = try World(&random)
         let steps = Array(repeating: "next.@links.Node.next", count: 15).joined(separator: ".")
         let some = (0..<World.count).filter { !world.links["next"]![$0].isEmpty }

@@ -2,6 +2,7 @@ import Testing
 import ToftEngine
 import ToftModel
 import ToftStorage
+import ToftTestKit
 
 @testable import ToftQuery
 
@@ -32,7 +33,7 @@ import ToftStorage
 
         static let count = 24
 
-        init(_ random: inout Numbers) throws {
+        init(_ random: inout Seed) throws {
             func list(_ name: String, _ type: PropertyType) -> PropertySchema {
                 PropertySchema(name, type, collection: .list, isOptional: true)
             }
@@ -54,19 +55,20 @@ import ToftStorage
             try store()
         }
 
-        private mutating func draw(_ random: inout Numbers) {
+        private mutating func draw(_ random: inout Seed) {
             // A list of one value decides otherwise than one of many.
             func values<Element>(_ draw: () -> Element) -> [[Element]] {
                 (0..<Self.count).map { _ in
-                    let size = random.pick(
-                        random.chance(12) ? [255, 256, 257, 600] : [0, 1, 2, 3, 5])
+                    let size = random.one(
+                        of:
+                            random.chance(12) ? [255, 256, 257, 600] : [0, 1, 2, 3, 5])
                     let only = random.chance(20) ? draw() : nil
                     return (0..<size).map { _ in only ?? draw() }
                 }
             }
             for name in ["ints", "doubles", "decimals", "mixed"] {
                 let hasNaN = name != "ints"
-                let spread = random.pick([2, 5, 400])
+                let spread = random.one(of: [2, 5, 400])
                 lists[name] = values {
                     random.chance(10)
                         ? .null
@@ -76,7 +78,7 @@ import ToftStorage
             }
             for name in ["texts", "others"] {
                 texts[name] = values {
-                    random.chance(10) ? nil : random.pick(["", "a", "A", "ab", "aB", "b", "ba"])
+                    random.chance(10) ? nil : random.one(of: ["", "a", "A", "ab", "aB", "b", "ba"])
                 }
             }
         }
@@ -120,7 +122,7 @@ import ToftStorage
     @Test func `Two lists have the answers of all pairs`() throws {
         let seed = UInt64.random(in: 0...UInt64(UInt32.max))
         print("two collections, seed \(seed)")
-        var random = Numbers(state: seed)
+        var random = Seed(seed)
         let world = try World(&random)
         for (one, left) in world.lists {
             for (other, right) in world.lists {

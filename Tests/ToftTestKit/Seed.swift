@@ -42,5 +42,10 @@ package struct Seed: RandomNumberGenerator, CustomStringConvertible {
             ? nil : elements[elements.index(elements.startIndex, offsetBy: below(elements.count))]
     }
 
+    /// One of the elements, of which there is at least one.
+    package mutating func one<Element>(of elements: [Element]) -> Element {
+        elements[below(elements.count)]
+    }
+
     package var description: String { "seed \(value)" }
 }

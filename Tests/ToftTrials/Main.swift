@@ -41,6 +41,10 @@ enum Trials {
         case "model": return try ModelTrial.run(arguments)
         case "query":
             return try QueryTrial.run(texts: number(0, 20_000), seed: UInt64(number(1, 1)))
+        case "differential":
+            return try DifferentialTrial.run(
+                queries: number(0, 6_000),
+                seed: UInt64(number(1, Int.random(in: 0...Int(UInt32.max)))))
         case "mutants": return try MutantTrials.run(arguments.first)
         case "hunt": return try MutantTrials.hunt(arguments.first ?? "")
         case "soak":
@@ -57,7 +61,7 @@ enum Trials {
         case "all":
             return try [
                 "crash", "faults", "interleavings", "files", "participants", "kills", "soak",
-                "damage", "bits", "query",
+                "damage", "bits", "query", "differential",
             ]
             .allSatisfy { try run($0, []) }
         case "participant" where arguments.count == 3:
@@ -87,6 +91,7 @@ enum Trials {
                     + "| interleavings | files | participants [commits] "
                     + "| kills [kills [seed [encrypted]]] | "
                     + "soak [commits [seed]] | query [texts [seed]] "
+                    + "| differential [queries [seed]] "
                     + "| mutants [one | how many] | damage [files [seed]] "
                     + "| damage-again CORPUS CLASS NUMBER | bits [stride] | all"
             )

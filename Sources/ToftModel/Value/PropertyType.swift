@@ -77,7 +77,7 @@ extension PropertyType {
     var canBeUnique: Bool { canBeIndexed && self != .mixed }
 
     /// Whether a secondary index can be made of it.
-    var canBeIndexed: Bool {
+    package var canBeIndexed: Bool {
         switch self {
         case .bool, .int, .string, .date, .objectId, .uuid, .mixed: true
         default: false

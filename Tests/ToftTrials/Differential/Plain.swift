@@ -1,0 +1,134 @@
+internal import ToftTestKit
+
+/// A value of any scalar type. Seed are multiples of a quarter, which every type has exactly.
+enum Plainly: Equatable {
+    case null
+    case number(Double)
+    case text(String)
+    case bool(Bool)
+    /// Dates, uuids, object ids and data: what kind, and a number that orders them.
+    case other(Character, Int)
+
+    /// Less than, equal to or greater than 0; nil where the two have no order.
+    func order(_ right: Plainly) -> Int? {
+        switch (self, right) {
+        case (.null, .null): return 0
+        case (.number(let left), .number(let right)):
+            if left.isNaN || right.isNaN { return left.isNaN && right.isNaN ? 0 : nil }
+            return left < right ? -1 : left > right ? 1 : 0
+        case (.text(let left), .text(let right)):
+            let (left, right) = (Array(left.utf8), Array(right.utf8))
+            return left == right ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1
+        case (.bool(let left), .bool(let right)): return (left ? 1 : 0) - (right ? 1 : 0)
+        case (.other(let kind, let left), .other(let other, let right)) where kind == other:
+            return left - right
+        default: return nil
+        }
+    }
+
+    func holds(_ comparator: String, _ right: Plainly) -> Bool {
+        let order = order(right)
+        switch comparator {
+        case "==": return order == 0
+        case "!=": return order != 0
+        case "<": return order.map { $0 < 0 } ?? false
+        case "<=": return order.map { $0 <= 0 } ?? false
+        case ">": return order.map { $0 > 0 } ?? false
+        default: return order.map { $0 >= 0 } ?? false
+        }
+    }
+
+    /// Where it stands in a sort: null, NaN, values.
+    var rank: Int {
+        switch self {
+        case .null: 0
+        case .number(let value): value.isNaN ? 1 : 2
+        default: 2
+        }
+    }
+
+    func sorts(before right: Plainly) -> Bool {
+        rank != right.rank ? rank < right.rank : (order(right) ?? 0) < 0
+    }
+
+    /// As a query has it.
+    var literal: String {
+        switch self {
+        case .null: "null"
+        case .number(let value): value.isNaN ? "NaN" : "\(value)"
+        case .text(let text): "'\(text)'"
+        case .bool(let value): "\(value)"
+        case .other("t", let number): "T\(number):0"
+        case .other("u", let number): "uuid(00000000-0000-0000-0000-00000000000\(number))"
+        case .other("o", let number): "oid(00000000000000000000000\(number))"
+        case .other(_, let number): "binary('\(number)')"
+        }
+    }
+}
+
+/// One object, as plain values.
+struct Plain {
+    static let letters = ["a", "A", "b", "B", "é", "É", "e", "E"]
+    static let keys = ["k", "l", "m"]
+
+    var id: Int
+    /// By property.
+    var values: [String: Plainly] = [:]
+    var boss: Int?
+    var rows: [Int] = []
+    var ints: [Plainly] = []
+    var words: Set<String> = []
+    var marks: [String: Plainly] = [:]
+
+    init(id: Int, _ size: Int, _ random: inout Seed) {
+        self.id = id
+        for (name, _) in PlainWorld.scalars { values[name] = Self.value(of: name, &random) }
+        boss = random.chance(30) ? nil : random.below(size)
+        rows = (0..<random.below(4)).map { _ in random.below(size) }
+        ints = (0..<random.below(4)).map { _ in Self.value(of: "i", &random) }.filter {
+            $0 != .null
+        }
+        words = Set((0..<random.below(3)).map { _ in Self.text(&random) })
+        for _ in 0..<random.below(3) {
+            marks[random.one(of: Self.keys)] = .number(Double(random.below(5)))
+        }
+    }
+
+    static func text(_ random: inout Seed) -> String {
+        (0..<random.below(4)).map { _ in random.one(of: letters) }.joined()
+    }
+
+    static func value(of name: String, _ random: inout Seed) -> Plainly {
+        if name == "v" { return value(of: random.one(of: ["i", "d", "s", "b", "t"]), &random) }
+        if random.chance(20) { return .null }
+        switch name {
+        case "i": return .number(Double(random.below(8) - 3))
+        case "f", "d": return random.chance(10) ? .number(.nan) : quarter(&random)
+        case "m": return quarter(&random)
+        case "s": return .text(text(&random))
+        case "b": return .bool(random.chance(50))
+        default: return .other(Character(name), random.below(6))
+        }
+    }
+
+    private static func quarter(_ random: inout Seed) -> Plainly {
+        .number(Double(random.below(24) - 8) / 4)
+    }
+}
+
+/// All objects, and what links to each.
+struct PlainData {
+    let people: [Plain]
+    var reports: [[Int]]
+    var holders: [[Int]]
+
+    init(_ people: [Plain]) {
+        self.people = people
+        reports = Array(repeating: [], count: people.count)
+        holders = reports
+        for person in people {
+            if let boss = person.boss { reports[boss].append(person.id) }
+            for row in person.rows { holders[row].append(person.id) }
+        }
+    }
+}
