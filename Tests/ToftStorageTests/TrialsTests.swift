@@ -2,7 +2,8 @@ internal import Glibc
 import Testing
 internal import ToftTestKit
 
-/// The trials that need several processes, each a run of `ToftTrials`.
+/// A little of the trials that need several processes, and of that of queries: each is a run of
+/// `ToftTrials`.
 @Suite(.serialized) struct TrialsTests {
     private static func run(_ arguments: String...) throws {
         let trial = try ChildProcess(try TrialsProgram.path(), arguments)
@@ -17,6 +18,11 @@ internal import ToftTestKit
 
     @Test func `A process is killed fifty times, and nothing committed is lost`() throws {
         try Self.run("kills", "50", "1")
+    }
+
+    /// Other ones each time; the optimised build does many more.
+    @Test func `Random queries have the answers of a plain evaluator`() throws {
+        try Self.run("differential", "1000")
     }
 }
 
