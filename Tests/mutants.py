@@ -94,6 +94,7 @@ TRIALS: dict[str, list[str]] = {
         "exactNumberRounded",
         "firstNestedTaken",
         "formOfAnother",
+        "lastExtentNotSealed",
     ],
     "interleavings": [
         "publishedBeforeMeta",
@@ -116,6 +117,13 @@ TRIALS: dict[str, list[str]] = {
     "query": [
         "parenthesesForgotten",
     ],
+    "differential": [
+        "otherPathTaken",
+        "farObjectForgotten",
+        "greatestOtherForgotten",
+        "boundOfRangeLeftOut",
+        "nullSortedAsZero",
+    ],
     "damage": [
         "referenceBoundsNotChecked",
         "heightNotChecked",
@@ -133,6 +141,94 @@ class Edit(NamedTuple):
 
 
 EDITS = [
+    Edit(
+        "Sources/ToftQuery/QueryCache.swift",
+        """\
+            known.binding.isOf(className, schema), known.start.elementsEqual(start),
+""",
+        """\
+            known.binding.isOf(className, schema),
+            known.start.elementsEqual(start)
+                || Mutant.isOn(.otherPathTaken) && known.start.count == start.count,
+""",
+    ),
+    Edit(
+        "Sources/ToftQuery/Execute/FarTestNode.swift",
+        "internal import ToftStorage\n",
+        "internal import ToftPlatform\ninternal import ToftStorage\n",
+    ),
+    Edit(
+        "Sources/ToftQuery/Execute/FarTestNode.swift",
+        """\
+                    if known[depth + 1].insert(key) { fresh[depth + 1].append(key) }
+""",
+        """\
+                    if known[depth + 1].insert(key),
+                        !Mutant.isOn(.farObjectForgotten) || fresh[depth + 1].count != 3
+                    {
+                        fresh[depth + 1].append(key)
+                    }
+""",
+    ),
+    Edit(
+        "Sources/ToftQuery/Execute/CrossPairNode.swift",
+        "internal import ToftStorage\n",
+        "internal import ToftPlatform\ninternal import ToftStorage\n",
+    ),
+    Edit(
+        "Sources/ToftQuery/Execute/CrossPairNode.swift",
+        """\
+            if order(of: 1, values, row) < 0 { chunks[0].replace(1, from: values, row) }
+""",
+        """\
+            if Mutant.isOn(.greatestOtherForgotten) { return }
+            if order(of: 1, values, row) < 0 { chunks[0].replace(1, from: values, row) }
+""",
+    ),
+    Edit(
+        "Sources/ToftQuery/Plan/IndexPlan.swift",
+        "internal import ToftStorage\n",
+        "internal import ToftPlatform\ninternal import ToftStorage\n",
+    ),
+    Edit(
+        "Sources/ToftQuery/Plan/IndexPlan.swift",
+        """\
+                    from: .including(.int64(low)), to: .including(.int64(high)), view, limit, &found
+""",
+        """\
+                    from: .including(.int64(low)),
+                    to: Mutant.isOn(.boundOfRangeLeftOut)
+                        ? .excluding(.int64(high)) : .including(.int64(high)), view, limit, &found
+""",
+    ),
+    Edit(
+        "Sources/ToftQuery/Execute/Sorting.swift",
+        "internal import ToftStorage\n",
+        "internal import ToftPlatform\ninternal import ToftStorage\n",
+    ),
+    Edit(
+        "Sources/ToftQuery/Execute/Sorting.swift",
+        """\
+        let isNull = vector.nulls[row]
+        if isNull { hasNulls = true }
+""",
+        """\
+        let isNull = vector.nulls[row]
+        if isNull, !Mutant.isOn(.nullSortedAsZero) { hasNulls = true }
+""",
+    ),
+    Edit(
+        "Sources/ToftStorage/Pager/SealedWriter.swift",
+        """\
+        if isShared { return try SharedWork.run(1 + targets.count, body: body) }
+""",
+        """\
+        if isShared {
+            let done = targets.count > 1 && Mutant.isOn(.lastExtentNotSealed) ? 0 : 1
+            return try SharedWork.run(done + targets.count, body: body)
+        }
+""",
+    ),
     Edit(
         "Sources/ToftQuery/Syntax/Description.swift",
         "internal import ToftStorage\n",

@@ -2,12 +2,15 @@ internal import CPlatform
 internal import Glibc
 package import Synchronization
 
-/// Memory that processes share (a file of words), or that stands in for it within one process.
+/// Memory that processes share (a file of words), or zeroed memory of this process alone: instead
+/// of the former, and for tables of which most files need little, as none of it is there until it
+/// is touched.
 ///
-/// The only stores are atomic ones to words that hold no data of users. A mapping of a data file is
-/// never written.
+/// The only stores to what is shared are atomic ones to words that hold no data of users. A mapping
+/// of a data file is never written.
 ///
-/// `@unchecked Sendable`: its address and size never change, its words are atomic.
+/// `@unchecked Sendable`: its address and size never change, its words are atomic or their user's
+/// to guard.
 package final class SharedWords: @unchecked Sendable {
     /// The first word; the memory lives as long as this object.
     package let base: UnsafeMutableRawPointer

@@ -74,6 +74,8 @@ enum MutantTrials {
         case "files": return try FileTrials.run()
         case "model": return ModelTrial.hunt()
         case "query": return try QueryTrial.run(texts: 20_000, seed: 1, violationLimit: 1)
+        case "differential":
+            return try DifferentialTrial.run(queries: 20_000, seed: 1, violationLimit: 1)
         case "damage": return try DamageTrial.run(cases: 60_000, seed: 1, violationLimit: 1)
         default: throw Failure("no trial \(name)")
         }

@@ -106,7 +106,7 @@ struct PlainQuestion {
     }
 
     private static func leaf(_ random: inout Seed) -> Condition {
-        switch random.below(17) {
+        switch random.below(18) {
         case 0: return constantCondition(random.chance(50))
         case 1, 2, 3: return comparison(&random)
         case 4: return pair(&random)
@@ -120,6 +120,7 @@ struct PlainQuestion {
         case 13: return dictionary(&random)
         case 14: return subquery(&random)
         case 15: return chain(&random)
+        case 16: return twoCollections(&random)
         default: return backlinks(&random)
         }
     }
@@ -459,6 +460,24 @@ struct PlainQuestion {
             return Condition(text: "\(quantifier) ints \(comparator) \(constant.literal)") {
                 person, _ in holds(quantifier, person.ints.map { $0.holds(comparator, constant) })
             }
+        }
+    }
+
+    /// Each value of one collection with each of another.
+    private static func twoCollections(_ random: inout Seed) -> Condition {
+        let name = random.one(of: ["i", "d", "m"])
+        let quantifiers = ["ANY", "ALL", "NONE"]
+        let (outer, inner) = (random.one(of: quantifiers), random.one(of: quantifiers))
+        let comparator = random.one(of: comparators)
+        let isTurned = random.chance(50)
+        let (left, right) = isTurned ? ("rows.\(name)", "ints") : ("ints", "rows.\(name)")
+        return Condition(text: "\(outer) \(left) \(comparator) \(inner) \(right)") {
+            person, data in
+            let far = person.rows.map { data.people[$0].values[name] ?? .null }
+            let (left, right) = isTurned ? (far, person.ints) : (person.ints, far)
+            return holds(
+                outer,
+                left.map { one in holds(inner, right.map { one.holds(comparator, $0) }) })
         }
     }
 
