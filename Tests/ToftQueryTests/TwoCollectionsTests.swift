@@ -59,9 +59,8 @@ import ToftTestKit
             // A list of one value decides otherwise than one of many.
             func values<Element>(_ draw: () -> Element) -> [[Element]] {
                 (0..<Self.count).map { _ in
-                    let size = random.one(
-                        of:
-                            random.chance(12) ? [255, 256, 257, 600] : [0, 1, 2, 3, 5])
+                    let isLarge = random.chance(12)
+                    let size = random.one(of: isLarge ? [255, 256, 257, 600] : [0, 1, 2, 3, 5])
                     let only = random.chance(20) ? draw() : nil
                     return (0..<size).map { _ in only ?? draw() }
                 }

@@ -1,6 +1,6 @@
 internal import ToftTestKit
 
-/// A value of any scalar type. Seed are multiples of a quarter, which every type has exactly.
+/// A value of any scalar type. Numbers are multiples of a quarter, which every type has exactly.
 enum Plainly: Equatable {
     case null
     case number(Double)

@@ -4,7 +4,7 @@ internal import ToftQuery
 internal import ToftStorage
 internal import ToftTestKit
 
-/// The objects in a database in memory.
+/// The objects of the plain evaluator in a database in memory.
 struct PlainWorld {
     static let scalars: [(name: String, type: PropertyType)] = [
         ("i", .int), ("f", .float), ("d", .double), ("m", .decimal128), ("s", .string),
