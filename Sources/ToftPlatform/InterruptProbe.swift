@@ -60,12 +60,13 @@ package struct InterruptProbe {
         fileprivate var probe: InterruptProbe?
         /// Whether something has ended too early that could not throw, so that what it gave is no
         /// answer.
-        package fileprivate(set) var hasEndedEarly = false
+        package var hasEndedEarly: Bool { hasEnded }
+        @exclusivity(unchecked) fileprivate var hasEnded = false  // read for every batch of a query
 
         /// For loops that cannot throw: whether to end, with any result.
         package func endsEarly() -> Bool {
-            if probe?.isInterrupted == true { hasEndedEarly = true }
-            return hasEndedEarly
+            if probe?.isInterrupted == true { hasEnded = true }
+            return hasEnded
         }
     }
 
@@ -82,12 +83,12 @@ package struct InterruptProbe {
         throws(Failure) -> Result
     {
         let thread = Self.thread
-        let (outer, hadEndedEarly) = (thread.probe, thread.hasEndedEarly)
+        let (outer, hadEnded) = (thread.probe, thread.hasEnded)
         thread.probe = self
-        thread.hasEndedEarly = false
+        thread.hasEnded = false
         defer {
             thread.probe = outer
-            thread.hasEndedEarly = hadEndedEarly
+            thread.hasEnded = hadEnded
         }
         return try body()
     }

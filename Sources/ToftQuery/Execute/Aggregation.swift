@@ -67,38 +67,53 @@ struct Aggregation {
 
     @inline(__always)
     private mutating func addInts<Integer: FixedWidthInteger & SignedInteger>(
-        _ values: UnsafePointer<Integer>, _ selection: Selection
+        _ values: UnsafePointer<Integer>, _ rows: Selection
     ) {
-        let isSum = operation == .sum || operation == .average
+        if operation == .minimum || operation == .maximum {
+            Self.forEachRun(of: rows, values) { widen(Self.extremes($0, $1)) }
+        } else if Integer.bitWidth <= 32 {
+            var sum: Int64 = 0
+            Self.forEachRun(of: rows, values) { sum &+= Self.narrowSum($0, $1) }
+            intSum += Int128(sum)
+        } else {
+            Self.forEachRun(of: rows, values) { intSum += Self.wideSum($0, $1) }
+        }
+    }
+
+    /// Calls `body` with values that lie side by side: 64 or 16 of them, or one.
+    @inline(__always)
+    private static func forEachRun<Integer>(
+        of rows: Selection, _ values: UnsafePointer<Integer>,
+        _ body: (UnsafePointer<Integer>, Int) -> Void
+    ) {
         for index in 0..<4 {
-            var word = selection.word(index)
+            var word = rows.word(index)
             var start = values + index * 64
             if word == .max {
-                if isSum { intSum += Self.sum(start, 64) } else { widen(Self.extremes(start, 64)) }
+                body(start, 64)
                 continue
             }
             // Those before the end of a cluster.
             while word & 0xFFFF == 0xFFFF {
-                if isSum { intSum += Self.sum(start, 16) } else { widen(Self.extremes(start, 16)) }
+                body(start, 16)
                 word >>= 16
                 start += 16
             }
             while word != 0 {
-                let value = Int64(start[word.trailingZeroBitCount])
-                if isSum { intSum += Int128(value) } else { widen((value, value)) }
+                body(start + word.trailingZeroBitCount, 1)
                 word &= word &- 1
             }
         }
     }
 
-    /// The sum of integers, 16 or 64 of them. Of small ones it fits into half the bits, twice as
-    /// many of which are added at once.
+    /// The sum of integers of up to four bytes, of which 256 fit into 64 bits.
     @inline(__always)
-    private static func sum<Integer: FixedWidthInteger & SignedInteger>(
+    private static func narrowSum<Integer: FixedWidthInteger & SignedInteger>(
         _ values: UnsafePointer<Integer>, _ count: Int
-    ) -> Int128 {
-        if Integer.bitWidth == 8 {
-            // As unsigned numbers, which are 128 more each.
+    ) -> Int64 {
+        if Integer.bitWidth == 8, count > 1 {
+            // As unsigned numbers, which are 128 more each; twice as many of half the bits are
+            // added at once.
             var sums = SIMD8<UInt16>(repeating: 0)
             for part in 0..<count / 16 {
                 let pairs =
@@ -107,14 +122,24 @@ struct Aggregation {
                     ^ SIMD8(repeating: 0x8080)
                 sums &+= (pairs & SIMD8(repeating: 0xFF)) &+ (pairs &>> SIMD8(repeating: 8))
             }
-            return Int128(Int32(sums.wrappedSum()) &- 128 &* Int32(truncatingIfNeeded: count))
+            return Int64(sums.wrappedSum()) &- 128 &* Int64(count)
         }
         if Integer.bitWidth == 16 {
             var sum: Int32 = 0
             for row in 0..<count { sum &+= Int32(truncatingIfNeeded: values[row]) }
-            return Int128(sum)
+            return Int64(sum)
         }
-        // 64 values of -2^56..<2^56 fit into 64 bits; a value beyond sets one of the upper 7 bits.
+        var sum: Int64 = 0
+        for row in 0..<count { sum &+= Int64(values[row]) }
+        return sum
+    }
+
+    /// The sum of integers of eight bytes. 64 of -2^56..<2^56 fit into 64 bits; a value beyond sets
+    /// one of the upper 7 bits.
+    @inline(__always)
+    private static func wideSum<Integer: FixedWidthInteger & SignedInteger>(
+        _ values: UnsafePointer<Integer>, _ count: Int
+    ) -> Int128 {
         var sum: Int64 = 0
         var bits: UInt64 = 0
         for row in 0..<count {

@@ -5,19 +5,25 @@ extension Vector {
     /// where they have to be copied.
     func use(_ column: ColumnRead, of cluster: ClusterView) throws(StorageError) -> Bool {
         switch layout {
-        case .bool, .int: break
-        case .double where column.type == .double: break
+        case .int:
+            let (integers, nulls) = try cluster.nullableIntegers(column.column, &known)
+            use(integers)
+            use(nulls: nulls, count: integers.count)
+        case .bool:
+            let view = try cluster.column(column.column, &known)
+            bits = Selection(bitmap: try view.bools(), count: cluster.count)
+            use(nulls: view.nulls, count: cluster.count)
+        case .double where column.type == .double:
+            let view = try cluster.column(column.column, &known)
+            doubles = try view.float64s()
+            use(nulls: view.nulls, count: cluster.count)
         case .double, .date, .fixed, .decimal, .text, .mixed: return false
         }
-        let view = try cluster.column(column.column, &known)
-        switch layout {
-        case .bool: bits = Selection(bitmap: try view.bools(), count: cluster.count)
-        case .int: use(try view.integers())
-        default: doubles = try view.float64s()
-        }
-        nulls = .empty
-        if let bitmap = view.nulls { nulls = Selection(bitmap: bitmap, count: cluster.count) }
         return true
+    }
+
+    private func use(nulls bitmap: UnsafePointer<UInt64>?, count: Int) {
+        nulls = bitmap.map { Selection(bitmap: $0, count: count) } ?? .empty
     }
 }
 

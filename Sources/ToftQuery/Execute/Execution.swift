@@ -24,7 +24,7 @@ final class Execution {
     private let probe = InterruptProbe.current ?? .never
     private let thread = InterruptProbe.thread
     /// What has been read so far.
-    private(set) var tally = Tally()
+    @exclusivity(unchecked) private(set) var tally = Tally()  // changed for every cluster
 
     /// What a run has read of the class that is asked for.
     struct Tally {

@@ -321,7 +321,13 @@ struct ColumnSlice {
         base.uint64(at: bitmap &+ (row >> 6) &* 8) & (1 << UInt64(row & 63)) != 0
     }
 
-    /// The integers, or the seconds of timestamps, of a range of rows.
+    /// The integers, or the seconds of timestamps, of the first rows.
+    @inline(__always)
+    func integers(first count: Int) -> IntegerColumn {
+        IntegerColumn(values, geometry.width, count: count)
+    }
+
+    /// The same of a range of rows.
     @inline(__always)
     func integers(_ rows: Range<Int>) -> IntegerColumn {
         IntegerColumn(values, geometry.width, count: rows.upperBound)[rows]

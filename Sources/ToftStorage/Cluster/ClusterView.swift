@@ -33,9 +33,10 @@ package struct ClusterView {
     }
 
     @inline(__always)
-    private func fetchAhead(_ slice: ColumnSlice) {
-        fetchAhead(slice.entry..<slice.entry &+ 1)
-        fetchAhead(slice.start..<slice.start &+ slice.geometry.rowBytes)
+    private func fetchAhead(_ slice: ColumnSlice, as type: ColumnType) {
+        guard let ahead else { return }
+        (ahead + slice.entry).prefetch()
+        fetchAhead(slice.start..<slice.start &+ slice.geometry.rowBytes(as: type))
     }
 
     /// Has the processor fetch all texts of the cluster ahead, expected where they lie here.
@@ -82,7 +83,7 @@ package struct ClusterView {
                 return ColumnView(column, nil, count: count)
             }
             try table.pages.verify(leaf.ref, leaf.cluster.base, slice.range)
-            fetchAhead(slice)
+            fetchAhead(slice, as: column.type)
             return ColumnView(column, slice, count: count)
         }
     }
@@ -105,7 +106,7 @@ package struct ClusterView {
         -> (values: IntegerColumn, nulls: UnsafePointer<UInt64>?)
     {
         if let slice = try slice(id, known, as: .int64) {
-            return (slice.integers(0..<count), slice.nulls)
+            return (slice.integers(first: count), slice.nulls)
         }
         let view = try column(id, &known)
         return (try view.integers(), view.nulls)
@@ -128,8 +129,9 @@ package struct ClusterView {
     {
         guard let known, known.column.id == id, let slice = known.slice(in: leaf.cluster, as: type)
         else { return nil }
-        try verify(slice.range)
-        fetchAhead(slice)
+        let end = slice.start &+ slice.geometry.size(as: type)
+        try verify(Range(uncheckedBounds: (slice.start, end)))
+        fetchAhead(slice, as: type)
         return slice
     }
 
@@ -192,7 +194,7 @@ package struct ClusterView {
             let slice = try leaf.cluster.slice(ofColumn: column)
             if let slice {
                 try table.pages.verify(leaf.ref, leaf.cluster.base, slice.range)
-                fetchAhead(slice)
+                fetchAhead(slice, as: .bytes)
             }
             return (
                 ColumnView(column, slice, count: count).nulls,

@@ -82,9 +82,11 @@ struct ColumnGeometry: Equatable {
         }
     }
 
-    /// Bytes of the arrays that have something for each row.
+    /// Bytes of the arrays that have something for each row, for a caller that knows the type.
     @inline(__always)
-    var rowBytes: Int { isCoded ? texts : size }
+    func rowBytes(as type: ColumnType) -> Int {
+        type == .bytes && isCoded ? texts : size(as: type)
+    }
 
     /// Where a timestamp column's second array begins.
     @inline(__always)

@@ -33,7 +33,7 @@ package struct ColumnView {
     /// The values of a column of integers.
     package func integers() throws(StorageError) -> IntegerColumn {
         guard let slice = try slice(.int64) else { return zeros }
-        return slice.integers(0..<count)
+        return slice.integers(first: count)
     }
 
     /// The values of a column of single-precision numbers.
@@ -62,7 +62,7 @@ package struct ColumnView {
             return (zeros, DefaultArrays.zeros.assumingMemoryBound(to: Int32.self))
         }
         return (
-            slice.integers(0..<count), slice.nanoseconds.assumingMemoryBound(to: Int32.self)
+            slice.integers(first: count), slice.nanoseconds.assumingMemoryBound(to: Int32.self)
         )
     }
 

@@ -371,7 +371,7 @@ package final class TableCursor {
     /// Looks for a column in the cluster of the row, and verifies it.
     @inline(never)
     private func find(_ index: Int, _ base: UnsafeRawPointer) throws(StorageError) -> Form {
-        let leaf = try TableReader.Leaf(Ref(viewed: base), base, table.pages)
+        let leaf = try TableReader.Leaf(base, table.pages)
         let slice = try leaf.cluster.slice(ofColumn: table.columns[index])
         if let slice { try table.pages.verify(leaf.ref, base, slice.range) }
         let form = Form(slice)
@@ -384,7 +384,7 @@ package final class TableCursor {
     private func verified(_ cell: HeapCell, _ base: UnsafeRawPointer) throws(StorageError)
         -> UnsafeRawBufferPointer
     {
-        let leaf = try TableReader.Leaf(Ref(viewed: base), base, table.pages)
+        let leaf = try TableReader.Leaf(base, table.pages)
         let bytes = try table.bytes(leaf, cell)
         if cell.length > 0 {
             for page in [cell.offset, cell.offset + cell.length - 1].map({ $0 / Page.size }) {

@@ -126,8 +126,8 @@ package final class TableReader: Sendable {
     package func rank(of key: Int64) throws(StorageError) -> Int {
         guard !root.isEmpty else { return 0 }
         var target = RowTarget(key)
-        let (ref, base, before) = try root.rankedLeaf(&target, in: pages, as: .cluster)
-        return Int(clamping: before) &+ (try Leaf(ref, base, pages).cluster.lowerBound(key))
+        let (_, base, before) = try root.rankedLeaf(&target, in: pages, as: .cluster)
+        return Int(clamping: before) &+ (try Leaf(base, pages).cluster.lowerBound(key))
     }
 
     // MARK: Clusters
@@ -155,20 +155,19 @@ package final class TableReader: Sendable {
         let file = pages.file
         let isEncrypted = file.cipher != nil
         var readAhead = ReadAhead()
+        var prefetch = LeafPrefetch()
         var target = RowTarget(key)
         var isThere = try cursor.seek(&target)
         while isThere, let base = cursor.base {
             if isEncrypted { readAhead.come(to: cursor) }
-            let leaf = try Leaf(cursor.ref, base, pages)
-            let ahead = cursor.page(ahead: 4).flatMap { file.located($0) }
-            if let (base, verified) = ahead {
-                UnsafeRawPointer(verified).prefetch()
-                base.prefetch()
-                (base + leaf.cluster.header).prefetch()
-                (base + leaf.cluster.keysStart).prefetch()
+            let leaf = try Leaf(base, pages)
+            let ahead = prefetch.come(to: cursor, in: file)
+            if let ahead {
+                (ahead + leaf.cluster.header).prefetch()
+                (ahead + leaf.cluster.keysStart).prefetch()
             }
             if key == .min || leaf.cluster.keys[leaf.cluster.rowCount - 1] >= key {
-                guard try body(ClusterView(table: self, leaf: leaf, ahead: ahead?.base)) else {
+                guard try body(ClusterView(table: self, leaf: leaf, ahead: ahead)) else {
                     return
                 }
             }
@@ -178,15 +177,17 @@ package final class TableReader: Sendable {
 
     // MARK: Finding clusters
 
-    /// A cluster and the reference that it was viewed through.
+    /// A cluster whose keys are verified.
     struct Leaf {
-        let ref: Ref
         let cluster: ClusterPage
 
-        /// Verifies the cluster's header and keys.
+        /// The reference that the cluster was viewed through, without what it must hash to.
+        @inline(__always) var ref: Ref { Ref(viewed: cluster.base) }
+
+        /// Verifies the own header and the keys of a cluster that was viewed.
         @inline(__always)
-        init(_ ref: Ref, _ base: UnsafeRawPointer, _ pages: PageReader) throws(StorageError) {
-            self.ref = ref
+        init(_ base: UnsafeRawPointer, _ pages: PageReader) throws(StorageError) {
+            let ref = Ref(viewed: base)
             cluster = try ClusterPage(base, page: ref.page, pageCount: ref.pageCount)
             if cluster.columnsStart > Page.size {
                 try pages.verify(ref, base, 0..<cluster.columnsStart)
@@ -197,8 +198,8 @@ package final class TableReader: Sendable {
     @inline(__always)
     func leaf(_ key: Int64) throws(StorageError) -> Leaf {
         var target = RowTarget(key)
-        let (ref, base) = try root.leaf(&target, in: pages, as: .cluster)
-        return try Leaf(ref, base, pages)
+        let (_, base) = try root.leaf(&target, in: pages, as: .cluster)
+        return try Leaf(base, pages)
     }
 
     @inline(__always)
@@ -214,10 +215,11 @@ package final class TableReader: Sendable {
             throw .indexOutOfRange(index: rank, count: rowCount)
         }
         var target = PositionTarget(remaining: UInt64(rank))
-        let (ref, base) = try root.leaf(&target, in: pages, as: .cluster)
-        let leaf = try Leaf(ref, base, pages)
+        let (_, base) = try root.leaf(&target, in: pages, as: .cluster)
+        let leaf = try Leaf(base, pages)
         guard target.remaining < UInt64(leaf.cluster.rowCount) else {
-            throw .corrupt(page: ref.page, reason: "a cluster holds fewer rows than are counted")
+            throw .corrupt(
+                page: leaf.cluster.page, reason: "a cluster holds fewer rows than are counted")
         }
         return (leaf, Int(target.remaining))
     }

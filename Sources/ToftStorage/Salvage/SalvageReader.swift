@@ -25,7 +25,7 @@ final class SalvageReader {
     func cluster(_ ref: Ref, of head: TreeHead) throws(StorageError) -> OpenCluster {
         if pages.file.isFull { try beginAgain() }
         return OpenCluster(
-            try TableReader.Leaf(ref, try pages.view(ref, as: .cluster), pages),
+            try TableReader.Leaf(try pages.view(ref, as: .cluster), pages),
             of: TableReader(pages: pages, head: head, catalog: catalog))
     }
 

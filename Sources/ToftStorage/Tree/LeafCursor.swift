@@ -31,18 +31,28 @@ final class LeafCursor {
     }
 
     /// Goes to the next leaf; false, and nowhere, where there is none.
-    func next() throws(StorageError) -> Bool { try step(1) }
+    @inline(__always)
+    func next() throws(StorageError) -> Bool {
+        guard base != nil, root.height > 0 else { return clear() }
+        let step = steps + (root.height &- 1)
+        let slot = step.pointee.slot &+ 1
+        guard slot < step.pointee.node.count else { return try self.step(1) }
+        step.pointee.slot = slot
+        ref = step.pointee.node.child(slot)
+        base = try pages.view(ref, as: leafType)
+        return true
+    }
 
     /// Goes to the leaf before; false, and nowhere, where there is none.
     func previous() throws(StorageError) -> Bool { try step(-1) }
 
-    /// The page of the leaf `distance` leaves ahead, below the same parent.
+    /// The parent of the leaf where the cursor stands, and which of its children that is; nil
+    /// nowhere, and where the leaf is the root.
     @inline(__always)
-    func page(ahead distance: Int) -> PageNumber? {
+    var parent: (node: InnerNode, slot: Int)? {
         guard root.height > 0, base != nil else { return nil }
-        let step = steps + (root.height - 1)
-        let slot = step.pointee.slot + distance
-        return slot < step.pointee.node.count ? step.pointee.node.child(slot).page : nil
+        let step = steps + (root.height &- 1)
+        return (step.pointee.node, step.pointee.slot)
     }
 
     /// Has the next leaves below the same parent decrypted, as far as they are not. Returns how
