@@ -106,24 +106,51 @@ struct ChangeCounters {
     }
 }
 
-/// What results hang on, each thing once. There are few: they are searched one by one.
+/// What results hang on.
 struct Dependencies: Sendable {
     /// Whose objects may come and go.
-    private(set) var classes: [ClassID] = []
+    private(set) var classes = SmallSet<ClassID>()
     /// Of which the object may go that the results were made from.
-    private(set) var owners: [ClassID] = []
-    private(set) var properties: [PropertyRef] = []
+    private(set) var owners = SmallSet<ClassID>()
+    private(set) var properties = SmallSet<PropertyRef>()
 
-    mutating func add(_ classID: ClassID) {
-        if !classes.contains(classID) { classes.append(classID) }
+    mutating func add(_ classID: ClassID) { classes.insert(classID) }
+
+    mutating func add(owner classID: ClassID) { owners.insert(classID) }
+
+    mutating func add(_ property: PropertyRef) { properties.insert(property) }
+}
+
+/// A set of few elements, which are searched one by one. One alone needs no memory of its own.
+struct SmallSet<Element: Equatable & Sendable>: Sequence, Sendable {
+    private var first: Element?
+    private var others: [Element] = []
+
+    mutating func insert(_ element: Element) {
+        if first == nil {
+            first = element
+        } else if !contains(element) {
+            others.append(element)
+        }
     }
 
-    mutating func add(owner classID: ClassID) {
-        if !owners.contains(classID) { owners.append(classID) }
-    }
+    func contains(_ element: Element) -> Bool { first == element || others.contains(element) }
 
-    mutating func add(_ property: PropertyRef) {
-        if !properties.contains(property) { properties.append(property) }
+    func makeIterator() -> Iterator { Iterator(set: self) }
+
+    struct Iterator: IteratorProtocol {
+        fileprivate let set: SmallSet
+        private var index = 0
+
+        fileprivate init(set: SmallSet) {
+            self.set = set
+        }
+
+        mutating func next() -> Element? {
+            defer { index += 1 }
+            if index == 0 { return set.first }
+            return index <= set.others.count ? set.others[index - 1] : nil
+        }
     }
 }
 
