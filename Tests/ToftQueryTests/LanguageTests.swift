@@ -332,6 +332,7 @@ import ToftStorage
         expect("self.id == 1", "SELF, in capitals,", "\n    ^")
         expect("friends.count > 1", "Did you mean @count?", "\n            ^")
         expect("name.length > 1", "Did you mean @size?")
+        expect("friends.id.@max > 1", "stands before the property: @max.id.", "\n               ^")
         expect("@links.Persons.friends.id == 1", "There is no class", "'Person'?", "\n           ^")
         expect("@links.Person.freinds.id == 1", "'friends'?", "\n                  ^")
         expect("@links.Person.id == 1", "'Person.id' does not link to 'Person'.")

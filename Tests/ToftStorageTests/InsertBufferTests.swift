@@ -272,7 +272,7 @@ private struct Model {
             #expect(try tree.count == keys.count, "\(seed)")
             try compareOrder(tree, keys, entries, "\(seed)")
             for _ in 0..<20 { try compareWalk(tree, keys, &seed) }
-            for _ in 0..<20 { try comparePrefix(tree, keys, &seed) }
+            for _ in 0..<20 { try comparePrefix(tree, keys, entries, &seed) }
         }
     }
 
@@ -296,15 +296,18 @@ private struct Model {
         #expect(found.isEmpty, comment)
     }
 
-    private func comparePrefix(_ tree: TreeReader, _ keys: [[UInt8]], _ seed: inout Seed) throws {
+    private func comparePrefix(
+        _ tree: TreeReader, _ keys: [[UInt8]], _ entries: [[UInt8]: [UInt8]], _ seed: inout Seed
+    ) throws {
         let prefix =
             seed.chance(50)
             ? Array((seed.pick(keys) ?? []).prefix(1 + seed.below(8)))
             : seed.bytes(1 + seed.below(2))
         var found: [[UInt8]] = []
         try with(prefix) { prefix in
-            try tree.forEachStoredEntry(withPrefix: prefix) { key, _ in
+            try tree.forEachStoredEntry(withPrefix: prefix) { key, value in
                 found.append(Array(key))
+                #expect(Array(value) == entries[Array(key)], "\(seed)")
                 return true
             }
         }

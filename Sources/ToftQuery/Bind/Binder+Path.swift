@@ -642,16 +642,22 @@ extension Binder {
         case .index:
             return failure(
                 .invalidQuery, "Property '\(owner).\(name)' has no index.", at: element.offset)
-        case .operation(let operation): return wrongAggregate(operation, name, at: element.offset)
+        case .operation(let operation):
+            let isMisplaced = AggregateOperation(rawValue: operation.rawValue) != nil
+            return wrongAggregate(
+                operation, name, at: element.offset,
+                hint: isMisplaced && !walk.steps.isEmpty
+                    ? "The aggregate stands before the property: \(operation.rawValue).\(name)."
+                    : nil)
         case .argument:
             return failure(
                 .invalidArgument, "A key path argument may not hold another.", at: element.offset)
         }
     }
 
-    private func wrongAggregate(_ operation: PathOperation, _ name: String, at offset: Int)
-        -> QueryError
-    {
+    private func wrongAggregate(
+        _ operation: PathOperation, _ name: String, at offset: Int, hint: String? = nil
+    ) -> QueryError {
         switch operation {
         case .type:
             failure(
@@ -661,7 +667,9 @@ extension Binder {
                 .typeMismatch, "\(operation.rawValue) is of dictionaries, which '\(name)' is not.",
                 at: offset)
         default:
-            failure(.typeMismatch, "\(operation.rawValue) cannot be made of '\(name)'.", at: offset)
+            failure(
+                .typeMismatch, "\(operation.rawValue) cannot be made of '\(name)'.", hint: hint,
+                at: offset)
         }
     }
 

@@ -154,6 +154,18 @@ struct OrderedLeaf {
         return try search(KeySuffix(of: start, count: key.count, shared: shared.count))
     }
 
+    /// Whether the key of entry `index`, which is below `count`, may begin with `prefix`, by no
+    /// more of it than its slot tells: false is certain.
+    @inline(__always)
+    func mayBegin(_ index: Int, with prefix: UnsafeRawBufferPointer) -> Bool {
+        guard prefix.count >= shared.count &+ OrderedLeafLayout.hintSize,
+            let start = prefix.baseAddress, let head = shared.baseAddress
+        else { return true }
+        return compareBytes(start, shared.count, head, shared.count) == 0
+            && hint(index)
+                == KeySuffix(of: start, count: prefix.count, shared: shared.count).hint
+    }
+
     private func isFirstEmpty() throws(StorageError) -> Bool {
         guard count > 0, shared.isEmpty else { return false }
         return try entry(0).suffix.length == 0

@@ -142,27 +142,52 @@ package final class TreeReader: Sendable {
     /// Calls `body` with each entry whose key begins with `prefix`, in order, until it returns
     /// false. Key and value are good until it returns. O(log entries + those found).
     ///
-    /// No cursor is made where all lie in one leaf, as a few do.
+    /// Trees are gone through side by side only where several may hold such entries.
     package func forEachStoredEntry(
         withPrefix prefix: UnsafeRawBufferPointer,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
             throws(StorageError) -> Bool
     ) throws(StorageError) {
         let levels = try buffered?.levels(within: prefix) ?? []
+        guard let buffered, let level = levels.first else {
+            return try forEachOwnEntry(withPrefix: prefix, body)
+        }
+        if levels.count == 1, try !mayHold(prefix: prefix) {
+            let start = buffered.prefix
+            return try start.with(prefix) { prefix throws(StorageError) in
+                try level.forEachOwnEntry(withPrefix: prefix) { key, value throws(StorageError) in
+                    try body(UnsafeRawBufferPointer(rebasing: key[start.prefixCount...]), value)
+                }
+            }
+        }
+        let cursor = try cursor(levels)
+        var isThere = try cursor.seek(prefix)
+        while isThere, cursor.key.hasPrefix(prefix) {
+            guard try body(cursor.key, try cursor.value) else { return }
+            isThere = try cursor.next()
+        }
+    }
+
+    /// The same of the entries that lie in the tree itself.
+    ///
+    /// No cursor is made where all lie in one leaf, as a few do.
+    private func forEachOwnEntry(
+        withPrefix prefix: UnsafeRawBufferPointer,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
+            throws(StorageError) -> Bool
+    ) throws(StorageError) {
+        guard let (leaf, first) = try place(of: prefix) else { return }
         try withUnsafeTemporaryAllocation(byteCount: OrderedLeafRewrite.keySize, alignment: 8) {
             memory throws(StorageError) in
             guard let memory = memory.baseAddress else { throw .addressSpaceExhausted }
             var last: UnsafeRawBufferPointer?
-            if levels.isEmpty {
-                guard let (leaf, first) = try place(of: prefix) else { return }
-                for index in first..<leaf.count {
-                    let entry = try leaf.entry(index)
-                    let key = leaf.key(of: entry, in: memory)
-                    guard key.hasPrefix(prefix), try body(key, try value(of: entry)) else { return }
-                    last = key
-                }
+            for index in first..<leaf.count {
+                let entry = try leaf.entry(index)
+                let key = leaf.key(of: entry, in: memory)
+                guard key.hasPrefix(prefix), try body(key, try value(of: entry)) else { return }
+                last = key
             }
-            let cursor = try cursor(levels)
+            let cursor = try cursor([])
             var isThere =
                 if let last { try cursor.seek(after: last) } else { try cursor.seek(prefix) }
             while isThere, cursor.key.hasPrefix(prefix) {
@@ -196,6 +221,7 @@ package final class TreeReader: Sendable {
         guard let leaf = try leaf(of: prefix) else { return false }
         let (index, found) = try leaf.search(prefix)
         guard !found, index < leaf.count else { return true }
+        guard leaf.mayBegin(index, with: prefix) else { return false }
         let entry = try leaf.entry(index)
         return withUnsafeTemporaryAllocation(byteCount: OrderedLeafRewrite.keySize, alignment: 8) {
             memory in
