@@ -333,6 +333,7 @@ import ToftStorage
         expect("friends.count > 1", "Did you mean @count?", "\n            ^")
         expect("name.length > 1", "Did you mean @size?")
         expect("friends.id.@max > 1", "stands before the property: @max.id.", "\n               ^")
+        #expect(!message("friends.name.@max == 'x'").contains("before"))
         expect("@links.Persons.friends.id == 1", "There is no class", "'Person'?", "\n           ^")
         expect("@links.Person.freinds.id == 1", "'friends'?", "\n                  ^")
         expect("@links.Person.id == 1", "'Person.id' does not link to 'Person'.")

@@ -542,9 +542,7 @@ extension Binder {
         guard let property = owner.property(named: name) else {
             throw unknownProperty(name, of: owner, at: nameOffset)
         }
-        guard let type = ValueType(property), !property.isCollection,
-            type.isComputable || (type == .date && operation.isExtreme)
-        else {
+        guard let type = ValueType(property), operation.takes(property) else {
             throw failure(
                 .typeMismatch,
                 "\(operation.rawValue) cannot be made of '\(owner.name).\(name)', which is "
@@ -643,12 +641,13 @@ extension Binder {
             return failure(
                 .invalidQuery, "Property '\(owner).\(name)' has no index.", at: element.offset)
         case .operation(let operation):
-            let isMisplaced = AggregateOperation(rawValue: operation.rawValue) != nil
-            return wrongAggregate(
-                operation, name, at: element.offset,
-                hint: isMisplaced && !walk.steps.isEmpty
-                    ? "The aggregate stands before the property: \(operation.rawValue).\(name)."
-                    : nil)
+            var hint: String?
+            if let aggregate = AggregateOperation(rawValue: operation.rawValue),
+                let property = walk.property, aggregate.takes(property), !walk.steps.isEmpty
+            {
+                hint = "The aggregate stands before the property: \(operation.rawValue).\(name)."
+            }
+            return wrongAggregate(operation, name, at: element.offset, hint: hint)
         case .argument:
             return failure(
                 .invalidArgument, "A key path argument may not hold another.", at: element.offset)

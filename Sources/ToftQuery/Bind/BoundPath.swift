@@ -82,6 +82,12 @@ package enum AggregateOperation: String, Sendable {
 
     /// Whether it picks one of the values.
     var isExtreme: Bool { self == .minimum || self == .maximum }
+
+    /// Whether it can be made of the values that objects have of a property.
+    func takes(_ property: StoredProperty) -> Bool {
+        guard let type = ValueType(property), !property.isCollection else { return false }
+        return type.isComputable || (type == .date && isExtreme)
+    }
 }
 
 /// What is aggregated of each object of a collection: a property at the end of to-one links. Where

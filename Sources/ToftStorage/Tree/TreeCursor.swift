@@ -73,4 +73,17 @@ package final class TreeCursor {
         if let merged { return try merged.previous() }
         return try own.previous()
     }
+
+    /// Calls `body` with the entry where the cursor stands and those after it, as long as their
+    /// keys begin with `prefix` and it returns true.
+    func forEachEntry(
+        withPrefix prefix: UnsafeRawBufferPointer,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
+            throws(StorageError) -> Bool
+    ) throws(StorageError) {
+        while isValid, key.hasPrefix(prefix) {
+            guard try body(key, try value) else { return }
+            try next()
+        }
+    }
 }

@@ -161,11 +161,8 @@ package final class TreeReader: Sendable {
             }
         }
         let cursor = try cursor(levels)
-        var isThere = try cursor.seek(prefix)
-        while isThere, cursor.key.hasPrefix(prefix) {
-            guard try body(cursor.key, try cursor.value) else { return }
-            isThere = try cursor.next()
-        }
+        try cursor.seek(prefix)
+        try cursor.forEachEntry(withPrefix: prefix, body)
     }
 
     /// The same of the entries that lie in the tree itself.
@@ -187,13 +184,9 @@ package final class TreeReader: Sendable {
                 guard key.hasPrefix(prefix), try body(key, try value(of: entry)) else { return }
                 last = key
             }
-            let cursor = try cursor([])
-            var isThere =
-                if let last { try cursor.seek(after: last) } else { try cursor.seek(prefix) }
-            while isThere, cursor.key.hasPrefix(prefix) {
-                guard try body(cursor.key, try cursor.value) else { return }
-                isThere = try cursor.next()
-            }
+            let cursor = TreeCursor(LeafEntryCursor(tree: self), merged: nil)
+            if let last { try cursor.seek(after: last) } else { try cursor.seek(prefix) }
+            try cursor.forEachEntry(withPrefix: prefix, body)
         }
     }
 
@@ -226,7 +219,7 @@ package final class TreeReader: Sendable {
         return withUnsafeTemporaryAllocation(byteCount: OrderedLeafRewrite.keySize, alignment: 8) {
             memory in
             guard let base = memory.baseAddress else { return true }
-            return commonPrefix(leaf.key(of: entry, in: base), prefix) == prefix.count
+            return leaf.key(of: entry, in: base).hasPrefix(prefix)
         }
     }
 
