@@ -931,13 +931,15 @@ typedef struct toft_compaction_step {
 /* Gives the free space of a file back to the system in small steps, while others use it. One step
    moves at most `byte_count` bytes (at least 256 KiB, and one extent) from the end of the file to
    free space before them, and cuts off what the step before has moved, unless somebody still reads
-   a version that needs it; 0: it only cuts off. It is a write transaction that changes no object:
-   it waits for other writers and holds them up, readers and observers it leaves alone, and a crash
-   loses nothing. The realm goes to the newest version before and after it. Call it until has_more
-   is 0. Errors: TOFT_ERROR_ALREADY_IN_TRANSACTION; TOFT_ERROR_READ_ONLY, also where it is frozen,
-   as it keeps the version that it shows; those of toft_realm_begin_write and toft_realm_commit.
-   Cost: the inner nodes of all trees, about a hundredth of the file, and what is moved; where only
-   long values are left to move, what holds them too. */
+   a version that needs it; 0: it only cuts off. Where nobody reads an earlier version, new entries
+   of an index move to their places first, if it has gained a sixty-fourth. It is a write
+   transaction that changes no object: it waits for other writers and holds them up, readers and
+   observers it leaves alone, and a crash loses nothing. The realm goes to the newest version before
+   and after it. Call it until has_more is 0. Errors: TOFT_ERROR_ALREADY_IN_TRANSACTION;
+   TOFT_ERROR_READ_ONLY, also where it is frozen, as it keeps the version that it shows; those of
+   toft_realm_begin_write and toft_realm_commit. Cost: the inner nodes of all trees, about a
+   hundredth of the file, and what is moved; where only long values are left to move, what holds
+   them too. */
 TOFT_API toft_status toft_realm_compact_step(
     toft_realm *realm, uint64_t byte_count, toft_compaction_step *out_step);
 

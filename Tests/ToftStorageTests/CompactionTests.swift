@@ -143,6 +143,80 @@ internal import ToftTestKit
         }
     }
 
+    // MARK: The insert buffer
+
+    /// Adds entries that wait in the insert buffer.
+    private func putAside(_ keys: some Sequence<Int>, in store: Store) throws {
+        let transaction = try store.beginWrite()
+        for key in keys {
+            try withUnsafeBytes(of: key.bigEndian) { bytes throws in
+                try value(key).withUnsafeBytes {
+                    try transaction.insert(
+                        bytes, $0, in: transaction.trees.orderedTree(tree), id: tree,
+                        bufferLevel: 0, derived: false)
+                }
+            }
+        }
+        _ = try transaction.commit()
+    }
+
+    /// How many do.
+    private func waiting(_ store: Store) throws -> Int {
+        let snapshot = try store.beginRead()
+        defer { snapshot.release() }
+        return try BufferedEntries(snapshot.catalog.insertBuffer(), tree: tree).count
+    }
+
+    /// The tree has 12,800 entries: what comes with 200 or more goes straight there.
+    private let even = Array(stride(from: 0, to: 25_600, by: 2))
+    private func odd(_ count: Int) -> [Int] { (0..<count).map { $0 * 128 + 1 } }
+
+    @Test(arguments: [(199, 199), (200, 0), (201, 0)])
+    func `The last close gives a tree the entries that wait, where they are a sixty-fourth`(
+        count: Int, left: Int
+    ) throws {
+        try withTemporaryDatabase { database in
+            let store = try database.open()
+            try put(even, in: store)
+            try putAside(odd(count), in: store)
+            #expect(try waiting(store) == count)
+            try store.close()
+            let again = try database.open()
+            #expect(try waiting(again) == left)
+            #expect(try keys(again) == (even + odd(count)).sorted())
+            try again.close()
+            #expect(try Store.compact(database.path) != nil)
+            let last = try database.open()
+            #expect(try waiting(last) == 0)
+            #expect(try keys(last) == (even + odd(count)).sorted())
+            try last.close()
+        }
+    }
+
+    @Test(arguments: [1, 1 << 20, .max] as [UInt64])
+    func `Steps give trees the entries that wait, but not beside a reader of an earlier version`(
+        byteCount: UInt64
+    ) throws {
+        try withTemporaryDatabase { database in
+            let store = try database.open()
+            try put(even, in: store)
+            let reader = try store.beginRead()
+            try putAside(odd(200), in: store)
+            _ = try compact(store, by: byteCount)
+            #expect(try waiting(store) == 200)
+            reader.release()
+            _ = try store.compactStep(movingAtMost: 0)
+            #expect(try waiting(store) == 200)
+            #expect(try store.compactStep(movingAtMost: byteCount).hasMore)
+            // A small step moves a part of them, and those left are fewer than a sixty-fourth.
+            #expect(try waiting(store) < 200)
+            #expect(try (waiting(store) == 0) == (byteCount == .max))
+            _ = try compact(store, by: byteCount)
+            #expect(try keys(store) == (even + odd(200)).sorted())
+            try store.close()
+        }
+    }
+
     // MARK: In steps, beside others
 
     /// Steps until there is nothing left to do; how many.

@@ -38,6 +38,9 @@ final class PageWriter {
     /// The version being made: every extent born in it may be edited.
     var version: Version { working.version }
 
+    /// Extents of this version.
+    var extentCount: Int { working.extents.count + spilled.count }
+
     /// Begins a version. `reset` has ended the one before.
     func begin(_ version: Version) {
         reader.begin()

@@ -8,19 +8,21 @@ internal import ToftPlatform
 /// that has come meanwhile sees the newest of these versions; it pins that, and what would be next
 /// is left out.
 ///
-/// 1. The log gives its pages back, and the insert buffer of a small file its entries.
-/// 2. What lies behind the cut, where the file is to end, moves to free pages before it.
-/// 3. What that has freed becomes free, and the version counts the pages up to the last in use.
+/// 1. The log gives its pages back.
+/// 2. The insert buffer gives trees the entries that wait for them.
+/// 3. What lies behind the cut, where the file is to end, moves to free pages before it.
+/// 4. What that has freed becomes free, and the version counts the pages up to the last in use.
 ///
-/// Then the file is truncated. Where step 2 fills too few gaps, all extents move to the end of the
+/// Then the file is truncated. Where step 3 fills too few gaps, all extents move to the end of the
 /// file once, and then back: of a whole file, and of a small one of which a quarter is free.
 struct Compaction {
     /// How much is done.
     enum Extent: Equatable {
-        /// What is worth it: in step 2 long values stay where they are, and steps 2 and 3 are done
-        /// again while a sixteenth is free and the file gets shorter.
+        /// What is worth it: in step 2 trees are left out for which few entries wait, in step 3
+        /// long values stay where they are, and steps 3 and 4 are done again while a sixty-fourth
+        /// is free and the file gets shorter.
         case little
-        /// All that can be; steps 2 and 3 again as long as the file gets shorter.
+        /// All that can be; steps 3 and 4 again as long as the file gets shorter.
         case whole
     }
 
@@ -29,6 +31,8 @@ struct Compaction {
     private let dirtyLimit: Int
     private let extent: Extent
     private(set) var meta: Meta
+    /// For the transactions that make the versions.
+    private var store: Store?
 
     /// Free pages that are not worth it: beside a sixteenth of the file.
     #if TOFT_TRIALS
@@ -38,11 +42,11 @@ struct Compaction {
     #endif
     /// Pages that are moved at most: 16 MiB.
     private static let movedPages = 4_096
+    /// Extents of a version of step 2, beside a thirty-second of the file's pages.
+    private static let filledExtents = 1_024
     /// Pages in use of the largest file that is moved whole when it closes: 32 MiB.
     private static let rewrittenPages: UInt64 = 8_192
-    /// Pages of the largest file whose insert buffer is emptied: 64 MiB.
-    private static let drainedPages: UInt64 = 16_384
-    /// How often steps 2 and 3 are done at most.
+    /// How often steps 3 and 4 are done at most.
     private static let rounds = 6
 
     /// Compacts a file whose newest meta is `meta`.
@@ -63,11 +67,13 @@ struct Compaction {
     }
 
     private mutating func run(keeping segments: Int) throws(StorageError) {
-        if extent == .little, try FileUse(meta, file).wasted < leastWorth {
+        var trees = try treesToFill()
+        if extent == .little, trees.isEmpty, try FileUse(meta, file).wasted < leastWorth {
             return try Self.cut(file, coordinator, behindEndOf: meta)
         }
         guard try isAlone() else { return }
         try releaseLog(keeping: segments)
+        try fill(&trees)
         guard try shrink() else { return }
         if try isScattered() {
             try moveAllBehindTheEnd()
@@ -100,10 +106,12 @@ struct Compaction {
             && meta.pageCount - wasted <= Self.rewrittenPages
     }
 
-    /// Steps 2 and 3. False where a version is read meanwhile.
+    /// Steps 3 and 4. False where a version is read meanwhile.
     private mutating func shrink() throws(StorageError) -> Bool {
         for round in 0..<Self.rounds {
-            if extent == .little, round > 0, try FileUse(meta, file).wasted < leastWorth { break }
+            if extent == .little, round > 0, try FileUse(meta, file).wasted < leastWorth / 4 {
+                break
+            }
             let before = meta.pageCount
             guard try isAlone() else { return false }
             try moveExtents()
@@ -144,18 +152,38 @@ struct Compaction {
     private mutating func releaseLog(keeping kept: Int) throws(StorageError) {
         let segments = meta.logMap.segments
         meta.logMap.segments = Array(segments.prefix(kept))
-        let drains = extent == .whole || meta.pageCount <= Self.drainedPages
-        let (extent, limit) = (extent, dirtyLimit)
+        let extent = extent
         try commit { (transaction) throws(StorageError) in
             for segment in segments.dropFirst(kept) {
                 try transaction.pages.freeSpace?.release(
                     segment.page, count: Int(segment.pageCount), in: transaction.pages)
             }
-            if drains { try transaction.trees.emptyInsertBuffer(dirtyLimit: limit) }
             // Nobody is left who would ask for the records of earlier commits.
             if extent == .whole, try transaction.view.hasTree(SystemTree.records) {
                 try transaction.dropTree(SystemTree.records)
             }
+        }
+    }
+
+    /// The trees of step 2.
+    private func treesToFill() throws(StorageError) -> [TreeID] {
+        let reader = PageReader(file, version: meta.version)
+        let root = try Root(reading: meta.root, in: reader)
+        return try Catalog(pages: reader, root: root.catalog, filePages: root.pageCount)
+            .treesToFill(all: extent == .whole, .usual)
+    }
+
+    /// Step 2, in versions of so few extents that the single pages that one frees are little beside
+    /// the file; the next one takes them.
+    private mutating func fill(_ trees: inout [TreeID]) throws(StorageError) {
+        let dirtyLimit = dirtyLimit
+        let extentLimit = max(Self.filledExtents, Int(clamping: meta.pageCount / 32))
+        while !trees.isEmpty {
+            try commit { (transaction) throws(StorageError) in
+                try transaction.trees.fill(
+                    &trees, extentLimit: extentLimit, dirtyLimit: dirtyLimit)
+            }
+            guard try isAlone() else { return }
         }
     }
 
@@ -179,9 +207,12 @@ struct Compaction {
         throws(StorageError)
     {
         try CurrentCall.checkInterruption()
-        let base = try Store.aside(meta, file, dirtyLimit: dirtyLimit, keepsRecords: false)
+        let store =
+            if let store { store } else { try Store.aside(meta, file, dirtyLimit: dirtyLimit) }
+        self.store = store
+        store.forgetRecords(upTo: meta.version)
         let transaction = try WriteTransaction(
-            replayingIn: base, published: PublishedVersion(meta),
+            replayingIn: store, published: PublishedVersion(meta),
             version: coordinator.claimVersion(), pins: [], besides: nil, isPrivate: false)
         try change(transaction)
         let (record, total) = transaction.finishRecord()

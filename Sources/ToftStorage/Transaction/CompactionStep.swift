@@ -18,6 +18,10 @@ extension Store {
     /// far as no version is read that needs it. Others read meanwhile; writers wait for the step.
     /// Nothing is committed where there is nothing to do.
     ///
+    /// Where the insert buffer holds so many entries of a tree that a batch of them would go
+    /// straight there, and no earlier version is read, a step moves such entries first, and no
+    /// extents: until it has written as many as it may move. In the end few may be left.
+    ///
     /// It reads the inner nodes of all trees and the bitmaps, which is a hundredth of the file, and
     /// where only long values are left to move every leaf of the trees too. Extents of several
     /// pages move where so many are free in a row.
@@ -64,6 +68,10 @@ extension WriteTransaction {
         guard let freeSpace = pages.freeSpace else { return false }
         let wanted = max(Self.leastMovedPages, byteCount / UInt64(Page.size))
         let limit = byteCount == 0 ? 0 : Int(clamping: wanted)
+        if limit > 0, try fillTrees(extentLimit: limit) {
+            step.hasMore = true
+            return true
+        }
         let log = store.coordinator.log.segments
         var plan = try freeSpace.planStep(movingAtMost: limit, log, in: pages)
         var moved = try move(plan, limit)
@@ -85,6 +93,15 @@ extension WriteTransaction {
         step.hasMore = moved > 0 || isLogMoved
         let filePages = step.sizeBefore / UInt64(Page.size)
         return step.hasMore || filePages >= plan.usedEnd + Self.leastFreePages
+    }
+
+    /// False where no tree is to get entries of the insert buffer.
+    private func fillTrees(extentLimit: Int) throws(StorageError) -> Bool {
+        guard store.activeVersions <= 1 else { return false }
+        var due = try trees.catalog.reader.treesToFill(all: false, trees.policy)
+        if due.isEmpty { return false }
+        try trees.fill(&due, extentLimit: extentLimit, dirtyLimit: store.dirtyLimit)
+        return true
     }
 
     /// Nodes of the trees; only where none is left to move, long values.

@@ -110,19 +110,18 @@ package final class Store: Sendable {
     }
 
     /// A store that only reads one version of a file, beside other stores of it.
-    ///
-    /// - Parameter keepsRecords: whether there may be readers that ask for commit records.
-    static func aside(
-        _ meta: Meta, _ file: MappedFile, dirtyLimit: Int = 0, keepsRecords: Bool = true
-    ) throws(StorageError) -> Store {
+    static func aside(_ meta: Meta, _ file: MappedFile, dirtyLimit: Int = 0) throws(StorageError)
+        -> Store
+    {
         let coordinator = try Coordinator.inMemory()
         try coordinator.open(published: PublishedVersion(meta))
-        let store = Store(
+        return Store(
             file: file, coordinator: coordinator, template: meta, isReadOnly: true,
             dirtyLimit: dirtyLimit, leavesFile: false)
-        if !keepsRecords { store.writer.withLock { $0.oldestPin = meta.version } }
-        return store
     }
+
+    /// Says that nobody will ask for the records of commits up to a version.
+    func forgetRecords(upTo version: Version) { writer.withLock { $0.oldestPin = version } }
 
     // MARK: Closing
 

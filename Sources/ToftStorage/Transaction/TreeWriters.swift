@@ -138,10 +138,15 @@ final class TreeWriters {
         }
     }
 
-    /// Moves all entries of the insert buffer to their trees. O(entries).
-    func emptyInsertBuffer(dirtyLimit: Int) throws(StorageError) {
-        try openInsertBuffer().empty(dirtyLimit: dirtyLimit) { (id) throws(StorageError) in
-            try orderedTree(id)
+    /// Moves entries of the insert buffer to trees, and takes those from `trees` that have all,
+    /// until the version being made has so many extents. O(entries moved).
+    func fill(_ trees: inout [TreeID], extentLimit: Int, dirtyLimit: Int) throws(StorageError) {
+        let buffer = try openInsertBuffer()
+        while let id = trees.last, pages.extentCount < extentLimit {
+            let isFull = try buffer.empty(id, extentLimit: extentLimit, dirtyLimit: dirtyLimit) {
+                (id) throws(StorageError) in try orderedTree(id)
+            }
+            if isFull { trees.removeLast() }
         }
     }
 

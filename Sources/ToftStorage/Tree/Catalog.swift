@@ -99,6 +99,20 @@ final class Catalog: Sendable {
             buffered: BufferedEntries(try insertBuffer(), tree: id))
     }
 
+    /// The trees to which the insert buffer gives its entries when the file is at rest: those for
+    /// which so many wait that a batch of them would go straight there. `all`: all with entries.
+    /// O(trees with entries * log entries).
+    func treesToFill(all: Bool, _ policy: InsertBufferPolicy) throws(StorageError) -> [TreeID] {
+        let buffer = try insertBuffer()
+        var ids: [TreeID] = []
+        for id in try buffer.trees() {
+            let waiting = try BufferedEntries(buffer, tree: id).count
+            let count = try orderedTree(id).ownCount
+            if all || policy.isBatch(waiting, straightTo: count) { ids.append(id) }
+        }
+        return ids.sorted()
+    }
+
     // MARK: For the writer
 
     /// Adds a tree that the catalog's entries do not name yet.

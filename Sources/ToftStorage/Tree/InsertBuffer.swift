@@ -17,7 +17,9 @@
 ///    dense enough for its tree already.
 /// 5. One commit hands on few entries, of one level: the levels take turns. Only what lies far
 ///    above a limit goes at once, by whole leaves.
-/// 6. Which entry lies where is no part of what is stored: the commit record knows trees, keys and
+/// 6. A file at rest gives a tree all its entries here that are as many as a batch that would go
+///    straight to it.
+/// 7. Which entry lies where is no part of what is stored: the commit record knows trees, keys and
 ///    values, not moves.
 ///
 /// The first level is one leaf: all that one new object adds to its indexes is one changed page.
@@ -107,17 +109,22 @@ final class InsertBuffer {
         }
     }
 
-    /// Moves all entries to their trees.
+    /// Moves entries of a tree there, and with them what lies in the same leaves of a level, until
+    /// the version being made has so many extents. False where some are left.
     func empty(
-        dirtyLimit: Int, _ tree: (TreeID) throws(StorageError) -> TreeWriter
-    ) throws(StorageError) {
+        _ id: TreeID, extentLimit: Int, dirtyLimit: Int,
+        _ tree: (TreeID) throws(StorageError) -> TreeWriter
+    ) throws(StorageError) -> Bool {
+        let entries = BufferedEntries(reader, tree: id)
         for level in levels.indices {
-            var position: [UInt8] = []
-            while count(level) > 0 {
+            var position = try entries.prefix.with(BufferedEntries.noKey) { Array($0) }
+            while try entries.count(level) > 0 {
+                guard pages.extentCount < extentLimit else { return false }
                 try compact(level, atMost: .max, &position, toTrees: true, tree)
                 try pages.spill(limit: dirtyLimit)
             }
         }
+        return true
     }
 
     private func count(_ level: Int) -> Int { levels[level].reader.ownCount }
@@ -184,10 +191,11 @@ struct BufferedEntryWriter {
     /// The level for new entries of a batch, where the tree itself has `treeCount`; nil: they go
     /// to the tree.
     func entryLevel(batch: Int, treeCount: Int) -> Int? {
-        guard treeCount >= buffer.policy.smallestTree,
-            batch < treeCount / buffer.policy.treeToBatchRatio
-        else { return nil }
-        return buffer.policy.entryLevel(batch: batch)
+        let policy = buffer.policy
+        if treeCount < policy.smallestTree || policy.isBatch(batch, straightTo: treeCount) {
+            return nil
+        }
+        return policy.entryLevel(batch: batch)
     }
 
     /// Inserts a new entry into a level; false where it must go to the tree.

@@ -21,6 +21,11 @@ package struct InsertBufferPolicy: Equatable, Sendable {
     /// Hard limit of entries of a level: what is above moves on at once.
     func hardLimit(_ level: Int) -> Int { limits[level] + limits[level] / 8 + compactionBatch }
 
+    /// Whether a batch of new entries goes straight to a tree with so many.
+    func isBatch(_ batch: Int, straightTo treeCount: Int) -> Bool {
+        batch >= treeCount / treeToBatchRatio
+    }
+
     /// The level that new entries of a batch enter.
     func entryLevel(batch: Int) -> Int {
         limits.firstIndex { batch * levelToBatchRatio <= $0 } ?? limits.count - 1

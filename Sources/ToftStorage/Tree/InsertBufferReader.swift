@@ -38,6 +38,22 @@ final class InsertBufferReader: Sendable {
         return nil
     }
 
+    /// The trees that have entries here. O(trees * log entries).
+    func trees() throws(StorageError) -> Set<TreeID> {
+        var ids: Set<TreeID> = []
+        for case let level? in levels where level.ownCount > 0 {
+            let cursor = try level.cursor()
+            var isThere = try cursor.seekFirst()
+            while isThere, let (id, _) = BufferKey.split(cursor.key) {
+                ids.insert(id)
+                isThere = try BufferKey(tree: id).withEnd { end throws(StorageError) in
+                    try cursor.seek(end)
+                }
+            }
+        }
+        return ids
+    }
+
     /// The levels that may hold keys that begin with `prefix`.
     func levels(within prefix: UnsafeRawBufferPointer) throws(StorageError) -> [TreeReader] {
         var found: [TreeReader] = []
@@ -59,7 +75,7 @@ struct BufferedEntries: Sendable {
         prefix = BufferKey(tree: id)
     }
 
-    private static var noKey: UnsafeRawBufferPointer {
+    static var noKey: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: nil, count: 0)
     }
 

@@ -791,10 +791,12 @@ class Realm:
 
         A step moves at most `byte_count` bytes, but at least 256 KiB and one extent, from the end
         of the file to free space before them, and cuts off what the step before has moved, unless
-        somebody still reads a version that needs it; 0: it only cuts off. It is a write transaction
-        that changes no object: it waits for other writers as `begin_write` does and holds them up,
-        readers and observers it leaves alone, and a crash loses nothing. The realm goes to the
-        latest version before and after it. A frozen realm raises `ReadOnlyError`.
+        somebody still reads a version that needs it; 0: it only cuts off. Where nobody reads an
+        earlier version, new entries of an index move to their places first, if it has gained a
+        sixty-fourth. It is a write transaction that changes no object: it waits for other writers
+        as `begin_write` does and holds them up, readers and observers it leaves alone, and a crash
+        loses nothing. The realm goes to the latest version before and after it. A frozen realm
+        raises `ReadOnlyError`.
         """
         byte_count = operator.index(byte_count)
         if not 0 <= byte_count < 2**64:
