@@ -48,6 +48,20 @@ import Testing
         }
     }
 
+    @Test func `What stands behind all keys is known not to be there, whatever leaf it is`() throws
+    {
+        let tree = makeTree()
+        for number in 0..<20_000 { try with(bytes(number)) { _ = try tree.put($0, $0) } }
+        let reader = tree.reader
+        for number in [0, 1, 9_999, 19_998, 19_999] {
+            #expect(try with(bytes(number)) { try reader.mayHold(prefix: $0) })
+        }
+        for number in [20_000, 20_001, 1 << 40] {
+            #expect(try with(bytes(number)) { try !reader.mayHold(prefix: $0) })
+        }
+        #expect(try with([]) { try reader.mayHold(prefix: $0) })
+    }
+
     @Test func `Keys and values at their limits are kept, longer ones are refused`() throws {
         let tree = makeTree()
         let longest = [UInt8](repeating: 7, count: 512)

@@ -213,7 +213,8 @@ package final class TreeReader: Sendable {
     func mayHold(prefix: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         guard let leaf = try leaf(of: prefix) else { return false }
         let (index, found) = try leaf.search(prefix)
-        guard !found, index < leaf.count else { return true }
+        if found { return true }
+        guard index < leaf.count else { return try !isLast(leaf) }
         guard leaf.mayBegin(index, with: prefix) else { return false }
         let entry = try leaf.entry(index)
         return withUnsafeTemporaryAllocation(byteCount: OrderedLeafRewrite.keySize, alignment: 8) {
@@ -221,6 +222,12 @@ package final class TreeReader: Sendable {
             guard let base = memory.baseAddress else { return true }
             return leaf.key(of: entry, in: base).hasPrefix(prefix)
         }
+    }
+
+    /// Whether no leaf lies behind this one. O(height).
+    private func isLast(_ leaf: OrderedLeaf) throws(StorageError) -> Bool {
+        var target = EdgeTarget(isLast: true)
+        return try root.leaf(&target, in: pages, as: .orderedLeaf).base == leaf.base
     }
 
     // MARK: The check
