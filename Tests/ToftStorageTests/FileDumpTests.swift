@@ -43,14 +43,14 @@ import ToftTestKit
         }
     }
 
-    @Test func `Three thousand damaged files are shown, and nothing traps`() throws {
+    @Test func `A thousand damaged files are shown, and nothing traps`() throws {
         try withTemporaryDirectory { directory throws in
             let whole = try Self.content(directory)
             let path = directory + "/damaged.toft"
             var seed = Seed.random()
             print("Damaged files: \(seed)")
             var damaged = 0
-            for _ in 0..<3_000 {
+            for _ in 0..<1_000 {
                 var content = whole
                 for _ in 0..<[1, 4, 40][seed.below(3)] {
                     let page = seed.chance(50) ? seed.below(6) : seed.below(content.count / 4_096)
@@ -63,7 +63,7 @@ import ToftTestKit
                 let dump = try FileDump.read(path)
                 if !dump.problems.isEmpty { damaged += 1 }
             }
-            #expect(damaged > 300)
+            #expect(damaged > 100)
         }
     }
 }
