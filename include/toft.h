@@ -932,7 +932,7 @@ typedef struct toft_compaction_step {
    moves at most `byte_count` bytes (at least 256 KiB, and one extent) from the end of the file to
    free space before them, and cuts off what the step before has moved, unless somebody still reads
    a version that needs it; 0: it only cuts off. Where nobody reads an earlier version, new entries
-   of an index move to their places first, if it has gained a sixty-fourth. It is a write
+   of an index move to their places first, if it has gained a sixteenth. It is a write
    transaction that changes no object: it waits for other writers and holds them up, readers and
    observers it leaves alone, and a crash loses nothing. The realm goes to the newest version before
    and after it. Call it until has_more is 0. Errors: TOFT_ERROR_ALREADY_IN_TRANSACTION;

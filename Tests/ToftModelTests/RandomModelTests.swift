@@ -96,6 +96,9 @@ import ToftTestKit
                 try database.rolledBack { transaction throws in try run.steps(150, transaction) }
                 run.model = before
             }
+            if run.seed.chance(30) {
+                while try database.store.compactStep(movingAtMost: 1 << 18).hasMore {}
+            }
             try database.read { view throws in
                 let found = try ReferenceModel(reading: view)
                 #expect(found == run.model, "\(seed)")

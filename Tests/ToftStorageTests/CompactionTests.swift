@@ -167,12 +167,12 @@ internal import ToftTestKit
         return try BufferedEntries(snapshot.catalog.insertBuffer(), tree: tree).count
     }
 
-    /// The tree has 12,800 entries: what comes with 200 or more goes straight there.
+    /// The tree has 12,800 entries; 800 are a sixteenth.
     private let even = Array(stride(from: 0, to: 25_600, by: 2))
-    private func odd(_ count: Int) -> [Int] { (0..<count).map { $0 * 128 + 1 } }
+    private func odd(_ count: Int) -> [Int] { (0..<count).map { $0 * 32 + 1 } }
 
-    @Test(arguments: [(199, 199), (200, 0), (201, 0)])
-    func `The last close gives a tree the entries that wait, where they are a sixty-fourth`(
+    @Test(arguments: [(799, 799), (800, 0), (801, 0)])
+    func `The last close gives a tree the entries that wait, where they are a sixteenth`(
         count: Int, left: Int
     ) throws {
         try withTemporaryDatabase { database in
@@ -201,18 +201,18 @@ internal import ToftTestKit
             let store = try database.open()
             try put(even, in: store)
             let reader = try store.beginRead()
-            try putAside(odd(200), in: store)
+            try putAside(odd(800), in: store)
             _ = try compact(store, by: byteCount)
-            #expect(try waiting(store) == 200)
+            #expect(try waiting(store) == 800)
             reader.release()
             _ = try store.compactStep(movingAtMost: 0)
-            #expect(try waiting(store) == 200)
+            #expect(try waiting(store) == 800)
             #expect(try store.compactStep(movingAtMost: byteCount).hasMore)
-            // A small step moves a part of them, and those left are fewer than a sixty-fourth.
-            #expect(try waiting(store) < 200)
+            // A small step moves a part of them, and those left are fewer than a sixteenth.
+            #expect(try waiting(store) < 800)
             #expect(try (waiting(store) == 0) == (byteCount == .max))
             _ = try compact(store, by: byteCount)
-            #expect(try keys(store) == (even + odd(200)).sorted())
+            #expect(try keys(store) == (even + odd(800)).sorted())
             try store.close()
         }
     }

@@ -103,7 +103,7 @@ extension Realm {
     /// One step moves what lies at the end of the file to free space before it, and cuts off what
     /// the step before has moved, unless somebody still reads a version that needs it. Where nobody
     /// reads an earlier version, new entries of an index move to their places first, if it has
-    /// gained a sixty-fourth. It is a write transaction that changes no object: it waits for other
+    /// gained a sixteenth. It is a write transaction that changes no object: it waits for other
     /// writers and holds them up, readers and observers it leaves alone, and a crash loses nothing.
     /// The realm goes to the newest version before and after it. All is done by
     /// `while try realm.compactStep().hasMore {}`. Realm compacts only when a file is opened.

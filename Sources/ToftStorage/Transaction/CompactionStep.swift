@@ -18,9 +18,9 @@ extension Store {
     /// far as no version is read that needs it. Others read meanwhile; writers wait for the step.
     /// Nothing is committed where there is nothing to do.
     ///
-    /// Where the insert buffer holds so many entries of a tree that a batch of them would go
-    /// straight there, and no earlier version is read, a step moves such entries first, and no
-    /// extents: until it has written as many as it may move. In the end few may be left.
+    /// Where the insert buffer holds a sixteenth as many entries of a tree as the tree has, and no
+    /// earlier version is read, a step moves such entries first, and no extents: until it has
+    /// written as many as it may move. In the end few may be left.
     ///
     /// It reads the inner nodes of all trees and the bitmaps, which is a hundredth of the file, and
     /// where only long values are left to move every leaf of the trees too. Extents of several

@@ -99,16 +99,15 @@ final class Catalog: Sendable {
             buffered: BufferedEntries(try insertBuffer(), tree: id))
     }
 
-    /// The trees to which the insert buffer gives its entries when the file is at rest: those for
-    /// which so many wait that a batch of them would go straight there. `all`: all with entries.
-    /// O(trees with entries * log entries).
+    /// The trees to which the insert buffer gives its entries when the file is at rest: those that
+    /// many wait for. `all`: all with entries. O(trees with entries * log entries).
     func treesToFill(all: Bool, _ policy: InsertBufferPolicy) throws(StorageError) -> [TreeID] {
         let buffer = try insertBuffer()
         var ids: [TreeID] = []
         for id in try buffer.trees() {
             let waiting = try BufferedEntries(buffer, tree: id).count
             let count = try orderedTree(id).ownCount
-            if all || policy.isBatch(waiting, straightTo: count) { ids.append(id) }
+            if all || waiting >= count / policy.treeToRestRatio { ids.append(id) }
         }
         return ids.sorted()
     }

@@ -17,8 +17,7 @@
 ///    dense enough for its tree already.
 /// 5. One commit hands on few entries, of one level: the levels take turns. Only what lies far
 ///    above a limit goes at once, by whole leaves.
-/// 6. A file at rest gives a tree all its entries here that are as many as a batch that would go
-///    straight to it.
+/// 6. A file at rest gives a tree all its entries here, if they are many beside those it has.
 /// 7. Which entry lies where is no part of what is stored: the commit record knows trees, keys and
 ///    values, not moves.
 ///
@@ -191,11 +190,10 @@ struct BufferedEntryWriter {
     /// The level for new entries of a batch, where the tree itself has `treeCount`; nil: they go
     /// to the tree.
     func entryLevel(batch: Int, treeCount: Int) -> Int? {
-        let policy = buffer.policy
-        if treeCount < policy.smallestTree || policy.isBatch(batch, straightTo: treeCount) {
-            return nil
-        }
-        return policy.entryLevel(batch: batch)
+        guard treeCount >= buffer.policy.smallestTree,
+            batch < treeCount / buffer.policy.treeToBatchRatio
+        else { return nil }
+        return buffer.policy.entryLevel(batch: batch)
     }
 
     /// Inserts a new entry into a level; false where it must go to the tree.

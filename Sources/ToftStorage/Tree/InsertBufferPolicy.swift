@@ -14,17 +14,16 @@ package struct InsertBufferPolicy: Equatable, Sendable {
     /// each of them.
     package var treeToShareRatio = 8
 
+    /// A file at rest gives a tree its entries where it has at most this many for each of them:
+    /// most leaves that are written then get several.
+    package var treeToRestRatio = 16
+
     package static let usual = InsertBufferPolicy()
 
     package init() {}
 
     /// Hard limit of entries of a level: what is above moves on at once.
     func hardLimit(_ level: Int) -> Int { limits[level] + limits[level] / 8 + compactionBatch }
-
-    /// Whether a batch of new entries goes straight to a tree with so many.
-    func isBatch(_ batch: Int, straightTo treeCount: Int) -> Bool {
-        batch >= treeCount / treeToBatchRatio
-    }
 
     /// The level that new entries of a batch enter.
     func entryLevel(batch: Int) -> Int {

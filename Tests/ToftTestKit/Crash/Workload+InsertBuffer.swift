@@ -13,6 +13,7 @@ extension Workload {
                     if round % 3 == 2 { try edit.deleteSome(17, &numbers) }
                 }
                 if round == 12 { try database.reopen() }
+                if round % 8 == 7 { try database.compactStep() }
             }
         },
         wandering(

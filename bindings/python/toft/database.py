@@ -793,7 +793,7 @@ class Realm:
         of the file to free space before them, and cuts off what the step before has moved, unless
         somebody still reads a version that needs it; 0: it only cuts off. Where nobody reads an
         earlier version, new entries of an index move to their places first, if it has gained a
-        sixty-fourth. It is a write transaction that changes no object: it waits for other writers
+        sixteenth. It is a write transaction that changes no object: it waits for other writers
         as `begin_write` does and holds them up, readers and observers it leaves alone, and a crash
         loses nothing. The realm goes to the latest version before and after it. A frozen realm
         raises `ReadOnlyError`.
