@@ -82,6 +82,38 @@ import Testing
         #expect(blocks.value != 0)
     }
 
+    @Test(arguments: [0, 1, 2, 3, 63, 64, 65, 127, 128, 129, 254, 255, 256])
+    func `Blocks of any length add up as single numbers do`(count: Int) {
+        // The greatest numbers that fit to 1.9 and greater ones, those that rounding halves up or
+        // down, those whose last bit is the least that fits, and others that do not fit.
+        let kinds: [(Int) -> Double] = [
+            { _ in 1.9999999999999998 }, { _ in -1.9999999999999998 },
+            { _ in 3.9 }, { _ in -3.9 },
+            { _ in 15.9 }, { _ in 1.9 }, { _ in -15.9 },
+            { $0 == 0 ? 1.9 : 0x1p-42 }, { $0 == 0 ? 1.9 : 0x1.8p-41 },
+            { $0 == 0 ? 1.9 : -0x1p-42 }, { $0 == 0 ? 1.9 : 0x1.0000000000001p-34 },
+            { $0 == 0 ? 1.9 : 0x1.0000000000001p-33 }, { $0 == 0 ? 1.9 : 0x1p-85 },
+            { $0 == 0 ? 1.9 : 0x1p-86 }, { $0 == 0 ? 1.9 : 0x1p-87 }, { $0 % 2 == 0 ? 0 : -0.0 },
+            { $0 == 200 ? .nan : 3.7 }, { Double($0) / 10 },
+            { $0 == 1 ? 5e-324 : 3.7 }, { $0 == 1 ? 0x1p300 : 3.7 },
+        ]
+        var (blocks, singles) = (ExactSum(), ExactSum())
+        for (kind, number) in kinds.enumerated() {
+            let values = (0..<max(1, count)).map(number)
+            // The second time the scale fits.
+            for _ in 1...2 {
+                var counting = 0
+                for value in values[..<count] where singles.add(value) { counting += 1 }
+                values.withUnsafeBufferPointer { buffer in
+                    guard let start = buffer.baseAddress else { return }
+                    #expect(blocks.add(start, count: count) == counting, "\(kind)")
+                }
+                #expect(blocks.value == singles.value, "\(kind)")
+                #expect(blocks.average(of: 7) == singles.average(of: 7), "\(kind)")
+            }
+        }
+    }
+
     @Test func `Numbers and their opposites are zero whatever their size and order`() {
         let seed = UInt64.random(in: 0...UInt64(UInt32.max))
         print("exact sums, seed \(seed)")

@@ -39,6 +39,16 @@ package struct ExactSum {
         return true
     }
 
+    /// Adds numbers, at most 256. Returns how many count: NaN does not.
+    package mutating func add(_ values: UnsafePointer<Double>, count: Int) -> Int {
+        var counting = count
+        let together = count & ~1
+        for row in (addBlock(values, together) ? together : 0)..<count where !add(values[row]) {
+            counting &-= 1
+        }
+        return counting
+    }
+
     /// Adds those of 64 numbers whose bit is set. Returns how many count: NaN does not.
     package mutating func add(_ values: UnsafePointer<Double>, _ selection: UInt64) -> Int {
         var count = selection.nonzeroBitCount
@@ -53,17 +63,17 @@ package struct ExactSum {
         return count
     }
 
-    /// Adds numbers, a multiple of 2 and at most 64, that are less than 2^(scale - 7) and have no
+    /// Adds numbers, a multiple of 2 and at most 256, that are less than 2^(scale - 9) and have no
     /// bits below 2^(scale - 97); otherwise adds nothing, fits `scale` to them and returns false.
     ///
     /// Adding 1.5 * 2^scale to a number and taking it away again leaves the number rounded to a
     /// multiple of 2^(scale - 52). What rounding took off is a double, and rounded in the same way
-    /// to a multiple of 2^(scale - 97) it has to be itself. 32 of either add up without rounding.
+    /// to a multiple of 2^(scale - 97) it has to be itself. 128 of either add up without rounding.
     private mutating func addBlock(_ values: UnsafePointer<Double>, _ count: Int) -> Bool {
         let high = Double(bitPattern: UInt64(bitPattern: scale &+ 1023) << 52 | 1 << 51)
         let low = Double(bitPattern: UInt64(bitPattern: scale &+ 978) << 52 | 1 << 51)
         let (highs, lows) = (SIMD2(repeating: high), SIMD2(repeating: low))
-        let least = SIMD2(repeating: high.bitPattern &- 1 << 45)
+        let least = SIMD2(repeating: high.bitPattern &- 1 << 43)
         var (highSums, lowSums) = (SIMD2<Double>.zero, SIMD2<Double>.zero)
         var (excess, rest) = (SIMD2<UInt64>.zero, SIMD2<UInt64>.zero)
         for row in 0..<count &>> 1 {
@@ -77,7 +87,7 @@ package struct ExactSum {
             highSums += rounded
             lowSums += roundedRemainder
         }
-        guard (excess[0] | excess[1]) >> 46 == 0, rest[0] | rest[1] == 0 else {
+        guard (excess[0] | excess[1]) >> 44 == 0, rest[0] | rest[1] == 0 else {
             fitScale(to: values, count)
             return false
         }
@@ -86,8 +96,8 @@ package struct ExactSum {
         return true
     }
 
-    /// How often a sum has the unit that numbers added to `shift` are rounded to. The sum is less
-    /// than a third of `shift` and has no bits below the unit.
+    /// How often a sum has the unit that numbers added to `shift` are rounded to. The sum is a
+    /// third of `shift` at most and has no bits below the unit.
     @inline(__always)
     private static func units(_ sum: Double, _ shift: Double) -> Int128 {
         Int128(Int64(bitPattern: (sum + shift).bitPattern &- shift.bitPattern))
@@ -99,7 +109,7 @@ package struct ExactSum {
         for row in 0..<count where values[row].isFinite {
             greatest = max(greatest, Int64(values[row].bitPattern >> 52 & 0x7FF))
         }
-        let fitting = min(max(greatest - 1023 + 10, -900), 1000)
+        let fitting = min(max(greatest - 1023 + 11, -900), 1000)
         if fitting == scale { return }
         spillBlocks()
         scale = fitting

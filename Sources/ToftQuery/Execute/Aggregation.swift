@@ -171,8 +171,13 @@ struct Aggregation {
 
     private mutating func addDoubles(_ values: UnsafePointer<Double>, _ selection: Selection) {
         if operation == .sum || operation == .average {
+            // All of them, or those before the end of a cluster.
+            let together = selection.leadingCount
+            count &+= doubleSum.add(values, count: together)
+            let rest = selection.subtracting(.first(together))
+            if rest.isEmpty { return }
             for index in 0..<4 {
-                count &+= doubleSum.add(values + index * 64, selection.word(index))
+                count &+= doubleSum.add(values + index * 64, rest.word(index))
             }
             return
         }

@@ -42,6 +42,14 @@ struct Selection: Equatable, Sendable {
             + words[3].nonzeroBitCount
     }
 
+    /// How many rows come before the first that is not in it.
+    var leadingCount: Int {
+        for index in 0..<4 where words[index] != .max {
+            return index &* 64 &+ (~words[index]).trailingZeroBitCount
+        }
+        return Self.capacity
+    }
+
     /// The highest row; nil if there is none.
     var last: Int? {
         for index in [3, 2, 1, 0] where words[index] != 0 {
