@@ -143,6 +143,38 @@ internal import ToftTestKit
         }
     }
 
+    @Test func `A whole compaction leaves nothing in free pages, nor in the log`() throws {
+        try withTemporaryDatabase { database in
+            /// How often the value of a key is in the file.
+            func count(of key: Int) throws -> Int {
+                let file = try PosixFile.open(database.path, forWriting: false)
+                defer { try? file.close() }
+                var content = [UInt8](repeating: 0, count: Int(try file.size()))
+                try content.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+                var count = 0, length = 0
+                for byte in content {
+                    length = byte == UInt8(key) ? length + 1 : 0
+                    if length == value(key).count { count += 1 }
+                }
+                return count
+            }
+            let store = try database.open()
+            // Many in one commit are no part of the log, one is.
+            try put(0..<3_000, in: store)
+            for key in [55, 56] { try delete(CollectionOfOne(key), in: store) }
+            try put(CollectionOfOne(56), in: store)
+            try delete((0..<3_000).filter { $0 != 55 }, in: store)
+            try put([7], in: store)
+            try store.close()
+            for key in [55, 56, 57] { #expect(try count(of: key) > 0, "\(key)") }
+            #expect(try Store.compact(database.path) != nil)
+            for key in [55, 56, 57] { #expect(try count(of: key) == 0, "\(key)") }
+            let again = try database.open()
+            #expect(try keys(again) == [7])
+            try again.close()
+        }
+    }
+
     // MARK: The insert buffer
 
     /// Adds entries that wait in the insert buffer.

@@ -601,6 +601,20 @@ extension MappedFile {
         forget(offset, pieces.reduce(0) { $0 + $1.count })
         try system(file.write(pieces, at: offset))
     }
+    /// Writes zeros to pages.
+    func clear(_ page: PageNumber, count: UInt64) throws(StorageError) {
+        let piece = [UInt8](repeating: 0, count: 16 * Page.size)
+        var offset = page.byteOffset
+        let end = offset + count * UInt64(Page.size)
+        while offset < end {
+            let size = Int(min(end - offset, UInt64(piece.count)))
+            try piece.withBytes { bytes throws(StorageError) in
+                try write(UnsafeRawBufferPointer(rebasing: bytes[..<size]), at: offset)
+            }
+            offset += UInt64(size)
+        }
+    }
+
     func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StorageError) {
         forget(offset, bytes.count)
         try system(file.writeDurably(bytes, at: offset))

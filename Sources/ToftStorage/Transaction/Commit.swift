@@ -123,7 +123,7 @@ struct Commit {
         // 4. The extents are written, and a new segment of the log as zeros. Then the sync.
         try pages.flush()
         try mapRoot(of: version)
-        if let added { try clear(added) }
+        if let added { try store.file.clear(added.page, count: added.pageCount) }
         try Failpoint.pass(.pagesWritten)
         try orPoison { () throws(StorageError) in try store.file.sync() }
         try Failpoint.pass(.pagesSynced)
@@ -226,19 +226,6 @@ struct Commit {
                 birth: Store.birthOfLog, death: pages.version)
         }
         return (moved, added)
-    }
-
-    private func clear(_ segment: LogSegment) throws(StorageError) {
-        let piece = [UInt8](repeating: 0, count: 16 * Page.size)
-        var offset = segment.page.byteOffset
-        let end = offset + segment.byteCount
-        while offset < end {
-            let count = Int(min(end - offset, UInt64(piece.count)))
-            try piece.withBytes { bytes throws(StorageError) in
-                try store.file.write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
-            }
-            offset += UInt64(count)
-        }
     }
 
     // MARK: Both

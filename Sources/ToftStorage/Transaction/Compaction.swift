@@ -14,7 +14,8 @@ internal import ToftPlatform
 /// 4. What that has freed becomes free, and the version counts the pages up to the last in use.
 ///
 /// Then the file is truncated. Where step 3 fills too few gaps, all extents move to the end of the
-/// file once, and then back: of a whole file, and of a small one of which a quarter is free.
+/// file once, and then back: of a whole file, and of a small one of which a quarter is free. Of a
+/// whole file, what is free in the end is overwritten.
 struct Compaction {
     /// How much is done.
     enum Extent: Equatable {
@@ -81,6 +82,25 @@ struct Compaction {
         }
         try file.truncate(to: meta.pageCount * UInt64(Page.size))
         Failpoint.reach(.fileTruncated)
+        if extent == .whole { try clearUnused() }
+    }
+
+    /// Overwrites the log and what is free still: both may hold what was deleted.
+    private func clearUnused() throws(StorageError) {
+        let bitmaps = try FreeSpaceReader.unusedPages(
+            of: meta.root, pins: [], in: PageReader(file, version: meta.version))
+        for (region, bitmap) in bitmaps.enumerated() {
+            let first = Page.first(ofRegion: region)
+            guard meta.pageCount > first.rawValue else { break }
+            let count = min(Page.perRegion, Int(clamping: meta.pageCount - first.rawValue))
+            for run in bitmap.freeRuns(below: count) {
+                try file.clear(first + UInt64(run.lowerBound), count: UInt64(run.count))
+            }
+        }
+        for segment in meta.logMap.segments {
+            try file.clear(segment.page, count: segment.pageCount)
+        }
+        try file.sync()
     }
 
     /// Gives back by how much a transaction that was cancelled, or a writer that died, has let the
