@@ -892,10 +892,10 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Transaction/Commit.swift",
         """\
-        if let added { try clear(added) }
+        if let added { try store.file.clear(added.page, count: added.pageCount) }
 """,
         """\
-        if let added { try clear(added) }
+        if let added { try store.file.clear(added.page, count: added.pageCount) }
         if Mutant.isOn(.fileCutTooEarly) { cutFile(to: version) }
 """,
     ),
