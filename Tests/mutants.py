@@ -123,6 +123,7 @@ TRIALS: dict[str, list[str]] = {
         "greatestOtherForgotten",
         "boundOfRangeLeftOut",
         "nullSortedAsZero",
+        "lastRowsCountedTwice",
     ],
     "damage": [
         "referenceBoundsNotChecked",
@@ -168,6 +169,17 @@ EDITS = [
                     {
                         fresh[depth + 1].append(key)
                     }
+""",
+    ),
+    Edit(
+        "Sources/ToftQuery/Execute/Kernels.swift",
+        """\
+            counts &-= passing(count &- 16) & unsafeBitCast(isNew, to: SIMD16<UInt8>.self)
+""",
+        """\
+            counts &-= passing(count &- 16)
+                & (Mutant.isOn(.lastRowsCountedTwice)
+                    ? SIMD16(repeating: 255) : unsafeBitCast(isNew, to: SIMD16<UInt8>.self))
 """,
     ),
     Edit(

@@ -50,6 +50,23 @@ import ToftTestKit
                     expected.insert(row)
                 }
                 #expect(mask == expected, "\(bounds) in \(values)")
+                let found = IntLoops.count(column, count: count, bounds[0], bounds[1])
+                #expect(found == expected.count, "\(bounds) in \(values)")
+            }
+        }
+    }
+
+    @Test(arguments: [IntegerWidth.one, .two, .four, .eight])
+    func `As many rows are counted as there are, up to a full cluster`(width: IntegerWidth) {
+        for count in 1...ClusterLimits.rows {
+            with([Int64](repeating: -3, count: count), width) { column in
+                #expect(IntLoops.count(column, count: count, -3, -3) == count)
+                #expect(IntLoops.count(column, count: count, -4, 9) == count)
+                #expect(IntLoops.count(column, count: count, -2, 9) == 0)
+                guard width == .one else { return }
+                let codes = column.base.assumingMemoryBound(to: UInt8.self)
+                #expect(IntLoops.count(codes, count: count, equal: UInt8(bitPattern: -3)) == count)
+                #expect(IntLoops.count(codes, count: count, equal: 3) == 0)
             }
         }
     }

@@ -22,7 +22,6 @@ final class Execution {
     private var compiler: Compiler
     private var reader: ClassReader
     private let probe = InterruptProbe.current ?? .never
-    private let thread = InterruptProbe.thread
     /// What has been read so far.
     @exclusivity(unchecked) private(set) var tally = Tally()  // changed for every cluster
 
@@ -72,8 +71,8 @@ final class Execution {
         var found: [Int64] = []
         while try forEachBatch(
             rows, filter, from: &position, false, { _ in false },
-            { batch, passing in
-                var passingRows = passing.rows
+            { batch, filter throws(ModelError) in
+                var passingRows = try filter.rows(of: batch).rows
                 while let row = passingRows.next() {
                     let key = batch.keys[row]
                     if key >= first { found.append(key) }
@@ -107,8 +106,8 @@ final class Execution {
             var last: Int64?
             while try forEachBatch(
                 rows, steps[0].filter, from: &position, false, { _ in false },
-                { batch, passing in
-                    if let row = passing.last { last = batch.keys[row] }
+                { batch, filter throws(ModelError) in
+                    if let row = try filter.rows(of: batch).last { last = batch.keys[row] }
                     return true
                 })
             {
@@ -124,8 +123,8 @@ final class Execution {
         let (rows, filter) = try lastRows()
         if case .all = rows, filter.isEmpty { return reader.table.rowCount }
         var count = 0
-        try forEachBatch(rows, filter, keepsMemory: false) { _, passing in
-            count += passing.count
+        try forEachBatch(rows, filter, keepsMemory: false) { batch, filter throws(ModelError) in
+            count += try filter.count(in: batch)
             return true
         }
         return count
@@ -139,8 +138,8 @@ final class Execution {
         _ body: (RowBatch, Selection) throws(ModelError) -> Void
     ) throws(ModelError) {
         let (rows, filter) = try lastRows()
-        try forEachBatch(rows, filter, where: isNeedless) { batch, passing throws(ModelError) in
-            try body(batch, passing)
+        try forEachBatch(rows, filter, where: isNeedless) { batch, filter throws(ModelError) in
+            try body(batch, try filter.rows(of: batch))
             return true
         }
     }
@@ -199,8 +198,8 @@ final class Execution {
         }
         var found: [Int64] = []
         guard limit > 0 else { return found }
-        try forEachBatch(rows, filter, keepsMemory: false) { batch, passing in
-            var passingRows = passing.rows
+        try forEachBatch(rows, filter, keepsMemory: false) { batch, filter throws(ModelError) in
+            var passingRows = try filter.rows(of: batch).rows
             while let row = passingRows.next() {
                 found.append(batch.keys[row])
                 if found.count == limit { return false }
@@ -216,8 +215,8 @@ final class Execution {
         _ rows: QueryBase, _ filter: [BoundPredicate], _ keys: [BoundSortKey], limit: Int?
     ) throws(ModelError) -> [Int64] {
         let table = SortTable(try columns(keys), limit: limit ?? .max)
-        try forEachBatch(rows, filter) { batch, passing throws(ModelError) in
-            try table.append(batch, passing)
+        try forEachBatch(rows, filter) { batch, filter throws(ModelError) in
+            try table.append(batch, try filter.rows(of: batch))
             return true
         }
         return table.sortedKeys()
@@ -227,8 +226,8 @@ final class Execution {
         throws(ModelError) -> [Int64]
     {
         let table = SortTable(try columns(keys))
-        try forEachBatch(rows, filter) { batch, passing throws(ModelError) in
-            try table.appendDistinct(batch, passing)
+        try forEachBatch(rows, filter) { batch, filter throws(ModelError) in
+            try table.appendDistinct(batch, try filter.rows(of: batch))
             return true
         }
         return table.keys
@@ -253,18 +252,13 @@ final class Execution {
     /// Whether somebody asked for the end; asked for each batch.
     private var isInterrupted: Bool { probe.isInterrupted }
 
-    /// A text may be so long that the look at it is interrupted.
-    private func checkAnswer() throws(ModelError) {
-        if thread.hasEndedEarly { throw .storage(.interrupted) }
-    }
-
-    /// Calls `body` with batches of the base and the rows of them that pass all of `filter`, until
-    /// it returns false.
+    /// Calls `body` with batches of the base and what their rows have to pass, all of `filter`,
+    /// until it returns false.
     /// - Parameter keepsMemory: whether `body` keeps what lies in the file.
     private func forEachBatch(
         _ rows: QueryBase, _ filter: [BoundPredicate], keepsMemory: Bool = true,
         where isNeedless: (ClusterView) throws(StorageError) -> Bool = { _ in false },
-        _ body: (RowBatch, Selection) throws(ModelError) -> Bool
+        _ body: (RowBatch, RowFilter) throws(ModelError) -> Bool
     ) throws(ModelError) {
         var next = ScanPosition()
         while try forEachBatch(rows, filter, from: &next, keepsMemory, isNeedless, body) {
@@ -287,11 +281,12 @@ final class Execution {
     private func forEachBatch(
         _ rows: QueryBase, _ filter: [BoundPredicate], from position: inout ScanPosition,
         _ keepsMemory: Bool, _ isNeedless: (ClusterView) throws(StorageError) -> Bool,
-        _ body: (RowBatch, Selection) throws(ModelError) -> Bool
+        _ body: (RowBatch, RowFilter) throws(ModelError) -> Bool
     ) throws(ModelError) -> Bool {
         let predicate =
             filter.isEmpty
             ? nil : try compiler.predicate(filter.count == 1 ? filter[0] : .and(filter))
+        let rowFilter = RowFilter(predicate ?? PredicateNode())
         let batch = RowBatch(reader)
         let view = source.view
         let mayFill = !keepsMemory && view.mayFill
@@ -318,10 +313,7 @@ final class Execution {
                     tally.clusters &+= 1
                     tally.rows &+= batch.count
                     do throws(ModelError) {
-                        let rows = batch.rows
-                        let passing = try predicate?.evaluate(batch, wanted: rows) ?? rows
-                        try checkAnswer()
-                        isStopped = try !body(batch, passing & rows)
+                        isStopped = try !body(batch, rowFilter)
                     } catch {
                         failure = error
                         return false
@@ -349,12 +341,10 @@ final class Execution {
                 }
                 _ = try batch.located()
                 if predicate != nil || plan.readsKeys { tally.rows &+= batch.count }
-                let present = batch.rows.subtracting(batch.absent)
-                let passing = try predicate?.evaluate(batch, wanted: present) ?? present
-                try checkAnswer()
+                let isStopped = try !body(batch, rowFilter)
                 position.index = start
                 position.isAtEnd = start == keys.count
-                if try !body(batch, passing & present) { return false }
+                if isStopped { return false }
                 isFilled = mayFill && view.isFilled
             }
             position.isAtEnd = start == keys.count

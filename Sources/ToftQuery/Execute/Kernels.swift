@@ -21,6 +21,15 @@ enum IntLoops {
         }
     }
 
+    /// How many rows these are.
+    static func count(_ values: IntegerColumn, count: Int, _ low: Int64, _ high: Int64) -> Int {
+        guard case .one = values.width else {
+            return range(values, count: count, low, high).count
+        }
+        guard let range = Bounds<Int8>(low, high) else { return 0 }
+        return countBytes(values.base, count, UInt8(bitPattern: range.low), range.distance)
+    }
+
     /// What of a range a type can hold.
     private struct Bounds<Value: FixedWidthInteger & SignedInteger> {
         let low: Value
@@ -79,6 +88,55 @@ enum IntLoops {
         }
     }
 
+    private static func countBytes(
+        _ base: UnsafeRawPointer, _ count: Int, _ low: UInt8, _ distance: UInt8
+    ) -> Int {
+        guard count >= 16 else { return bytes(base, count, low, distance).count }
+        let lows = SIMD16<UInt8>(repeating: low)
+        if distance == 0 { return countBytes(base, count) { $0 .== lows } }
+        let distances = SIMD16<UInt8>(repeating: distance)
+        return countBytes(base, count) { $0 &- lows .<= distances }
+    }
+
+    /// How many bytes pass, of 16 to 256: each lane of 16 counts its own.
+    @inline(__always)
+    private static func countBytes(
+        _ base: UnsafeRawPointer, _ count: Int,
+        where passes: (SIMD16<UInt8>) -> SIMDMask<SIMD16<Int8>>
+    ) -> Int {
+        @inline(__always)
+        func passing(_ offset: Int) -> SIMD16<UInt8> {
+            let values = base.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
+            return unsafeBitCast(passes(values), to: SIMD16<UInt8>.self)
+        }
+        var counts = SIMD16<UInt8>(repeating: 0)
+        var row = 0
+        // A lane that passes is -1.
+        while row &+ 64 <= count {
+            counts &-=
+                passing(row) &+ passing(row &+ 16) &+ passing(row &+ 32)
+                &+ passing(row &+ 48)
+            row &+= 64
+        }
+        while row &+ 16 <= count {
+            counts &-= passing(row)
+            row &+= 16
+        }
+        if row < count {
+            // The last 16 rows, without those that are counted already.
+            let isCounted = SIMD16<UInt8>(repeating: UInt8(truncatingIfNeeded: row &+ 16 &- count))
+            let isNew = Self.lanes .>= isCounted
+            counts &-= passing(count &- 16) & unsafeBitCast(isNew, to: SIMD16<UInt8>.self)
+        }
+        // No lane is above 16, so that eight together fit into a byte.
+        let halves = unsafeBitCast(counts, to: SIMD2<UInt64>.self) &* 0x0101_0101_0101_0101
+        return Int(truncatingIfNeeded: halves[0] &>> 56 &+ halves[1] &>> 56)
+    }
+
+    private static var lanes: SIMD16<UInt8> {
+        SIMD16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+    }
+
     private static func pairs(
         _ base: UnsafeRawPointer, _ count: Int, _ low: UInt16, _ distance: UInt16
     ) -> Selection {
@@ -112,6 +170,11 @@ enum IntLoops {
     /// The rows that have a code.
     static func equal(_ codes: UnsafePointer<UInt8>, count: Int, _ code: UInt8) -> Selection {
         bytes(codes, count, code, 0)
+    }
+
+    /// How many rows have a code.
+    static func count(_ codes: UnsafePointer<UInt8>, count: Int, equal code: UInt8) -> Int {
+        countBytes(codes, count, code, 0)
     }
 
     /// The rows whose code has the verdict 1. Codes from `codeCount` on have 0.

@@ -1,11 +1,17 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// A predicate made ready to run: finds the rows of a batch that satisfy it. One virtual call per
-/// batch; loops inside.
+/// A predicate made ready to run: finds the rows of a batch that satisfy it; all of them where a
+/// subclass says nothing else. One virtual call per batch; loops inside.
 class PredicateNode {
     /// The rows of `wanted` that satisfy the predicate; what it says of other rows means nothing.
     func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection { wanted }
+
+    /// How many rows of a batch satisfy it, of those that have an object.
+    func count(in batch: RowBatch) throws(ModelError) -> Int {
+        let rows = batch.presentRows
+        return (try evaluate(batch, wanted: rows) & rows).count
+    }
 }
 
 final class FixedNode: PredicateNode {
@@ -119,6 +125,18 @@ final class IntRangeNode: PredicateNode {
         } catch {
             throw .storage(error)
         }
+    }
+
+    override func count(in batch: RowBatch) throws(ModelError) -> Int {
+        guard let cluster = batch.cluster else { return try scattered.count(in: batch) }
+        do {
+            let (values, nulls) = try cluster.pointee.nullableIntegers(column, &known)
+            let count = batch.count
+            if nulls == nil { return IntLoops.count(values, count: count, low, high) }
+        } catch {
+            throw .storage(error)
+        }
+        return try super.count(in: batch)
     }
 }
 

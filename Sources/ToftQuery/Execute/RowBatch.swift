@@ -54,6 +54,8 @@ final class RowBatch {
         if allRows.count != count { allRows = (count, .first(count)) }
         return allRows.rows
     }
+    /// The rows that have an object.
+    var presentRows: Selection { rows.subtracting(absent) }
     /// The rows of the last batch: most have as many.
     private var allRows: (count: Int, rows: Selection) = (0, .empty)
 

@@ -35,19 +35,56 @@ final class TextNode: PredicateNode {
             return try scattered.evaluate(batch, wanted: wanted)
         }
         do {
-            let (bitmap, texts) = try cluster.pointee.nullableBytes(column, &known)
-            let nulls = bitmap.map { Selection(bitmap: $0, count: batch.count) } ?? .empty
-            let found = try foundRows(texts, batch.count, wanted.subtracting(nulls))
-                .subtracting(nulls)
-            if texts.coding == nil {
-                cluster.pointee.fetchAhead(texts)
-            } else if lastCode > 0, lastCode < texts.coding?.count ?? 0 {
-                cluster.pointee.fetchAhead(texts, lastCode)
-            }
-            return isInverted ? ~found : found
+            let (nulls, texts) = try cluster.pointee.nullableBytes(column, &known)
+            return try passingRows(nulls, texts, of: cluster.pointee, wanted)
         } catch {
             throw .storage(error)
         }
+    }
+
+    override func count(in batch: RowBatch) throws(ModelError) -> Int {
+        guard let cluster = batch.cluster else { return try scattered.count(in: batch) }
+        do {
+            let (nulls, texts) = try cluster.pointee.nullableBytes(column, &known)
+            guard nulls == nil, !isInverted, let exactText, let codes = texts.coding?.codes else {
+                let rows = batch.rows
+                return (try passingRows(nulls, texts, of: cluster.pointee, rows) & rows).count
+            }
+            let code = try code(of: exactText, texts)
+            fetchAhead(texts, cluster.pointee)
+            return code.map { IntLoops.count(codes, count: batch.count, equal: UInt8($0)) } ?? 0
+        } catch {
+            throw .storage(error)
+        }
+    }
+
+    private func passingRows(
+        _ bitmap: UnsafePointer<UInt64>?, _ texts: BytesColumn, of cluster: ClusterView,
+        _ wanted: Selection
+    ) throws(StorageError) -> Selection {
+        let count = cluster.count
+        let nulls = bitmap.map { Selection(bitmap: $0, count: count) } ?? .empty
+        let found = try foundRows(texts, count, wanted.subtracting(nulls)).subtracting(nulls)
+        fetchAhead(texts, cluster)
+        return isInverted ? ~found : found
+    }
+
+    /// Has the processor fetch what is probably read of the cluster to which the scan comes soon.
+    @inline(__always)
+    private func fetchAhead(_ texts: BytesColumn, _ cluster: ClusterView) {
+        if texts.coding == nil {
+            cluster.fetchAhead(texts)
+        } else if lastCode > 0, lastCode < texts.coding?.count ?? 0 {
+            cluster.fetchAhead(texts, lastCode)
+        }
+    }
+
+    /// The code of the text that is looked for in a coded column; nil where it is not there.
+    @inline(__always)
+    private func code(of text: SoughtText, _ texts: BytesColumn) throws(StorageError) -> Int? {
+        guard let code = try texts.code(of: text) else { return nil }
+        lastCode = code
+        return code
     }
 
     /// The rows that pass; of `!=` those that do not.
@@ -85,8 +122,7 @@ final class TextNode: PredicateNode {
         _ texts: BytesColumn, _ codes: UnsafePointer<UInt8>, _ codeCount: Int, _ count: Int
     ) throws(StorageError) -> Selection {
         if let exactText {
-            guard let code = try texts.code(of: exactText) else { return .empty }
-            lastCode = code
+            guard let code = try code(of: exactText, texts) else { return .empty }
             return IntLoops.equal(codes, count: count, UInt8(code))
         }
         var found = 0

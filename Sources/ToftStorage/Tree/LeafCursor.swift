@@ -10,8 +10,7 @@ final class LeafCursor {
     private let root: TreeRoot
     private let leafType: ExtentType
     private let steps: UnsafeMutablePointer<Step>
-    /// The leaf where the cursor stands; `.nowhere` before the first seek and beyond either end.
-    private(set) var ref = Ref.nowhere
+    /// The leaf where the cursor stands; nil before the first seek and beyond either end.
     private(set) var base: UnsafeRawPointer?
 
     init(pages: PageReader, root: TreeRoot, leafType: ExtentType) {
@@ -38,13 +37,18 @@ final class LeafCursor {
         let slot = step.pointee.slot &+ 1
         guard slot < step.pointee.node.count else { return try self.step(1) }
         step.pointee.slot = slot
-        ref = step.pointee.node.child(slot)
-        base = try pages.view(ref, as: leafType)
+        base = try pages.view(step.pointee.node.child(slot), as: leafType)
         return true
     }
 
     /// Goes to the leaf before; false, and nowhere, where there is none.
     func previous() throws(StorageError) -> Bool { try step(-1) }
+
+    /// The reference of the leaf where the cursor stands; `.nowhere` where it stands nowhere.
+    var ref: Ref {
+        if let (node, slot) = parent { return node.child(slot) }
+        return base == nil ? .nowhere : root.ref
+    }
 
     /// The parent of the leaf where the cursor stands, and which of its children that is; nil
     /// nowhere, and where the leaf is the root.
@@ -98,12 +102,10 @@ final class LeafCursor {
             }
         }
         base = try pages.view(ref, as: leafType)
-        self.ref = ref
     }
 
     private func clear() -> Bool {
         base = nil
-        ref = .nowhere
         return false
     }
 }

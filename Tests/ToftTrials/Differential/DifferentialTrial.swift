@@ -35,7 +35,8 @@ enum DifferentialTrial {
     private static func round(_ seed: UInt64, _ violations: inout [String]) throws -> Int {
         var random = Seed(seed)
         let size = random.one(of: sizes)
-        var people = (0..<size).map { Plain(id: $0, size, &random) }
+        let nulls = random.one(of: [0, 20])
+        var people = (0..<size).map { Plain(id: $0, size, nulls: nulls, &random) }
         let worlds = [
             try PlainWorld(people, indexed: false), try PlainWorld(people, indexed: true),
         ]
@@ -45,7 +46,7 @@ enum DifferentialTrial {
             let place = number % 32
             if place >= 24 {
                 let changed = random.below(size)
-                people[changed] = Plain(id: changed, size, &random)
+                people[changed] = Plain(id: changed, size, nulls: nulls, &random)
                 for world in worlds {
                     if place == 24 { try world.session.beginWrite() }
                     try world.set(people[changed])
@@ -77,9 +78,10 @@ enum DifferentialTrial {
         return found
     }
 
-    /// The answer piece by piece, and that of the query described as text.
+    /// The answer piece by piece, its count, and the answer of the query described as text.
     private static func checkWays(_ query: String, _ world: PlainWorld, _ expected: [Int]) throws {
         guard try world.walkedIDs(query) == expected else { throw Failure("the walk differs") }
+        guard try world.count(query) == expected.count else { throw Failure("the count differs") }
         let text = try world.description(of: query)
         guard try world.ids(text) == expected else {
             throw Failure("the answer of \(text) differs")

@@ -80,14 +80,15 @@ struct Plain {
     var words: Set<String> = []
     var marks: [String: Plainly] = [:]
 
-    init(id: Int, _ size: Int, _ random: inout Seed) {
+    /// - Parameter nulls: how many of a hundred values of properties are null.
+    init(id: Int, _ size: Int, nulls: Int, _ random: inout Seed) {
         self.id = id
-        for (name, _) in PlainWorld.scalars { values[name] = Self.value(of: name, &random) }
+        for (name, _) in PlainWorld.scalars {
+            values[name] = random.chance(nulls) ? .null : Self.value(of: name, &random)
+        }
         boss = random.chance(30) ? nil : random.below(size)
         rows = (0..<random.below(4)).map { _ in random.below(size) }
-        ints = (0..<random.below(4)).map { _ in Self.value(of: "i", &random) }.filter {
-            $0 != .null
-        }
+        ints = (0..<random.below(4)).map { _ in Self.value(of: "i", &random) }
         words = Set((0..<random.below(3)).map { _ in Self.text(&random) })
         for _ in 0..<random.below(3) {
             marks[random.one(of: Self.keys)] = .number(Double(random.below(5)))
@@ -100,7 +101,6 @@ struct Plain {
 
     static func value(of name: String, _ random: inout Seed) -> Plainly {
         if name == "v" { return value(of: random.one(of: ["i", "d", "s", "b", "t"]), &random) }
-        if random.chance(20) { return .null }
         switch name {
         case "i": return .number(Double(random.below(8) - 3))
         case "f", "d": return random.chance(10) ? .number(.nan) : quarter(&random)
@@ -109,6 +109,11 @@ struct Plain {
         case "b": return .bool(random.chance(50))
         default: return .other(Character(name), random.below(6))
         }
+    }
+
+    /// What a property may be compared with.
+    static func constant(for name: String, _ random: inout Seed) -> Plainly {
+        random.chance(20) ? .null : value(of: name, &random)
     }
 
     private static func quarter(_ random: inout Seed) -> Plainly {

@@ -133,7 +133,7 @@ struct PlainQuestion {
         let name = random.one(of: PlainWorld.scalars.map(\.name))
         let path = path(to: name, &random)
         let comparator = random.one(of: comparators)
-        let constant = Plain.value(of: name, &random)
+        let constant = Plain.constant(for: name, &random)
         if random.chance(15), constant != .null {
             let reversed = ["<": ">", "<=": ">=", ">": "<", ">=": "<="][comparator] ?? comparator
             return Condition(text: "\(constant.literal) \(reversed) \(path.text)") {
@@ -358,7 +358,7 @@ struct PlainQuestion {
     private static func among(_ random: inout Seed) -> Condition {
         let name = random.one(of: PlainWorld.scalars.map(\.name).filter { $0 != "x" })
         let path = path(to: name, &random)
-        let constants = (0..<random.below(4)).map { _ in Plain.value(of: name, &random) }
+        let constants = (0..<random.below(4)).map { _ in Plain.constant(for: name, &random) }
         let list = "{\(constants.map(\.literal).joined(separator: ", "))}"
         let quantifier = random.one(of: ["", "", "NONE "])
         return Condition(text: "\(path.text) IN \(quantifier)\(list)") {
@@ -370,7 +370,7 @@ struct PlainQuestion {
     private static func between(_ random: inout Seed) -> Condition {
         let name = random.one(of: ["i", "d", "m", "t", "s"])
         let path = path(to: name, &random)
-        let (low, high) = (Plain.value(of: name, &random), Plain.value(of: name, &random))
+        let (low, high) = (Plain.constant(for: name, &random), Plain.constant(for: name, &random))
         return Condition(text: "\(path.text) BETWEEN {\(low.literal), \(high.literal)}") {
             let value = path.value($0, $1)
             return value.holds(">=", low) && value.holds("<=", high)
@@ -394,7 +394,8 @@ struct PlainQuestion {
             ["rows", "rows", "rows"],
         ])
         let name = random.one(of: ["i", "d", "m", "s", "t"])
-        let (comparator, constant) = (random.one(of: comparators), Plain.value(of: name, &random))
+        let comparator = random.one(of: comparators)
+        let constant = Plain.constant(for: name, &random)
         let path = steps.joined(separator: ".")
         return Condition(
             text: "\(quantifier) \(path).\(name) \(comparator) \(constant.literal)"
@@ -568,7 +569,7 @@ struct PlainQuestion {
                 return Plainly.number(Double(count)).holds(counting, .number(Double(number)))
             }
         }
-        let constant = Plain.value(of: name, &random)
+        let constant = Plain.constant(for: name, &random)
         return Condition(
             text: "SUBQUERY(rows, $x, $x.\(name) \(comparator) \(constant.literal)).@count "
                 + "\(counting) \(number)"

@@ -103,7 +103,12 @@ struct PlainWorld {
         try session.results(of: owner).filter(query).keys().map(Int.init)
     }
 
-    /// The same, found piece by piece.
+    /// How many they are, asked before anything else.
+    func count(_ query: String) throws -> Int {
+        try session.results(of: owner).filter(query).count
+    }
+
+    /// The answer, found piece by piece.
     func walkedIDs(_ query: String) throws -> [Int] {
         let results = try session.results(of: owner).filter(query)
         let first = try results.isEmpty ? nil : results.key(at: 0)

@@ -1,0 +1,36 @@
+internal import ToftModel
+internal import ToftPlatform
+internal import ToftStorage
+
+/// What the rows of a batch have to satisfy; asked by those that want them, as some only want to
+/// know how many do.
+struct RowFilter {
+    private let predicate: PredicateNode
+    private let thread = InterruptProbe.thread
+
+    init(_ predicate: PredicateNode) {
+        self.predicate = predicate
+    }
+
+    /// The rows of a batch that pass.
+    func rows(of batch: RowBatch) throws(ModelError) -> Selection {
+        let rows = batch.presentRows
+        let passing = try predicate.evaluate(batch, wanted: rows) & rows
+        try checkAnswer()
+        return passing
+    }
+
+    /// How many they are.
+    @inline(__always)
+    func count(in batch: RowBatch) throws(ModelError) -> Int {
+        let count = try predicate.count(in: batch)
+        try checkAnswer()
+        return count
+    }
+
+    /// A text may be so long that the look at it is interrupted.
+    @inline(__always)
+    private func checkAnswer() throws(ModelError) {
+        if thread.hasEndedEarly { throw .storage(.interrupted) }
+    }
+}
