@@ -1,53 +1,91 @@
-/* Reading: W3 to W9. Each is measured warm: what is timed has been done once before. */
+/* Reading: W3 to W9. Each is measured warm: what is timed has been done just before. */
 #include "bench.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SCANS = 5, MOST_LOOK_UPS = 200000, MOST_QUESTIONS = 10000 };
+enum { TURNS = 5, MOST_LOOK_UPS = 200000, MOST_QUESTIONS = 10000 };
+
+/* What is timed: asked about some people where they are meant. */
+typedef struct workload {
+    /* Its answer, which is the same for all engines. NAN: the engine cannot. */
+    double (*run)(const engine *, database *, const struct workload *);
+    question question;
+    const int64_t *ids;
+    size_t count;
+} workload;
+
+/* What an engine took, the median of its turns, and answered. NAN: it cannot. */
+typedef struct timed {
+    double seconds[ENGINE_COUNT];
+    double answers[ENGINE_COUNT];
+} timed;
+
+/* The engines take turns, so that slow moments of the machine, which last for tenths of a second,
+   meet all of them. */
+static timed time_in_turns(bench *bench, const workload *workload) {
+    double turns[ENGINE_COUNT][TURNS];
+    timed timed;
+    for (int turn = 0; turn < TURNS; turn++)
+        for (int index = 0; index < ENGINE_COUNT; index++) {
+            database *database = bench->databases[index];
+            workload->run(engines[index], database, workload);
+            double start = now();
+            timed.answers[index] = workload->run(engines[index], database, workload);
+            turns[index][turn] = now() - start;
+        }
+    for (int index = 0; index < ENGINE_COUNT; index++)
+        timed.seconds[index] =
+            isnan(timed.answers[index]) ? NAN : percentile(turns[index], TURNS, 0.5);
+    return timed;
+}
+
+static double ages_and_names(const engine *engine, database *database, const workload *workload) {
+    return (double)engine->look_up(database, workload->ids, workload->count);
+}
+
+static double people_of_42(const engine *engine, database *database, const workload *workload) {
+    (void)workload;
+    return (double)engine->count_of_age(database, 42);
+}
+
+static double answers_of_all(const engine *engine, database *database, const workload *workload) {
+    if (!engine->ask) return NAN;
+    double sum = 0;
+    for (size_t index = 0; index < workload->count; index++)
+        sum += engine->ask(database, workload->question, workload->ids[index]);
+    return sum;
+}
+
+static void agree_on_whole_numbers(bench *bench, const char *question, const timed *timed) {
+    int64_t numbers[ENGINE_COUNT];
+    for (int index = 0; index < ENGINE_COUNT; index++)
+        numbers[index] = (int64_t)timed->answers[index];
+    agree(bench, question, numbers);
+}
+
+/* Adds the figures of all engines, in `unit` seconds. */
+static timed time_all(
+    bench *bench, work work, const workload *workload, double unit, const char *question) {
+    timed timed = time_in_turns(bench, workload);
+    for (int index = 0; index < ENGINE_COUNT; index++)
+        figures_add(bench->figures, work, index, timed.seconds[index] / unit);
+    agree_on_whole_numbers(bench, question, &timed);
+    return timed;
+}
 
 static void look_up(bench *bench) {
     size_t count = bench->objects < MOST_LOOK_UPS ? bench->objects : MOST_LOOK_UPS;
     int64_t *ids = random_ids(count, bench->objects, &bench->seed);
-    int64_t answers[ENGINE_COUNT];
-    for (int index = 0; index < ENGINE_COUNT; index++) {
-        answers[index] = engines[index]->look_up(bench->databases[index], ids, count);
-        double start = now();
-        answers[index] += engines[index]->look_up(bench->databases[index], ids, count);
-        figures_add(bench->figures, W3, index, (now() - start) / (double)count * 1e9);
-    }
-    agree(bench, "ages and names looked up", answers);
+    workload workload = {.run = ages_and_names, .ids = ids, .count = count};
+    time_all(bench, W3, &workload, 1e-9 * (double)count, "ages and names looked up");
     free(ids);
 }
 
 static void count_of_age(bench *bench) {
-    int64_t answers[ENGINE_COUNT];
-    for (int index = 0; index < ENGINE_COUNT; index++) {
-        double seconds[SCANS];
-        answers[index] = (int64_t)engines[index]->count_of_age(bench->databases[index], 42);
-        for (int scan = 0; scan < SCANS; scan++) {
-            double start = now();
-            answers[index] += (int64_t)engines[index]->count_of_age(bench->databases[index], 42);
-            seconds[scan] = now() - start;
-        }
-        figures_add(bench->figures, W4A, index, percentile(seconds, SCANS, 0.5) * 1e3);
-    }
-    agree(bench, "people of 42", answers);
-}
-
-/* Seconds for a question about each of some people, the median of a few turns; its answers are
-   added up. */
-static double time_to_ask(bench *bench, int engine, question question, const int64_t *ids,
-    size_t count, double *answers) {
-    double seconds[SCANS];
-    for (int scan = -1; scan < SCANS; scan++) {
-        double start = now();
-        *answers = 0;
-        for (size_t index = 0; index < count; index++)
-            *answers += engines[engine]->ask(bench->databases[engine], question, ids[index]);
-        if (scan >= 0) seconds[scan] = now() - start;
-    }
-    return percentile(seconds, SCANS, 0.5);
+    workload workload = {.run = people_of_42};
+    time_all(bench, W4A, &workload, 1e-3, "people of 42");
 }
 
 static void ask_all(bench *bench) {
@@ -78,26 +116,40 @@ static void ask_all(bench *bench) {
     size_t count = bench->objects < MOST_QUESTIONS ? bench->objects : MOST_QUESTIONS;
     int64_t *ids = random_ids(count, bench->objects, &bench->seed);
     for (size_t index = 0; index < sizeof asked / sizeof *asked; index++) {
-        size_t turns = asked[index].of_one ? count : 1;
+        workload workload = {.run = answers_of_all,
+            .question = asked[index].question,
+            .ids = ids,
+            .count = asked[index].of_one ? count : 1};
         double unit = asked[index].unit ? asked[index].unit : 1e-9 * (double)bench->objects;
-        double answers[ENGINE_COUNT];
-        for (int engine = 0; engine < ENGINE_COUNT; engine++) {
-            if (!engines[engine]->ask) continue;
-            double seconds =
-                time_to_ask(bench, engine, asked[index].question, ids, turns, &answers[engine]);
-            figures_add(bench->figures, asked[index].work, engine, seconds / (double)turns / unit);
-        }
+        timed timed = time_in_turns(bench, &workload);
+        for (int engine = 0; engine < ENGINE_COUNT; engine++)
+            if (!isnan(timed.seconds[engine]))
+                figures_add(bench->figures, asked[index].work, engine,
+                    timed.seconds[engine] / (double)workload.count / unit);
         int64_t numbers[ENGINE_COUNT] = {
-            (int64_t)(answers[TOFT] * 1e6), (int64_t)(answers[SQLITE] * 1e6)};
+            (int64_t)(timed.answers[TOFT] * 1e6), (int64_t)(timed.answers[SQLITE] * 1e6)};
         agree_with_bosses(bench, figures_text(asked[index].work), numbers);
     }
     free(ids);
 }
 
-/* Totals as one number: the scores are whole multiples of 2^-32 and so is their sum. */
+/* Totals as one number that a double holds: the scores are whole multiples of 2^-32 and so is their
+   sum. */
 static int64_t number_of(totals totals) {
-    return (int64_t)((uint64_t)totals.ages * 1000003u
-                     + (uint64_t)(totals.scores * 4294967296.0) * 10007u + totals.active);
+    uint64_t number = (uint64_t)totals.ages * 1000003u
+                      + (uint64_t)(totals.scores * 4294967296.0) * 10007u + totals.active;
+    return (int64_t)(number % (1ull << 53));
+}
+
+static double all_columns(const engine *engine, database *database, const workload *workload) {
+    (void)workload;
+    return (double)number_of(engine->iterate(database));
+}
+
+static double all_objects(const engine *engine, database *database, const workload *workload) {
+    (void)workload;
+    return (double)number_of(
+        (engine->iterate_objects ? engine->iterate_objects : engine->iterate)(database));
 }
 
 /* The Swift API's figure, from a program that reads the same file. SQLite's beside it is that
@@ -119,37 +171,18 @@ static int64_t iterate_in_swift(bench *bench) {
     return number_of(totals);
 }
 
-/* Nanoseconds an object. */
-static double time_to_iterate(
-    bench *bench, int engine, totals (*iterate)(database *), int64_t *answer) {
-    double seconds[SCANS];
-    for (int scan = -1; scan < SCANS; scan++) {
-        double start = now();
-        *answer = number_of(iterate(bench->databases[engine]));
-        if (scan >= 0) seconds[scan] = now() - start;
-    }
-    return percentile(seconds, SCANS, 0.5) / (double)bench->objects * 1e9;
-}
-
 static void iterate(bench *bench) {
-    int64_t answers[ENGINE_COUNT];
-    for (int index = 0; index < ENGINE_COUNT; index++) {
-        double nanoseconds =
-            time_to_iterate(bench, index, engines[index]->iterate, &answers[index]);
-        figures_add(bench->figures, W8, index, nanoseconds);
-        if (index == TOFT) continue;
-        figures_add(bench->figures, W8_OBJECTS, index, nanoseconds);
-        if (!bench->swift) continue;
-        figures_add(bench->figures, W8_SWIFT, index, nanoseconds);
-        figures_add(bench->figures, W8_SWIFT_KEPT, index, nanoseconds);
-    }
-    agree(bench, "ages, scores and active of all", answers);
-    figures_add(bench->figures, W8_OBJECTS, TOFT,
-        time_to_iterate(bench, TOFT, engines[TOFT]->iterate_objects, &answers[TOFT]));
-    agree(bench, "ages, scores and active of all, object by object", answers);
+    double unit = 1e-9 * (double)bench->objects;
+    workload columns = {.run = all_columns}, objects = {.run = all_objects};
+    timed timed = time_all(bench, W8, &columns, unit, "ages, scores and active of all");
+    time_all(bench, W8_OBJECTS, &objects, unit, "ages, scores and active of all, object by object");
     if (!bench->swift) return;
-    answers[TOFT] = iterate_in_swift(bench);
-    agree(bench, "ages, scores and active of all through the Swift API", answers);
+    for (int index = TOFT + 1; index < ENGINE_COUNT; index++) {
+        figures_add(bench->figures, W8_SWIFT, index, timed.seconds[index] / unit);
+        figures_add(bench->figures, W8_SWIFT_KEPT, index, timed.seconds[index] / unit);
+    }
+    timed.answers[TOFT] = (double)iterate_in_swift(bench);
+    agree_on_whole_numbers(bench, "ages, scores and active of all through the Swift API", &timed);
 }
 
 void read_all_ways(bench *bench) {
