@@ -2,10 +2,10 @@
 
 import ctypes
 import os
+import queue
 import random
 import select
 import threading
-import time
 import unittest
 
 from calls import (
@@ -135,14 +135,11 @@ class ConfinementTests(unittest.TestCase):
     def test_handles_are_released_by_many_threads_while_one_works(self):
         made = self.add("Ada", 52)
         link = S.toft_link(*get("toft_object_link", made))
-        queue, done = [], threading.Event()
+        handles = queue.SimpleQueue()
 
         def collect():
-            while not done.is_set() or queue:
-                try:
-                    LIBRARY.toft_object_release(queue.pop())
-                except IndexError:
-                    time.sleep(0)
+            while (handle := handles.get()) is not None:
+                LIBRARY.toft_object_release(handle)
 
         collectors = [threading.Thread(target=collect) for _ in range(3)]
         for collector in collectors:
@@ -151,9 +148,10 @@ class ConfinementTests(unittest.TestCase):
             for _ in range(20_000):
                 handle = get("toft_realm_follow", self.realm, link)
                 self.assertEqual(get("toft_object_get", handle, self.age), 52)
-                queue.append(handle)
+                handles.put(handle)
         finally:
-            done.set()
+            for _ in collectors:
+                handles.put(None)
             for collector in collectors:
                 collector.join()
         check("toft_object_release", made)

@@ -5,6 +5,7 @@ released anywhere, in any order, any number of times, while others are used.
 
 import ctypes
 import os
+import queue
 import random
 import threading
 import time
@@ -94,12 +95,11 @@ class HandleTests(unittest.TestCase):
 
     def test_other_threads_release_while_the_owner_works(self):
         world = World()
-        queue, done = [], threading.Event()
+        handles = queue.SimpleQueue()
 
         def collect():
-            while not done.is_set() or queue:
-                if queue:
-                    LIBRARY.toft_object_release(queue.pop())
+            while (handle := handles.get()) is not None:
+                LIBRARY.toft_object_release(handle)
 
         collectors = [threading.Thread(target=collect) for _ in range(3)]
         for collector in collectors:
@@ -107,8 +107,9 @@ class HandleTests(unittest.TestCase):
         for _ in range(20_000):
             handle = world.another("toft_object")
             self.assertEqual(get("toft_object_get", handle, world.keys["age"]), 52)
-            queue.append(handle)
-        done.set()
+            handles.put(handle)
+        for _ in collectors:
+            handles.put(None)
         for collector in collectors:
             collector.join()
         world.close()
