@@ -119,9 +119,7 @@ final class IntRangeNode: PredicateNode {
         }
         do {
             let (values, nulls) = try cluster.pointee.nullableIntegers(column, &known)
-            let within = IntLoops.range(values, count: batch.count, low, high)
-            guard let nulls else { return within }
-            return within.subtracting(Selection(bitmap: nulls, count: batch.count))
+            return rows(values, nulls, batch.count)
         } catch {
             throw .storage(error)
         }
@@ -132,11 +130,20 @@ final class IntRangeNode: PredicateNode {
         do {
             let (values, nulls) = try cluster.pointee.nullableIntegers(column, &known)
             let count = batch.count
-            if nulls == nil { return IntLoops.count(values, count: count, low, high) }
+            return nulls == nil
+                ? IntLoops.count(values, count: count, low, high) : rows(values, nulls, count).count
         } catch {
             throw .storage(error)
         }
-        return try super.count(in: batch)
+    }
+
+    @inline(__always)
+    private func rows(_ values: IntegerColumn, _ nulls: UnsafePointer<UInt64>?, _ count: Int)
+        -> Selection
+    {
+        let within = IntLoops.range(values, count: count, low, high)
+        guard let nulls else { return within }
+        return within.subtracting(Selection(bitmap: nulls, count: count))
     }
 }
 

@@ -601,6 +601,7 @@ extension MappedFile {
         forget(offset, pieces.reduce(0) { $0 + $1.count })
         try system(file.write(pieces, at: offset))
     }
+
     /// Writes zeros to pages.
     func clear(_ page: PageNumber, count: UInt64) throws(StorageError) {
         let piece = [UInt8](repeating: 0, count: 16 * Page.size)

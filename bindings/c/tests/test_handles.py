@@ -104,14 +104,16 @@ class HandleTests(unittest.TestCase):
         collectors = [threading.Thread(target=collect) for _ in range(3)]
         for collector in collectors:
             collector.start()
-        for _ in range(20_000):
-            handle = world.another("toft_object")
-            self.assertEqual(get("toft_object_get", handle, world.keys["age"]), 52)
-            handles.put(handle)
-        for _ in collectors:
-            handles.put(None)
-        for collector in collectors:
-            collector.join()
+        try:
+            for _ in range(20_000):
+                handle = world.another("toft_object")
+                self.assertEqual(get("toft_object_get", handle, world.keys["age"]), 52)
+                handles.put(handle)
+        finally:
+            for _ in collectors:
+                handles.put(None)
+            for collector in collectors:
+                collector.join()
         world.close()
 
     def test_a_realm_can_be_released_after_its_thread_has_ended(self):
