@@ -134,6 +134,22 @@ struct EmbeddedTests {
     }
 
     @Test
+    func `What only an embedded object refers to goes once it is added, with its list`() throws {
+        try TestRealm.with(Self.types) { realm in
+            let ann = Resident(1, House("Elm"))
+            var bob: Resident? = Resident(2, earlier: [House("a")])
+            ann.house?.landlord = bob
+            weak let landlord = bob
+            weak let earlier = bob?.earlier
+            bob = nil
+            #expect(landlord != nil && earlier?.count == 1)
+            try realm.write { realm.add(ann) }
+            #expect(landlord == nil && earlier == nil)
+            #expect(ann.house?.landlord?.earlier.map(\.street) == ["a"])
+        }
+    }
+
+    @Test
     func `Deleting the owner deletes all that lives in it`() throws {
         try TestRealm.with(Self.types) { realm in
             let ann = Resident(1, House("Elm"), earlier: [House("a")])

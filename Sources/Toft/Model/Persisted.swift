@@ -263,10 +263,13 @@ extension Persisted: AnyPersisted {
         let isAdopted = (value as? any AdoptableCollection)?.isUnmanaged == true
         try Value._promote(value, object, column, promotion)
         // The list that the app holds becomes the managed one, and the object goes on giving it
-        // out.
+        // out. Nothing else may refer to the object by then: those that led to it have forgotten
+        // it.
         if isAdopted {
             promotion.afterwards { _ in
-                address.assumingMemoryBound(to: Self.self).pointee.value = value
+                withExtendedLifetime(object) {
+                    address.assumingMemoryBound(to: Self.self).pointee.value = value
+                }
             }
         }
     }
