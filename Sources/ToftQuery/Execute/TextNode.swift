@@ -45,14 +45,15 @@ final class TextNode: PredicateNode {
     override func count(in batch: RowBatch) throws(ModelError) -> Int {
         guard let cluster = batch.cluster else { return try scattered.count(in: batch) }
         do {
-            let (nulls, texts) = try cluster.pointee.nullableBytes(column, &known)
-            guard nulls == nil, !isInverted, let exactText, let codes = texts.coding?.codes else {
-                let rows = batch.rows
-                return (try passingRows(nulls, texts, of: cluster.pointee, rows) & rows).count
+            if !isInverted, let exactText, !exactText.bytes.isEmpty,
+                let (codes, code) = try cluster.pointee.codes(of: exactText, column, known)
+            {
+                guard let code else { return 0 }
+                return IntLoops.count(codes, count: batch.count, equal: UInt8(code))
             }
-            let code = try code(of: exactText, texts)
-            fetchAhead(texts, cluster.pointee)
-            return code.map { IntLoops.count(codes, count: batch.count, equal: UInt8($0)) } ?? 0
+            let (nulls, texts) = try cluster.pointee.nullableBytes(column, &known)
+            let rows = batch.rows
+            return (try passingRows(nulls, texts, of: cluster.pointee, rows) & rows).count
         } catch {
             throw .storage(error)
         }
@@ -77,14 +78,6 @@ final class TextNode: PredicateNode {
         } else if lastCode > 0, lastCode < texts.coding?.count ?? 0 {
             cluster.fetchAhead(texts, lastCode)
         }
-    }
-
-    /// The code of the text that is looked for in a coded column; nil where it is not there.
-    @inline(__always)
-    private func code(of text: SoughtText, _ texts: BytesColumn) throws(StorageError) -> Int? {
-        guard let code = try texts.code(of: text) else { return nil }
-        lastCode = code
-        return code
     }
 
     /// The rows that pass; of `!=` those that do not.
@@ -122,7 +115,8 @@ final class TextNode: PredicateNode {
         _ texts: BytesColumn, _ codes: UnsafePointer<UInt8>, _ codeCount: Int, _ count: Int
     ) throws(StorageError) -> Selection {
         if let exactText {
-            guard let code = try code(of: exactText, texts) else { return .empty }
+            guard let code = try texts.code(of: exactText) else { return .empty }
+            lastCode = code
             return IntLoops.equal(codes, count: count, UInt8(code))
         }
         var found = 0

@@ -103,7 +103,7 @@ public struct BytesColumn {
         if sought.bytes.isEmpty { return 0 }
         return try TextTags(tags, codeCount: codeCount).code(of: sought) {
             code throws(StorageError) in
-            try text(code)
+            try text(code).isSame(as: sought.bytes)
         }
     }
 

@@ -235,7 +235,7 @@ struct ClusterPage {
     /// 16 together.
     func code(of text: SoughtText, _ slice: ColumnSlice) throws(StorageError) -> Int? {
         try slice.tags.code(of: text) { code throws(StorageError) in
-            try heapBytes(slice.text(code))
+            try heapBytes(slice.text(code)).isSame(as: text.bytes)
         }
     }
 
@@ -373,9 +373,13 @@ struct ColumnSlice {
     /// Where the text of a code lies; that of code 0 is empty. Long values have no codes.
     func text(_ code: Int) -> HeapCell {
         guard code <= geometry.textRoom else { return .outside }
-        let cell = HeapCell(raw: base.uint32(at: start &+ geometry.texts &+ code &* 4))
+        let cell = HeapCell(raw: base.uint32(at: textOffset(code)))
         return cell.isExternal ? .outside : cell
     }
+
+    /// The offset of the cell that `text` reads.
+    @inline(__always)
+    func textOffset(_ code: Int) -> Int { start &+ geometry.texts &+ code &* 4 }
 
     /// The value of a row that is not null, in a column without heap.
     @inline(__always)

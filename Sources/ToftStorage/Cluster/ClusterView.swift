@@ -46,8 +46,16 @@ package struct ClusterView {
     /// lies here.
     package func fetchAhead(_ texts: BytesColumn, _ code: Int) {
         let (cell, text) = texts.place(code)
-        fetchAhead(cell..<cell &+ 1)
-        fetchAhead(text &- 64..<text &+ 65)
+        fetchAhead(cell: cell, text: text)
+    }
+
+    @inline(__always)
+    private func fetchAhead(cell: Int, text: Int) {
+        guard let ahead else { return }
+        (ahead + cell).prefetch()
+        (ahead + (text &- 64)).prefetch()
+        (ahead + text).prefetch()
+        (ahead + (text &+ 64)).prefetch()
     }
 
     @inline(__always)
@@ -121,6 +129,27 @@ package struct ClusterView {
             return try nullableBytes(id)
         }
         return (slice.nulls, try BytesColumn(leaf, slice, pages))
+    }
+
+    /// The codes of a coded column without nulls, one byte for each row, and that of a text that is
+    /// not empty, nil where no row has it. Nil where the cluster does not hold the column as the
+    /// last one did, or with nulls, or not coded. For counts, which need no more of a column.
+    @inline(__always)
+    package func codes(of sought: SoughtText, _ id: UInt32, _ known: KnownColumn?)
+        throws(StorageError) -> (codes: UnsafePointer<UInt8>, code: Int?)?
+    {
+        guard let slice = try slice(id, known, as: .bytes), slice.geometry.isCoded,
+            slice.nulls == nil
+        else { return nil }
+        let code = try slice.tags.code(of: sought) { code throws(StorageError) in
+            let text = slice.text(code)
+            guard text.length == sought.bytes.count else { return false }
+            let bytes = try leaf.cluster.heapBytes(text)
+            try verify(Range(uncheckedBounds: (text.offset, text.offset &+ text.length)))
+            fetchAhead(cell: slice.textOffset(code), text: text.offset)
+            return bytes.isSame(as: sought.bytes)
+        }
+        return (slice.values.assumingMemoryBound(to: UInt8.self), code)
     }
 
     @inline(__always)

@@ -28,11 +28,11 @@ struct TextTags {
     }
 
     /// The code of a text that is not empty; nil where it is not there. O(texts), 16 together.
-    /// - Parameter text: the text of a code.
+    /// - Parameter isSame: whether the text of a code is the one that is looked for.
     @inline(__always)
-    func code(
-        of sought: SoughtText, _ text: (Int) throws(StorageError) -> UnsafeRawBufferPointer
-    ) throws(StorageError) -> Int? {
+    func code(of sought: SoughtText, _ isSame: (Int) throws(StorageError) -> Bool)
+        throws(StorageError) -> Int?
+    {
         let tag = SIMD16<UInt8>(repeating: sought.tag)
         var first = 0
         while first < codeCount {
@@ -41,7 +41,7 @@ struct TextTags {
             while hits != 0 {
                 let code = first &+ hits.trailingZeroBitCount
                 guard code < codeCount else { return nil }
-                if try text(code).isSame(as: sought.bytes) { return code }
+                if try isSame(code) { return code }
                 hits &= hits &- 1
             }
             first &+= 16
