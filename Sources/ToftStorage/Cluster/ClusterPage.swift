@@ -361,11 +361,13 @@ struct ColumnSlice {
     }
 
     /// How many different texts a coded column has.
+    @inline(__always)
     var textCount: Int {
         min(base.uint16(at: entry &+ ClusterLayout.entryTextCount), geometry.textRoom)
     }
 
     /// The tags of a coded column's texts.
+    @inline(__always)
     var tags: TextTags {
         TextTags(base + (start &+ geometry.tags), codeCount: textCount &+ 1)
     }
