@@ -42,8 +42,12 @@ public func toft_object_get_values(
 ) -> toft_status {
     entry(object) { () throws(EngineError) in
         try HandleTable.shared.look(object, .object) { (named: ObjectBox) throws(EngineError) in
+            // Not `named` itself: what a closure captures is counted.
+            let lent = Unmanaged.passUnretained(named)
             try ValueRoom.fill(property_keys, count, out_values) { keys, body throws(EngineError) in
-                try named.object.forEachCell(keys, body)
+                try lent.borrow { named throws(EngineError) in
+                    try named.object.forEachCell(keys, body)
+                }
                 return true
             }
         }
@@ -58,8 +62,12 @@ public func toft_results_object_values(
 ) -> toft_status {
     entry(results) { () throws(EngineError) in
         try HandleTable.shared.look(results, .results) { (named: ResultsBox) throws(EngineError) in
+            // Not `named` itself: what a closure captures is counted.
+            let lent = Unmanaged.passUnretained(named)
             try ValueRoom.fill(property_keys, count, out_values) { keys, body throws(EngineError) in
-                try named.results.forEachCell(at: Argument.index(index), keys, body)
+                try lent.borrow { named throws(EngineError) in
+                    try named.results.forEachCell(at: Argument.index(index), keys, body)
+                }
                 return true
             }
         }

@@ -1,24 +1,48 @@
 public import Glibc
+public import Synchronization
 
 /// One object for each thread that asks: made at its first look, released on that thread when it
 /// ends. Public because only what is public is inlined in other modules, where a generic call would
 /// take longer than what asks.
-public final class ThreadLocal<Value: AnyObject>: Sendable {
-    @usableFromInline let key: pthread_key_t?
+///
+/// The system's key is made at the first look. So a static variable of this type is initialized by
+/// the compiler, and a look does not ask whether it is.
+public struct ThreadLocal<Value: AnyObject>: ~Copyable, Sendable {
+    /// 1 more than the system's key; 0 before the first look.
+    @usableFromInline let keyWord: Atomic<UInt32>
 
-    package init() {
-        var key = pthread_key_t()
-        let result = pthread_key_create(&key) { bits in
+    @inlinable
+    @inline(__always)
+    public init() {
+        keyWord = Atomic(0)
+    }
+
+    /// The system's key, if it was made.
+    @inlinable @inline(__always)
+    var key: pthread_key_t? {
+        let word = keyWord.load(ordering: .acquiring)
+        return word == 0 ? nil : word &- 1
+    }
+
+    /// The system's key; nil in a process that is out of keys.
+    private func makeKey() -> pthread_key_t? {
+        if let key { return key }
+        var made = pthread_key_t()
+        let result = pthread_key_create(&made) { bits in
             if let bits { Unmanaged<AnyObject>.fromOpaque(bits).release() }
         }
-        self.key = result == 0 ? key : nil
+        guard result == 0 else { return nil }
+        let (won, current) = keyWord.compareExchange(
+            expected: 0, desired: made &+ 1, ordering: .acquiringAndReleasing)
+        if won { return made }
+        pthread_key_delete(made)
+        return current &- 1
     }
 
     /// The calling thread's object. A process that is out of keys or memory gets a new one at every
     /// look.
     public func value(orMake make: () -> Value) -> Value {
-        guard let key else { return make() }
-        if let bits = pthread_getspecific(key) {
+        if let key, let bits = pthread_getspecific(key) {
             return Unmanaged<Value>.fromOpaque(bits).takeUnretainedValue()
         }
         return replace(with: make())
@@ -49,7 +73,7 @@ public final class ThreadLocal<Value: AnyObject>: Sendable {
     /// Gives the calling thread another object and releases the one it had.
     @discardableResult
     package func replace(with value: Value) -> Value {
-        guard let key else { return value }
+        guard let key = makeKey() else { return value }
         let old = pthread_getspecific(key)
         let bits = Unmanaged.passRetained(value).toOpaque()
         guard pthread_setspecific(key, bits) == 0 else {

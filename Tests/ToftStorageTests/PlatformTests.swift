@@ -206,6 +206,20 @@ internal import ToftStorage
         #expect(box.value.load(ordering: .relaxed) == 2)
     }
 
+    @Test func `Threads that look together have an object each, which ends with its thread`() throws
+    {
+        for _ in 0..<8 {
+            let looks = Looks()
+            let threads = try (0..<Looks.threads).map { number in
+                try PlatformThread(name: "looks \(number)") { looks.look() }
+            }
+            for thread in threads { thread.join() }
+            #expect(looks.found.withLock { Set($0).count } == Looks.threads)
+            #expect(looks.strange.load(ordering: .relaxed) == 0)
+            #expect(looks.living.value.load(ordering: .relaxed) == 0)
+        }
+    }
+
     @Test(arguments: [0, 1, 2, 3, 1_000])
     func `Work in parts is done once each, and its threads have ended`(count: Int) {
         let times = FutexMutex([Int](repeating: 0, count: count))
@@ -248,4 +262,45 @@ private final class Lent<Value>: Sendable {
 private final class Box: Sendable {
     let value: Atomic<Int>
     init(_ value: consuming Atomic<Int>) { self.value = value }
+}
+
+/// What threads find that look at one variable.
+private final class Looks: Sendable {
+    static let threads = 4
+
+    private let local = ThreadLocal<Looked>()
+    private let arrived = Atomic(0)
+    let found = FutexMutex<[ObjectIdentifier]>([])
+    let strange = Atomic(0)
+    /// Objects that have not ended.
+    let living = Box(Atomic(0))
+
+    func look() {
+        meet(Self.threads)
+        let object = local.value { Looked(living) }
+        let again = local.value { Looked(living) }
+        let isSame = local.ask(orMake: { Looked(living) }) { $0 === object }
+        if object !== again || !isSame || !local.isCurrent(.passUnretained(object)) {
+            strange.add(1, ordering: .relaxed)
+        }
+        found.withLock { $0.append(ObjectIdentifier(object)) }
+        meet(2 * Self.threads)
+    }
+
+    /// Waits for the others.
+    private func meet(_ count: Int) {
+        arrived.add(1, ordering: .sequentiallyConsistent)
+        while arrived.load(ordering: .sequentiallyConsistent) < count { sched_yield() }
+    }
+}
+
+private final class Looked {
+    private let living: Box
+
+    init(_ living: Box) {
+        self.living = living
+        living.value.add(1, ordering: .relaxed)
+    }
+
+    deinit { living.value.subtract(1, ordering: .relaxed) }
 }
