@@ -42,7 +42,10 @@ public struct ThreadLocal<Value: AnyObject>: ~Copyable, Sendable {
     /// The calling thread's object. A process that is out of keys or memory gets a new one at every
     /// look.
     public func value(orMake make: () -> Value) -> Value {
-        if let key, let bits = pthread_getspecific(key) {
+        // Before the object: objects of a thread end in the order of their keys, so this one ends
+        // before those that it makes.
+        guard let key = makeKey() else { return make() }
+        if let bits = pthread_getspecific(key) {
             return Unmanaged<Value>.fromOpaque(bits).takeUnretainedValue()
         }
         return replace(with: make())

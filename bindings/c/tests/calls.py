@@ -4,8 +4,10 @@ every call counted, every failure an exception unless the status is asked for.
 """
 
 import collections
+import contextlib
 import ctypes
 import os
+import queue
 import threading
 import uuid
 
@@ -281,3 +283,24 @@ def on_another_thread(body):
     if failures:
         raise failures[0]
     return results[0]
+
+
+@contextlib.contextmanager
+def other_threads_release():
+    """A function that hands an object's handle to one of three threads, which release it."""
+    handles = queue.SimpleQueue()
+
+    def collect():
+        while (handle := handles.get()) is not None:
+            LIBRARY.toft_object_release(handle)
+
+    collectors = [threading.Thread(target=collect) for _ in range(3)]
+    for collector in collectors:
+        collector.start()
+    try:
+        yield handles.put
+    finally:
+        for _ in collectors:
+            handles.put(None)
+        for collector in collectors:
+            collector.join()

@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import queue
 import random
 import select
 import threading
@@ -16,6 +15,7 @@ from calls import (
     get,
     on_another_thread,
     open_realm,
+    other_threads_release,
     sized,
     status,
     status_name,
@@ -135,25 +135,11 @@ class ConfinementTests(unittest.TestCase):
     def test_handles_are_released_by_many_threads_while_one_works(self):
         made = self.add("Ada", 52)
         link = S.toft_link(*get("toft_object_link", made))
-        handles = queue.SimpleQueue()
-
-        def collect():
-            while (handle := handles.get()) is not None:
-                LIBRARY.toft_object_release(handle)
-
-        collectors = [threading.Thread(target=collect) for _ in range(3)]
-        for collector in collectors:
-            collector.start()
-        try:
+        with other_threads_release() as release:
             for _ in range(20_000):
                 handle = get("toft_realm_follow", self.realm, link)
                 self.assertEqual(get("toft_object_get", handle, self.age), 52)
-                handles.put(handle)
-        finally:
-            for _ in collectors:
-                handles.put(None)
-            for collector in collectors:
-                collector.join()
+                release(handle)
         check("toft_object_release", made)
 
     def test_threads_that_do_not_take_turns_get_errors_and_no_crash(self):

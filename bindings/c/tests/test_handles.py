@@ -5,7 +5,6 @@ released anywhere, in any order, any number of times, while others are used.
 
 import ctypes
 import os
-import queue
 import random
 import threading
 import time
@@ -19,6 +18,7 @@ from calls import (
     get,
     on_another_thread,
     open_realm,
+    other_threads_release,
     status,
     text,
     value,
@@ -95,25 +95,11 @@ class HandleTests(unittest.TestCase):
 
     def test_other_threads_release_while_the_owner_works(self):
         world = World()
-        handles = queue.SimpleQueue()
-
-        def collect():
-            while (handle := handles.get()) is not None:
-                LIBRARY.toft_object_release(handle)
-
-        collectors = [threading.Thread(target=collect) for _ in range(3)]
-        for collector in collectors:
-            collector.start()
-        try:
+        with other_threads_release() as release:
             for _ in range(20_000):
                 handle = world.another("toft_object")
                 self.assertEqual(get("toft_object_get", handle, world.keys["age"]), 52)
-                handles.put(handle)
-        finally:
-            for _ in collectors:
-                handles.put(None)
-            for collector in collectors:
-                collector.join()
+                release(handle)
         world.close()
 
     def test_a_realm_can_be_released_after_its_thread_has_ended(self):
