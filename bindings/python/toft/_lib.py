@@ -13,14 +13,13 @@ from __future__ import annotations
 import ctypes
 import os
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from . import _ffi
 from .errors import Error, InvalidArgumentError, LibraryError, error_class
 
 _NAME = "libtoft.so"
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = os.path.dirname(os.path.realpath(__file__))
 
 
 def candidates() -> list[str]:
@@ -29,10 +28,10 @@ def candidates() -> list[str]:
     """
     if named := os.environ.get("TOFT_LIBRARY"):
         return [named]
-    found = [str(_PACKAGE / _NAME)]
-    checkout = _PACKAGE.parent.parent.parent
-    if (checkout / "include" / "toft.h").exists():
-        found += [str(checkout / folder / _NAME) for folder in ("build", ".build/release")]
+    found = [os.path.join(_PACKAGE, _NAME)]
+    checkout = os.path.dirname(os.path.dirname(os.path.dirname(_PACKAGE)))
+    if os.path.exists(os.path.join(checkout, "include", "toft.h")):
+        found += [os.path.join(checkout, each, _NAME) for each in ("build", ".build/release")]
     return [*found, f"{_NAME}.{_ffi.TOFT_ABI_VERSION}", _NAME]
 
 

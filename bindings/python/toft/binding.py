@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ._ffi import toft_class_flags, toft_class_info, toft_property_flags, toft_property_info
 from ._lib import borrowed, library, text_of
 from .objects import Object, class_of_stored
+from .records import Record
 from .rows import Binding, BoundProperty
 from .schema import PropertySchema, primary_key_of, properties_of, stored_property
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from .database import Realm
 
 
-@dataclass(frozen=True)
-class _Stored:
+class _Stored(Record):
     """A property as the file has it."""
 
     name: str

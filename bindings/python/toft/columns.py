@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import add
 from struct import iter_unpack
@@ -17,6 +16,7 @@ from . import decimals
 from ._ffi import toft_column
 from ._lib import library
 from .identifiers import ObjectId
+from .records import Record
 
 if TYPE_CHECKING:
     from .rows import BoundProperty
@@ -95,8 +95,7 @@ def _booleans(memory: bytearray) -> list[Any]:
     return [byte != 0 for byte in memory]
 
 
-@dataclass(frozen=True)
-class _Layout:
+class _Layout(Record):
     """How the elements of a type lie in a column."""
 
     size: int

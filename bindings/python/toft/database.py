@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
-import difflib
 import operator
 import os
 import select
 import weakref
+from _thread import allocate_lock, get_ident
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from . import _values as values
@@ -50,11 +47,10 @@ from .lists import List
 from .objects import Object, live, live_object
 from .observe import Callback, Changes, Observation
 from .query import Cursor, Results
-from .reading import read_csv, read_json, read_lines
+from .records import Record
 from .rows import Binding, BoundProperty, Single
-from .schema import shape_of
+from .schema import did_you_mean, shape_of
 from .sets import Set
-from .tables import Progress
 from .transactions import (
     Deadline,
     Durability,
@@ -65,7 +61,11 @@ from .transactions import (
 )
 
 if TYPE_CHECKING:
+    import asyncio
+
     from typing_extensions import Self
+
+    from .tables import Progress
 
 T = TypeVar("T", bound=Object)
 E = TypeVar("E")
@@ -84,8 +84,7 @@ _LONGEST_POLL = 2**31 - 1
 _COLLECTIONS: dict[type, type[Collection[Any]]] = {list: List, set: Set, dict: Dict}
 
 
-@dataclass(frozen=True)
-class Info:
+class Info(Record):
     """Facts about an open database; sizes in bytes."""
 
     version: int
@@ -103,8 +102,7 @@ class Info:
     held_size: int
 
 
-@dataclass(frozen=True)
-class Pin:
+class Pin(Record):
     """A version that a process reads: what it needs is not reused.
 
     `process_id`: None for another process that has the file open for reading only. `held_size`:
@@ -119,8 +117,7 @@ class Pin:
     age: float | None
 
 
-@dataclass(frozen=True)
-class CompactionStep:
+class CompactionStep(Record):
     """What a step of a compaction beside others has done, in bytes.
 
     `moved`: from the end of the file to free space before it. `size_before`, `size_after`: of the
@@ -135,8 +132,7 @@ class CompactionStep:
     has_more: bool
 
 
-@dataclass(frozen=True)
-class CheckReport:
+class CheckReport(Record):
     """What a check saw. It is true when all is well."""
 
     problems: tuple[str, ...]
@@ -303,6 +299,8 @@ class Realm:
 
     def _turns(self) -> asyncio.Lock:
         """In what order the tasks of an event loop write."""
+        import asyncio
+
         loop = asyncio.get_running_loop()
         if self._turn is None or self._turn[0] is not loop:
             self._turn = loop, asyncio.Lock()
@@ -360,6 +358,8 @@ class Realm:
 
     async def _flush_elsewhere(self, timeout: float | None) -> None:
         """`flush` on a thread of asyncio's, through a frozen realm, which any thread may use."""
+        import asyncio
+
         address = ctypes.c_void_p()
         library().toft_realm_freeze(self._address, ctypes.byref(address))
         frozen = Handle(address.value, library().toft_realm_release)
@@ -516,6 +516,8 @@ class Realm:
         `to_json` writes. Links are objects inside or primary keys, also of what comes later in the
         text. `update`: as in `add`.
         """
+        from .reading import read_json
+
         return read_json(self, self._binding(cls), text, _policy(update))
 
     def read_json_lines(
@@ -540,6 +542,8 @@ class Realm:
         file is read twice; there are 0 where it can't be, as a pipe or a generator. What it raises
         ends the call, and nothing has been created.
         """
+        from .reading import read_lines
+
         return read_lines(self, self._binding(cls), file, _policy(update), progress)
 
     def read_csv(
@@ -553,6 +557,8 @@ class Realm:
         """`read_json_lines` for comma-separated values, which `Results.write_csv` writes: open the
         file with `newline=""`. Empty lines are left out, but where there is one column.
         """
+        from .reading import read_csv
+
         return read_csv(self, self._binding(cls), file, _policy(update), progress)
 
     def delete(self, *things: Object | Results[Any] | Collection[Any] | Iterable[Object]) -> None:
@@ -743,6 +749,8 @@ class Realm:
         """Lets asyncio's running loop dispatch this realm inside the block, so that callbacks are
         called too. `async for` does it itself.
         """
+        import asyncio
+
         loop = asyncio.get_running_loop()
         if loop not in self._loops:
             self._start_reading(loop)
@@ -764,7 +772,7 @@ class Realm:
         info = toft_database_info()
         info.size = ctypes.sizeof(info)
         library().toft_realm_info(self._address, ctypes.byref(info))
-        return Info(*(getattr(info, name) for name in Info.__dataclass_fields__))
+        return Info(*(getattr(info, name) for name in Info._fields))
 
     @property
     def pins(self) -> tuple[Pin, ...]:
@@ -1024,8 +1032,7 @@ class Realm:
         return known
 
     def _no_class(self, cls: Any) -> NoSuchClassError:
-        close = difflib.get_close_matches(cls, self.classes, 1) if isinstance(cls, str) else []
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        hint = did_you_mean(cls, self.classes) if isinstance(cls, str) else ""
         return NoSuchClassError(f"The realm was opened without the class {cls!r:.80}.{hint}")
 
     def _binding_of_key(self, key: int) -> Binding:
@@ -1043,7 +1050,7 @@ class _FrozenRealm(Realm):
     """
 
     def __init__(self, handle: Handle, live: Realm) -> None:
-        self._keeping = Lock()
+        self._keeping = allocate_lock()
         classes = list(live.classes.values())
         super().__init__(handle, live.path, classes, live._write_timeout, False, False)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import atexit
-import logging
 import os
+from functools import cache
 from typing import Any
 
 from ._ffi import toft_destructor, toft_log_callback, toft_log_level, toft_string
@@ -13,18 +13,16 @@ from ._lib import library, text_of
 DETAIL, TRACE = 15, 5
 """Levels that `logging` has no names for."""
 
-_LEVELS = {
-    logging.CRITICAL: toft_log_level.FATAL,
-    logging.ERROR: toft_log_level.ERROR,
-    logging.WARNING: toft_log_level.WARN,
-    logging.INFO: toft_log_level.INFO,
+_LEVELS = {  # the numbers of `logging`, which is imported when its messages are asked for
+    50: toft_log_level.FATAL,
+    40: toft_log_level.ERROR,
+    30: toft_log_level.WARN,
+    20: toft_log_level.INFO,
     DETAIL: toft_log_level.DETAIL,
-    logging.DEBUG: toft_log_level.DEBUG,
+    10: toft_log_level.DEBUG,
     TRACE: toft_log_level.TRACE,
 }
 _NUMBERS = {code: number for number, code in _LEVELS.items()}
-_logger = logging.getLogger("toft")
-_logger.addHandler(logging.NullHandler())
 _level: int | None = None
 
 
@@ -36,22 +34,33 @@ def set_log_level(level: int | str | None) -> None:
     Messages come on the thread of the call that they are about, at its end, or on a thread of the
     library's. A handler that calls Toft gets an InsideCallbackError.
     """
+    import logging
+
     global _level
     if isinstance(level, str):
         level = getattr(logging, level.upper(), level)
     if level is not None and (isinstance(level, bool) or not isinstance(level, int)):
         raise TypeError(f"a level of logging is due, not {level!r:.80}")
     _level = level
+    logger = logging.getLogger("toft")
+    if level is not None and not logger.handlers:
+        logger.addHandler(logging.NullHandler())
     chosen = [code for number, code in _LEVELS.items() if level is not None and number >= level]
-    library().toft_set_log(max(chosen, default=toft_log_level.OFF), _callback, None, _destructor)
+    least = max(chosen, default=toft_log_level.OFF)
+    library().toft_set_log(least, _callback(), None, toft_destructor())
 
 
 def _tell(_: Any, level: int, message: toft_string) -> None:
-    _logger.log(_NUMBERS.get(toft_log_level(level), logging.INFO), "%s", text_of(message))
+    from logging import INFO, getLogger
+
+    number = _NUMBERS.get(toft_log_level(level), INFO)
+    getLogger("toft").log(number, "%s", text_of(message))
 
 
-_callback = toft_log_callback(_tell)
-_destructor = toft_destructor()
+@cache
+def _callback() -> Any:
+    """As the library calls it; it lives as long as that."""
+    return toft_log_callback(_tell)
 
 
 def _after_fork() -> None:

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from copy import copy as copy_of
 from copy import deepcopy
-from html import escape
-from inspect import Signature
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
 from . import _values as values
@@ -22,7 +20,7 @@ from .errors import (
 )
 from .expressions import Expression, bound_key_path, property_name, whole
 from .observe import Callback, Observation, Options
-from .plain import dictionary, html_of_object, json_text, named
+from .plain import dictionary, json_text, named
 from .rows import Draft, Live, Rows
 from .schema import (
     MISSING,
@@ -39,6 +37,8 @@ from .schema import (
 )
 
 if TYPE_CHECKING:
+    from inspect import Signature
+
     from typing_extensions import dataclass_transform
 
     from .database import Realm
@@ -377,10 +377,12 @@ class Object(metaclass=ObjectType):
 
     def _repr_html_(self) -> str:
         """For notebooks."""
+        from .notebooks import html_of_object, html_of_text
+
         try:
             return html_of_object(self)
         except Error:  # deleted: its text says so
-            return f"<code>{escape(repr(self))}</code>"
+            return html_of_text(repr(self))
 
     def _toft_link(self, realm: Realm) -> tuple[int, int]:
         """Object and class key, for a value of this realm."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
-import inspect
 import itertools
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field
+from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ._ffi import toft_change_kind as ChangeKind
@@ -25,8 +24,11 @@ from ._ffi import (
 from ._lib import Handle, borrowed, last_error, library, text_of
 from ._values import VALUE_SIZE, decode
 from .errors import Error, InvalidArgumentError
+from .records import Record
 
 if TYPE_CHECKING:
+    import asyncio
+
     from .database import Realm
     from .rows import Binding, BoundProperty
 
@@ -34,8 +36,7 @@ Callback = Callable[["Changes"], object]
 """What an observer is called with."""
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(Record):
     """What changed between the last call of an observer and this one: the net effect of all commits
     between. Indices ascend.
 
@@ -66,11 +67,14 @@ class Changes:
     """Those whose value was set, or that link to what changed."""
     properties: tuple[str, ...] = ()
     """Objects: the properties that were set."""
-    old_values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    old_values: Mapping[str, Any] = MappingProxyType({})
     """Objects observed with `old_values`: what the properties that were set were at the last call;
     None for collections."""
     error: Error | None = None
     """Why changes could not be worked out; the last call."""
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.version, self.deletions, self.insertions, self.modifications))
 
     @property
     def is_initial(self) -> bool:
@@ -86,8 +90,7 @@ class Changes:
         return self.kind in (ChangeKind.DELETED, ChangeKind.ERROR)
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(Record):
     """What is observed and told: see `Results.observe` and `Object.observe`."""
 
     key_paths: list[str] | None = None
@@ -150,13 +153,8 @@ class Observation:
         """`steadies`: whether the realm moves only by dispatching while this runs."""
         self._realm = realm
         self._number = next(_numbers)
-        if callback is not None and not callable(callback):
-            raise InvalidArgumentError(f"A callback can be called: {callback!r:.80}")
-        if inspect.iscoroutinefunction(callback):
-            raise InvalidArgumentError(
-                "Nobody awaits what a callback gives: observe() without one, and go through it "
-                "with `async for`."
-            )
+        if callback is not None:
+            _require_function(callback)
         self._callback = callback
         self._binding = binding
         self._queue: deque[Changes] = deque()
@@ -168,12 +166,13 @@ class Observation:
         _running[self._number] = self
         address = ctypes.c_void_p()
         lent, memory = (options or Options()).lent()
+        on_changes, on_end = _callbacks()
         getattr(library(), function)(
             handle.address,
             ctypes.byref(lent) if options else None,
-            _on_changes,
+            on_changes,
             self._number,
-            _on_end,
+            on_end,
             ctypes.byref(address),
         )
         self._token = Handle(address.value, library().toft_token_release)
@@ -211,6 +210,8 @@ class Observation:
 
     async def _coming(self) -> AsyncIterator[Changes]:
         """Each change set as it comes. The event loop watches the realm's descriptor meanwhile."""
+        from asyncio import get_running_loop
+
         with self._realm.attached():
             while True:
                 while self._queue:
@@ -220,7 +221,7 @@ class Observation:
                     yield changes
                 if self._is_over:
                     return
-                self._waiter = asyncio.get_running_loop().create_future()
+                self._waiter = get_running_loop().create_future()
                 try:
                     await self._waiter
                 finally:
@@ -255,6 +256,18 @@ class Observation:
             self._waiter.set_result(None)
 
 
+def _require_function(callback: object) -> None:
+    from inspect import iscoroutinefunction
+
+    if not callable(callback):
+        raise InvalidArgumentError(f"A callback can be called: {callback!r:.80}")
+    if iscoroutinefunction(callback):
+        raise InvalidArgumentError(
+            "Nobody awaits what a callback gives: observe() without one, and go through it with "
+            "`async for`."
+        )
+
+
 _numbers = itertools.count(1)
 _running: weakref.WeakValueDictionary[int, Observation] = weakref.WeakValueDictionary()
 
@@ -285,8 +298,10 @@ def _end(number: int) -> None:
         observation._ended()
 
 
-_on_changes = toft_changes_callback(_deliver)  # these two live as long as the library
-_on_end = toft_destructor(_end)
+@cache
+def _callbacks() -> tuple[Any, Any]:
+    """As the library calls them; they live as long as it."""
+    return toft_changes_callback(_deliver), toft_destructor(_end)
 
 
 def _read(address: int, realm: Realm, binding: Binding | None) -> Changes:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import os
-import threading
 import typing
 import uuid
+from _thread import _local
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _values as values
 from ._ffi import (
@@ -37,8 +35,13 @@ from .database import Realm
 from .errors import Error, FileError, InvalidArgumentError
 from .migration import Migration, callback_of, initializer_of
 from .objects import Object
+from .records import Record
 from .schema import properties_of, schema_handle
 from .transactions import wait_in_moments
+
+if TYPE_CHECKING:
+    import asyncio
+    import threading
 
 Mode = Literal["create", "existing", "read_only"]
 Confinement = Literal["thread", "caller"]
@@ -254,7 +257,7 @@ def _open(
     )
 
 
-class _Opener(threading.local):
+class _Opener(_local):
     """The thread that opens: for asyncio, with the word of a task that was cancelled."""
 
     is_cancelled: threading.Event | None = None
@@ -428,8 +431,7 @@ class _Opening:
         self.configuration.defaults = self._given = toft_default_callback(give)
 
 
-@dataclass(frozen=True)
-class SchemaChange:
+class SchemaChange(Record):
     """A change that an opening makes to the classes of a file: see `dry_run`."""
 
     kind: SchemaChangeKind
@@ -508,9 +510,12 @@ async def open_async(
     cancelled task ends the opening while it waits for another writer, at the next progress, and
     after the migration; the file is then as it was. The options are those of `open`.
     """
+    import asyncio
+    from threading import Event
+
     _require_function("migration", migration)
     _require_function("progress", progress)
-    is_cancelled = threading.Event()
+    is_cancelled = Event()
     declared = _declared(classes)
 
     def tell(done: int, total: int) -> None:
@@ -594,8 +599,7 @@ def _of_file(path: str | os.PathLike[str], function: str, *arguments: Any) -> No
     del memory
 
 
-@dataclass(frozen=True)
-class Compaction:
+class Compaction(Record):
     """The sizes of a file that was compacted, in bytes."""
 
     size_before: int
@@ -640,8 +644,7 @@ def change_key(
     _of_file(path, "toft_change_key", old, len(old or b""), new, len(new or b""))
 
 
-@dataclass(frozen=True)
-class SalvagedClass:
+class SalvagedClass(Record):
     """What a salvage found of a class."""
 
     name: str
@@ -662,8 +665,7 @@ class SalvagedClass:
     lost: dict[str, int]
 
 
-@dataclass(frozen=True)
-class Salvage:
+class Salvage(Record):
     """What a salvage has read of a damaged file."""
 
     #: The newest version that could be read.

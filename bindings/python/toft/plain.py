@@ -1,15 +1,11 @@
-"""Objects as plain Python: dictionaries, JSON, and tables of HTML for notebooks."""
+"""Objects as plain Python: dictionaries, and JSON."""
 
 from __future__ import annotations
 
-import json
-from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import date
 from decimal import Decimal
 from enum import Enum
-from html import escape
-from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -23,8 +19,6 @@ from .schema import PropertySchema, primary_key_of, properties_of
 if TYPE_CHECKING:
     from .objects import Object
 
-_ROWS_SHOWN = 10
-_LENGTH_SHOWN = 80
 _FLOATS = (values.FLOAT, values.DOUBLE)
 
 
@@ -126,6 +120,8 @@ def json_text(plain: Any, indent: int | None) -> str:
     decimals as text, the values of enumerations. NaN and infinities of mixed values are written as
     Python does.
     """
+    import json
+
     return json.dumps(plain, indent=indent, ensure_ascii=False, default=_json_value)
 
 
@@ -133,64 +129,11 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, date):  # datetime too
         return value.isoformat()
     if isinstance(value, (bytes, bytearray)):
+        from base64 import b64encode
+
         return b64encode(value).decode()
     if isinstance(value, (UUID, ObjectId, Decimal)):
         return str(value)
     if isinstance(value, Enum):
         return value.value
     raise TypeError(f"{value!r:.80} has no form in JSON")
-
-
-# -------------------------------------------------------------------------------------------- HTML
-
-
-def html_of_object(instance: Object) -> str:
-    """A table of its properties."""
-    rows = (
-        f"<tr><th>{escape(each.name)}</th>{_cell(instance, each)}</tr>" for each in _shown(instance)
-    )
-    return f"<table><caption>{escape(type(instance).__name__)}</caption>{''.join(rows)}</table>"
-
-
-def html_of_objects(title: str, cls: type[Object], objects: Iterable[Object], count: int) -> str:
-    """A table of the first of some objects, one a row."""
-    shown = [each for each, _ in zip(objects, range(_ROWS_SHOWN)) if each is not None]
-    properties = list(_of_class(cls))
-    head = "".join(f"<th>{escape(each.name)}</th>" for each in properties)
-    rows = "".join(
-        f"<tr>{''.join(_cell(instance, each) for each in properties)}</tr>" for instance in shown
-    )
-    more = f", the first {len(shown)}" if count > len(shown) else ""
-    return f"<table><caption>{escape(title)}{more}</caption><tr>{head}</tr>{rows}</table>"
-
-
-def _shown(instance: Object) -> Iterator[PropertySchema]:
-    return _of_class(type(instance))
-
-
-def _of_class(cls: type[Object]) -> Iterator[PropertySchema]:
-    return (each for each in properties_of(cls).values() if each.type != values.LINKING_OBJECTS)
-
-
-def _cell(instance: Object, each: PropertySchema) -> str:
-    value = getattr(instance, each.name)
-    if each.container is not None:
-        first = islice(value.items() if each.container is dict else value, _ROWS_SHOWN)
-        items = [
-            f"{item[0]}: {_words(item[1], each)}" if each.container is dict else _words(item, each)
-            for item in first
-        ]
-        text = ", ".join(items) + (", …" if len(value) > len(items) else "")
-    else:
-        text = _words(value, each)
-    if len(text) > _LENGTH_SHOWN:
-        text = f"{text[: _LENGTH_SHOWN - 1]}…"
-    return f"<td>{escape(text)}</td>"
-
-
-def _words(value: Any, each: PropertySchema) -> str:
-    if value is None:
-        return ""
-    if each.type == values.MIXED:
-        return str(named(value))
-    return f"{each.target} {name_of(value)}" if each.target else str(value)

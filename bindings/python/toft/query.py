@@ -7,7 +7,6 @@ import operator
 import weakref
 from _thread import get_ident
 from collections.abc import Collection, Iterable, Iterator
-from html import escape
 from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar, cast, overload
 
 from . import _values as values
@@ -30,14 +29,14 @@ from .expressions import Condition, Expression, Order, QueryText, bound_path, jo
 from .grouping import Groups
 from .objects import Object, live_object
 from .observe import Callback, Observation, Options
-from .plain import dictionary, html_of_objects, json_text
+from .plain import dictionary, json_text
 from .prepared import Query
 from .rows import Binding, Block, BoundProperty, Single
 from .schema import no_property
-from .tables import Progress, write_csv, write_lines
 
 if TYPE_CHECKING:
     from .database import Realm
+    from .tables import Progress
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -232,13 +231,15 @@ class Results(Collection[T], Generic[T]):
 
     def _repr_html_(self) -> str:
         """For notebooks: a table of the first."""
+        from .notebooks import html_of_objects, html_of_text
+
         try:
             if self._binding is not None:
                 found = cast("Iterator[Object]", iter(self))
                 return html_of_objects(repr(self)[1:-1], self._binding.cls, found, len(self))
         except Error:  # its text says why they cannot be read
             pass
-        return f"<code>{escape(repr(self))}</code>"
+        return html_of_text(repr(self))
 
     def to_dicts(self, depth: int = 0) -> list[dict[str, Any]]:
         """`Object.to_dict` of each."""
@@ -267,6 +268,8 @@ class Results(Collection[T], Generic[T]):
         ends the call.
         """
         self._objects_only()
+        from .tables import write_lines
+
         return write_lines(self, file, depth, progress)
 
     def write_csv(
@@ -281,6 +284,8 @@ class Results(Collection[T], Generic[T]):
         for name in named:
             if binding.property(name).type == values.LINKING_OBJECTS:
                 raise no_property(binding.cls, name)
+        from .tables import write_csv
+
         return write_csv(self, binding, named, file, progress)
 
     def to_pandas(self, *names: str | Expression[Any]) -> Any:

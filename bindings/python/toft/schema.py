@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import builtins
 import ctypes
-import difflib
 import keyword
 import re
 import sys
@@ -23,10 +22,8 @@ from collections.abc import (
     Sequence,
     Set,
 )
-from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from inspect import Parameter, Signature
 from typing import Annotated, Any, Literal, TypeVar, Union, overload
 from uuid import UUID
 
@@ -43,8 +40,11 @@ from ._lib import Handle, borrowed, library
 from .conversions import Conversion, OwnConversion, StoredAs, conversion_of
 from .errors import InvalidSchemaError, NoSuchPropertyError
 from .identifiers import ObjectId
+from .records import Record
 
 if typing.TYPE_CHECKING:
+    from inspect import Signature
+
     from .objects import Object
     from .query import Results
 
@@ -78,8 +78,7 @@ A list or a dictionary is copied where it is set, and read as a live `List` or `
 DeleteRule = Literal["nullify", "cascade", "deny"]
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Record):
     """What `field` and `linking_objects` say of a property besides its type."""
 
     default: Any = MISSING
@@ -167,8 +166,7 @@ def linking_objects(origin: Any, property: str, *, init: Literal[False] = False)
     return Field(linked_class=origin, linked_property=property)
 
 
-@dataclass(frozen=True)
-class PropertySchema:
+class PropertySchema(Record):
     """A property of a class, as it is declared. `name` is that of the attribute."""
 
     name: str
@@ -358,8 +356,7 @@ def properties_of(cls: type[Object]) -> dict[str, PropertySchema]:
     return typing.cast("dict[str, PropertySchema]", known)
 
 
-@dataclass(frozen=True)
-class PropertyInfo:
+class PropertyInfo(Record):
     """A property of a class, for programs that go through those of any class. See `fields`."""
 
     name: str
@@ -423,27 +420,36 @@ def _python_type(declared: PropertySchema) -> Any:
 
 def signature_of(cls: type) -> Signature:
     """What the constructor of a class takes."""
+    from inspect import Parameter, Signature
+
     parameters = []
     for each in properties_of(cls).values():
         if each.type != values.LINKING_OBJECTS:
             default = Parameter.empty if each.is_required else each.default()
-            annotation = _annotation_of(cls, each.name)
+            annotation = _annotation_of(cls, each.name, Parameter.empty)
             kind = Parameter.KEYWORD_ONLY
             parameters.append(Parameter(each.name, kind, default=default, annotation=annotation))
     return Signature(parameters)
 
 
-def _annotation_of(cls: type, name: str) -> Any:
+def _annotation_of(cls: type, name: str, default: Any) -> Any:
     declared = (base.__dict__.get("_toft_declared", {}).get(name) for base in cls.__mro__)
     found = next((each[0] for each in declared if each), MISSING)
-    return Parameter.empty if found is MISSING else found
+    return default if found is MISSING else found
 
 
 def no_property(cls: type[Object], name: str) -> NoSuchPropertyError:
     """That a class has no property of a name, and which it may be that was meant."""
-    close = difflib.get_close_matches(name, properties_of(cls), 1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = did_you_mean(name, properties_of(cls))
     return NoSuchPropertyError(f"The class {cls.__name__} has no property {name!r}.{hint}")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A sentence with the name that is next to one that there is not; "" where none is near."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(known), 1)
+    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def shape_of(cls: type[Object]) -> dict[str, tuple[Any, ...]]:
@@ -487,7 +493,7 @@ def _read_properties(cls: type[Object]) -> tuple[dict[str, PropertySchema], list
                 read = _property(name, annotation, default, _Names(base.__module__))
                 if isinstance(read.conversion, OwnConversion):
                     named = read.conversion.named(f"{cls.__name__}.{name}")
-                    read = replace(read, conversion=named)
+                    read = read.replaced(conversion=named)
                 found[name] = read
             except _Problem as problem:
                 problems.append(f"{cls.__name__}.{name}: {problem}")
@@ -515,7 +521,7 @@ def _property(name: str, annotation: Any, default: Any, names: _Names) -> Proper
         raise _Problem("objects would share this default: say toft.field(default_factory=...)")
     if declared.default is not MISSING:
         _check_default(declared.default, meaning.container)
-    return replace(meaning, name=name, field=declared)
+    return meaning.replaced(name=name, field=declared)
 
 
 def _evaluated(annotation: Any, names: _Names) -> Any:
@@ -559,7 +565,7 @@ def _of_container(container: type, arguments: Sequence[Any], names: _Names) -> P
             f"the value of a key is None when its object is deleted: "
             f'say dict[str, "{element.target} | None"]'
         )
-    return replace(element, container=container)
+    return element.replaced(container=container)
 
 
 def _check_default(default: Any, container: type | None) -> None:
@@ -579,7 +585,7 @@ def _of_union(members: Sequence[Any], names: _Names) -> PropertySchema:
     meaning = _meaning(others[0], names)
     if meaning.container is not None:
         raise _Problem(f"a {CONTAINER_NAMES[meaning.container]} is never None: it is empty")
-    return replace(meaning, is_optional=True)
+    return meaning.replaced(is_optional=True)
 
 
 def _scalar(annotation: Any) -> PropertySchema:

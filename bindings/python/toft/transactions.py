@@ -7,7 +7,7 @@ asked not to wait at all, and the event loop runs between two attempts.
 
 from __future__ import annotations
 
-import asyncio
+import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +22,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
+    import asyncio
     from types import TracebackType
 
     from .database import Realm
@@ -100,8 +101,12 @@ def wait_in_moments(
 
 def running_task() -> asyncio.Task[Any] | None:
     """Asyncio's task that runs this, if one does."""
+    if "asyncio" not in sys.modules:
+        return None
+    from asyncio import current_task
+
     try:
-        return asyncio.current_task()
+        return current_task()
     except RuntimeError:
         return None
 
@@ -142,6 +147,8 @@ class Write:
             realm.commit(durability=self._durability)
 
     async def __aenter__(self) -> Realm:
+        import asyncio
+
         realm = self._realm
         deadline = Deadline(realm._timeout(self._timeout))
         task = asyncio.current_task()
@@ -163,6 +170,8 @@ class Write:
         return realm
 
     async def _begin(self, deadline: Deadline, task: asyncio.Task[Any] | None) -> None:
+        from asyncio import sleep
+
         realm, pause = self._realm, _SHORTEST_PAUSE
         interruptions = realm._interruptions
         while True:
@@ -176,7 +185,7 @@ class Write:
                 if deadline.is_over or task in realm._writers_here():
                     raise
             left = deadline.left
-            await asyncio.sleep(pause if left is None else min(pause, left))
+            await sleep(pause if left is None else min(pause, left))
             pause = min(pause * 1.5, _LONGEST_PAUSE)
             if realm._interruptions != interruptions:
                 raise InterruptedError("The wait for another writer was ended.")
