@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import reduce
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 from . import _values as values
 from ._ffi import toft_aggregate, toft_group_callback, toft_group_value, toft_string
 from ._lib import borrowed, library
+from .decimals import CONTEXT
 from .errors import TypeMismatchError, UnsupportedAggregateError
 from .expressions import Expression
 
 if TYPE_CHECKING:
     from .query import Results
-    from .rows import BoundProperty
+
+Weighted = list[tuple[Any, int]]
+"""Values in ascending order, and how many objects have each."""
+
+_ENDS = {toft_aggregate.MINIMUM: 0, toft_aggregate.MAXIMUM: -1}
 
 
 class Groups:
     """Results by the values of one or more key paths, as they are when a question is asked.
 
     Each question gives a dictionary in the order of its keys, None first. Its keys are the values
-    of the path, objects for a link, tuples where there are several paths. Nulls and NaN do not
-    count in sums, means and ends. One pass over the columns in the library, no object is made.
+    of the path, objects for a link, tuples where there are several paths. Keys that are equal in
+    Python are one group, as in any dictionary: True and 1 among mixed values, dates of the same
+    microsecond, what a type of one's own reads as the same. Nulls and NaN do not count in sums,
+    means and ends. One pass over the columns in the library, no object is made.
     """
 
     def __init__(self, results: Results[Any], keys: tuple[str | Expression[Any], ...]) -> None:
@@ -33,7 +44,12 @@ class Groups:
 
     def count(self) -> dict[Any, int]:
         """How many objects are in each group."""
-        return self._asked(None)
+        self._results._realm._freshen()
+        counts: dict[Any, int] = {}
+        rows = self._rows([path for path, _ in self._keys])
+        for key, (*_, count) in zip(self._converted(rows), rows):
+            counts[key] = counts.get(key, 0) + count
+        return counts
 
     def sum(self, name: str | Expression[Any]) -> dict[Any, Any]:
         """The sum of a property, or of a path over links, in each group, 0 of no value."""
@@ -51,52 +67,120 @@ class Groups:
         """The greatest value in each group, None when there is no value."""
         return self._asked(toft_aggregate.MAXIMUM, name)
 
-    def _asked(
-        self, aggregate: int | None, name: str | Expression[Any] | None = None
-    ) -> dict[Any, Any]:
-        realm, width = self._results._realm, len(self._keys)
-        texts = [borrowed(path) for path, _ in self._keys]
-        paths = (toft_string * width)(*(text for text, _ in texts))
-        of: BoundProperty | None = None
-        asked = None
-        if name is not None:
-            path, of = self._results._path(name)
-            if of and not of.is_plain:
-                raise UnsupportedAggregateError(f"{path} has no such aggregate.")
-            text, kept = borrowed(path)
-            asked = ctypes.byref(toft_group_value(text, aggregate, 0))
+    def _asked(self, aggregate: int, name: str | Expression[Any]) -> dict[Any, Any]:
+        path, of = self._results._path(name)
+        if of and not of.is_plain:
+            raise UnsupportedAggregateError(f"{path} has no such aggregate.")
+        self._results._realm._freshen()
+        paths = [each for each, _ in self._keys]
+        rows = self._rows(paths, (path, aggregate))
+        groups: dict[Any, list[Any]] = {}
+        for key, row in zip(self._converted(rows), rows):
+            groups.setdefault(key, []).append(row[-1])
+        if len(groups) < len(rows):
+            self._unite(groups, aggregate, self._rows([path, *paths]))
+        found = [each for [each] in groups.values()]
+        if of is not None and aggregate in _ENDS:
+            found = of.converted(found)
+        return dict(zip(groups, found))
+
+    def _unite(self, groups: dict[Any, list[Any]], aggregate: int, rows: list[list[Any]]) -> None:
+        """Gives one value to each key that several groups of the database have. `rows`: the groups
+        by the value first, then by the keys.
+        """
+        several: dict[Any, Weighted] = {key: [] for key, found in groups.items() if found[1:]}
+        for key, (value, *_, count) in zip(self._converted([row[1:] for row in rows]), rows):
+            # NaN is not equal to itself.
+            if key in several and value is not None and value == value:
+                several[key].append((value, count))
+        for key, weighted in several.items():
+            groups[key] = [_aggregated(aggregate, groups[key], weighted)]
+
+    def _rows(self, paths: list[str], asked: tuple[str, int] | None = None) -> list[list[Any]]:
+        """Of each group of the database the keys, how many objects it has, and what is asked."""
+        realm = self._results._realm
+        texts = [borrowed(path) for path in paths]
+        lent = (toft_string * len(paths))(*(text for text, _ in texts))
+        of = None
+        if asked is not None:
+            text, kept = borrowed(asked[0])
+            of = ctypes.byref(toft_group_value(text, asked[1], 0))
+        width = len(paths) + (1 if asked is None else 2)
         rows: list[list[Any]] = []
         failures: list[BaseException] = []
 
         def take(_: Any, group: int) -> None:
             try:
-                count = width + (1 if asked is None else 2)
-                memory = (ctypes.c_char * (count * values.VALUE_SIZE)).from_address(group)
+                memory = (ctypes.c_char * (width * values.VALUE_SIZE)).from_address(group)
                 rows.append(
-                    [values.decode(memory, at * values.VALUE_SIZE, realm) for at in range(count)]
+                    [values.decode(memory, at * values.VALUE_SIZE, realm) for at in range(width)]
                 )
             except BaseException as failure:  # a callback of C cannot raise
                 failures.append(failure)
 
-        realm._freshen()
         library().toft_results_groups(
             self._results._handle.address,
-            *(ctypes.byref(paths), width, asked, 0 if asked is None else 1),
+            *(ctypes.byref(lent), len(paths), of, 0 if of is None else 1),
             *(toft_group_callback(take), None),
         )
         if failures:
             raise failures[0]
+        return rows
+
+    def _converted(self, rows: list[list[Any]]) -> list[Any]:
+        """The keys that rows begin with, as Python has them."""
         columns = [
             each.converted([row[at] for row in rows]) if each else [row[at] for row in rows]
             for at, (_, each) in enumerate(self._keys)
         ]
-        found = [row[-1] for row in rows]
-        if of is not None and aggregate in (toft_aggregate.MINIMUM, toft_aggregate.MAXIMUM):
-            found = of.converted(found)
-        try:
-            return dict(zip(columns[0] if width == 1 else zip(*columns), found))
-        except TypeError:
-            named = ", ".join(path for path, _ in self._keys)
+        for (path, _), column in zip(self._keys, columns):
+            _require_hashable(path, column)
+        return columns[0] if len(columns) == 1 else [*zip(*columns)]
+
+
+def _require_hashable(path: str, column: Sequence[Any]) -> None:
+    for value in column:
+        if isinstance(value, (list, dict)):
             raise TypeMismatchError(
-                f"{named}: lists and dictionaries among the values cannot be keys of groups."
+                f"{path}: lists and dictionaries among the values cannot be keys of groups."
+            )
+        try:
+            hash(value)
+        except TypeError as error:
+            raise TypeMismatchError(
+                f"{path}: a {type(value).__name__} cannot be the key of a dictionary, as which "
+                f"groups are given: {error}"
             ) from None
+
+
+def _aggregated(aggregate: int, given: list[Any], weighted: Weighted) -> Any:
+    """What the values of several groups give together. `given`: what they gave each."""
+    if aggregate in _ENDS:
+        ends = [value for value, _ in weighted if not isinstance(value, (list, dict))]
+        return ends[_ENDS[toft_aggregate(aggregate)]] if ends else None
+    if not any(each is not None for each in given):
+        return None
+    kind = next(type(each) for each in given if each is not None)
+    numbers = [(value, count) for value, count in weighted if type(value) in (int, float, Decimal)]
+    total = _decimal_sum(numbers) if kind is Decimal else _sum(numbers)
+    if aggregate == toft_aggregate.SUM:
+        return kind(total)
+    size = sum(count for _, count in numbers)
+    return CONTEXT.divide(total, Decimal(size)) if kind is Decimal else total / size
+
+
+def _sum(numbers: Weighted) -> Any:
+    products = [value * count for value, count in numbers]
+    if all(type(each) is int for each in products):
+        return sum(products)
+    try:
+        return fsum(products)
+    except (OverflowError, ValueError):  # beyond the greatest, or infinities of both signs
+        return sum(products)
+
+
+def _decimal_sum(numbers: Weighted) -> Decimal:
+    products = (
+        CONTEXT.multiply(CONTEXT.create_decimal(value), Decimal(count)) for value, count in numbers
+    )
+    return reduce(CONTEXT.add, products, Decimal(0))
