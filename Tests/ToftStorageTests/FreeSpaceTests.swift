@@ -62,8 +62,72 @@ import ToftPlatform
                 for page in start..<(start + count) { model[page] = true }
                 held.append((start, count))
             }
+            guard random.next() % 16 == 0 else { continue }
+            let count = Int(random.next() % UInt64(PageRuns.fragmentPages - 1)) + 1
+            #expect(
+                bitmap.fragment(of: count, below: Page.perRegion)
+                    == Self.fragment(of: count, in: model))
         }
         #expect(bitmap.freePages == model.lazy.filter { !$0 }.count)
+    }
+
+    /// Where the lowest run of free pages lies that is a fragment of `count` pages or more.
+    private static func fragment(of count: Int, in model: [Bool]) -> Int? {
+        var start = 0
+        for page in 0...model.count where page == model.count || model[page] {
+            if page - start >= count, page - start < PageRuns.fragmentPages { return start }
+            start = page + 1
+        }
+        return nil
+    }
+
+    /// Each step looks for a number in the whole row, also where it has just grown.
+    @Test func `The first number of a size is found in a row that grows and changes`() {
+        var random = SplitMix(seed: 9)
+        var row = FirstFit()
+        var model: [Int] = []
+        for _ in 0..<2_000 {
+            let number = Int(random.next() % 40)
+            if random.next() % 4 == 0 || model.isEmpty {
+                row.append(number)
+                model.append(number)
+            } else {
+                let index = Int(random.next() % UInt64(model.count))
+                row[index] = number
+                model[index] = number
+            }
+            let wanted = Int(random.next() % 41) + 1
+            #expect(row.first(atLeast: wanted) == model.firstIndex { $0 >= wanted })
+        }
+    }
+
+    /// A file of many regions, full but for a page here and there, far less than what is taken.
+    @Test func `A file grows where it has no run left, and later takes what was given back`()
+        throws
+    {
+        let database = try ReadyPagesTests.Database()
+        try database.put(0..<5_000, [UInt8](repeating: 7, count: 100))
+        let writer = try database.store.beginWrite()
+        defer { writer.rollback() }
+        let space = writer.pages
+        let free = try #require(space.freeSpace)
+        _ = try free.takeAll(in: space)
+        var taken: [PageNumber] = []
+        for number in 0..<6_000 {
+            taken.append(try free.allocate(number % 9 + 1, .long, in: space))
+        }
+        let end = free.filePages
+        // Pages of one in ten extents, each too short for what is asked for next.
+        for (number, page) in taken.enumerated() where number % 10 == 1 {
+            try free.release(page, count: number % 9 + 1, in: space)
+        }
+        for number in 0..<6_000 where number % 10 == 1 {
+            let page = try free.allocate(number % 9 + 1, .long, in: space)
+            #expect(page + UInt64(number % 9 + 1) <= PageNumber(end), "it lies in what was left")
+        }
+        #expect(free.filePages == end)
+        let last = try free.allocate(9, .long, in: space)
+        #expect(last + 9 > PageNumber(end - 2_000))
     }
 
     @Test func `Runs of pages agree with a set of pages`() {
@@ -132,7 +196,7 @@ import ToftPlatform
 /// Where a stream of transactions takes its pages from. The disk is a memory file; checkpoints
 /// happen when they are called.
 @Suite struct ReadyPagesTests {
-    private struct Database {
+    struct Database {
         let file = MemoryFile()
         let store: Store
         let tree: TreeID

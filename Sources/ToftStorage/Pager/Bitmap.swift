@@ -1,7 +1,4 @@
 /// The bitmap of one region while a writer has it in memory.
-///
-/// Below `lowestFree` no page is free, and below `fragmentsFrom[n]` there is no fragment of n
-/// pages, so that searches do not start anew each time.
 final class Bitmap {
     /// Changed since it was read, so that it must be written to a new page.
     var isDirty = false
@@ -9,9 +6,8 @@ final class Bitmap {
     var isRelocated = false
     private(set) var freePages: Int
     private var words: [UInt64]
-    private var lowestFree = 0
-    /// For each length of a fragment.
-    private var fragmentsFrom: [Int] = Array(repeating: 0, count: PageRuns.fragmentPages)
+    /// Nil until a run is asked for.
+    private var runs: RunTree?
 
     /// A region all of whose pages are free.
     init() {
@@ -57,39 +53,40 @@ final class Bitmap {
         return true
     }
 
-    /// The lowest run of `count` free pages that ends at `limit` or before. O(pages / 64), from the
-    /// lowest free page on.
+    /// The pages of the longest run, at most, and exactly once a run was asked for.
+    var longestRun: Int { runs?.longest ?? freePages }
+
+    /// The same of fragments.
+    var longestFragment: Int { runs?.longestFragment ?? freePages }
+
+    /// The lowest run of `count` free pages that ends at `limit` or before. O(log pages).
     func run(of count: Int, below limit: Int) -> Int? {
-        var from = lowestFree
-        while let found = nextRun(from: from, atMost: count, below: limit) {
-            if from == lowestFree { lowestFree = found.lowerBound }
-            if found.count >= count { return found.lowerBound }
-            from = found.upperBound
+        sumUp()
+        guard let start = runs?.run(of: count, in: words), start + count <= limit else {
+            return nil
         }
-        return nil
+        return start
     }
 
     /// The lowest run of at least `count` free pages that is a fragment: shorter than
-    /// `PageRuns.fragmentPages`. `count` is.
+    /// `PageRuns.fragmentPages`. `count` is. O(log pages).
     func fragment(of count: Int, below limit: Int) -> Int? {
-        guard fragmentsFrom.indices.contains(count) else { return nil }
-        var from = fragmentsFrom[count]
-        while let found = nextRun(from: from, atMost: .max, below: limit) {
-            if found.count >= count && found.count < PageRuns.fragmentPages {
-                fragmentsFrom[count] = found.lowerBound
-                return found.lowerBound
-            }
-            from = found.upperBound
+        sumUp()
+        guard let start = runs?.fragment(of: count, in: words), start + count <= limit else {
+            return nil
         }
-        fragmentsFrom[count] = limit
-        return nil
+        return start
+    }
+
+    private func sumUp() {
+        if runs == nil { runs = RunTree(words) }
     }
 
     /// All free pages before `limit`. O(pages / 64 + runs).
     func freeRuns(below limit: Int) -> [Range<Int>] {
         var runs: [Range<Int>] = []
-        var from = lowestFree
-        while let found = nextRun(from: from, atMost: .max, below: limit) {
+        var from = 0
+        while let found = nextRun(from: from, below: limit) {
             runs.append(found)
             from = found.upperBound
         }
@@ -101,7 +98,7 @@ final class Bitmap {
         var runs: [Range<Int>] = []
         var from = range.lowerBound
         while from < range.upperBound {
-            let free = nextRun(from: from, atMost: .max, below: range.upperBound)
+            let free = nextRun(from: from, below: range.upperBound)
             let end = free?.lowerBound ?? range.upperBound
             if end > from { runs.append(from..<end) }
             from = free?.upperBound ?? range.upperBound
@@ -119,17 +116,11 @@ final class Bitmap {
     func release(_ start: Int, count: Int) -> Bool {
         for index in start..<(start + count) where !isUsed(index) { return false }
         mark(start, count: count, used: false)
-        lowestFree = min(lowestFree, start)
-        // The run before this one may have become too long for a fragment, or long enough.
-        let lowest = max(0, start - fragmentsFrom.count)
-        for length in fragmentsFrom.indices where fragmentsFrom[length] > lowest {
-            fragmentsFrom[length] = lowest
-        }
         return true
     }
 
-    /// The next free pages in a row, or as many of them as are asked for.
-    private func nextRun(from start: Int, atMost count: Int, below limit: Int) -> Range<Int>? {
+    /// The next free pages in a row.
+    private func nextRun(from start: Int, below limit: Int) -> Range<Int>? {
         var index = start
         while index < limit {
             let word = words[index / 64] >> UInt64(index % 64)
@@ -138,7 +129,7 @@ final class Bitmap {
         }
         guard index < limit else { return nil }
         var end = index
-        while end < limit, end - index < count {
+        while end < limit {
             let word = words[end / 64] >> UInt64(end % 64)
             if word & 1 != 0 { break }
             end += min(64 - end % 64, word.trailingZeroBitCount)
@@ -153,5 +144,6 @@ final class Bitmap {
         }
         freePages += used ? -count : count
         isDirty = true
+        runs?.note(start / 64..<(start + count + 63) / 64, of: words)
     }
 }

@@ -12,8 +12,6 @@ final class BitmapAllocator {
         let length: Int
         var region = 0
         var pages = 0..<0
-        /// No run of this length is left.
-        var isMissing = false
 
         init(length: Int) { self.length = length }
 
@@ -28,8 +26,12 @@ final class BitmapAllocator {
     private(set) var filePages: UInt64
     private var shortLived = AllocationWindow(length: PageRuns.fragmentPages)
     private var longLived = AllocationWindow(length: 64)
-    /// A bit for each number of pages: whether a fragment of so many may be left.
-    private var mayHaveFragments = UInt32.max
+    /// Of each region the pages of the longest run, or more than that where its bitmap was not asked
+    /// yet; and of the longest fragment.
+    private var runs = FirstFit()
+    private var fragments = FirstFit()
+    /// The regions whose bitmaps are in memory, ascending.
+    private var loaded: [Int] = []
     /// Pages from here on are taken only where none are free before.
     private var limit = UInt64.max
     private let file: MappedFile
@@ -43,48 +45,49 @@ final class BitmapAllocator {
     }
 
     func readRegions(_ directory: Ref, in space: PageWriter) throws(StorageError) {
-        regions = try FreeSpaceReader.regions(directory, in: space.reader).map {
-            Region(ref: $0.bitmap, freePages: $0.freePages, bitmap: nil)
+        for region in try FreeSpaceReader.regions(directory, in: space.reader) {
+            add(Region(ref: region.bitmap, freePages: region.freePages, bitmap: nil))
         }
     }
 
     // MARK: Allocating
 
-    /// Takes `count` pages in a row; grows the file when none are free.
+    /// Takes `count` pages in a row; grows the file when none are free. O(log pages of the file),
+    /// but for the bitmaps that it is the first to ask.
     func allocate(_ count: Int, _ lifetime: FreeSpace.Lifetime, in space: PageWriter)
         throws(StorageError) -> PageNumber
     {
+        if lifetime == .long, count < PageRuns.fragmentPages,
+            let place = try lowestFragment(of: count, in: space)
+        {
+            return try take(place.start, count, region: place.region)
+        }
+        if let page = try allocateInWindow(lifetime, count, in: space) { return page }
         while true {
-            if lifetime == .long, let page = try allocateInFragment(count, in: space) {
-                return page
+            if let place = try lowestRun(of: count, in: space) {
+                return try take(place.start, count, region: place.region)
             }
-            if let page = try allocateInWindow(lifetime, count, in: space) { return page }
-            if let page = try allocateAnywhere(count, withinFile: true, in: space) { return page }
-            if let page = try allocateAnywhere(count, withinFile: false, in: space) { return page }
             guard regions.count < ExtentLimit.regions else { throw .fileTooLarge(path: file.path) }
             addRegion()
         }
     }
 
     private func addRegion() {
-        regions.append(Region(ref: nil, freePages: Page.perRegion, bitmap: Bitmap()))
+        loaded.append(regions.count)
+        add(Region(ref: nil, freePages: Page.perRegion, bitmap: Bitmap()))
     }
 
-    private func allocateInFragment(_ count: Int, in space: PageWriter) throws(StorageError)
-        -> PageNumber?
-    {
-        guard count < PageRuns.fragmentPages, mayHaveFragments >> UInt32(count) & 1 == 1 else {
-            return nil
-        }
-        for index in regions.indices where regions[index].freePages >= count {
-            if let start = try bitmap(index, in: space).fragment(
-                of: count, below: presentPages(index))
-            {
-                return try take(start, count, region: index)
-            }
-        }
-        mayHaveFragments &= ~(1 << UInt32(count))
-        return nil
+    private func add(_ region: Region) {
+        regions.append(region)
+        runs.append(region.freePages)
+        fragments.append(region.freePages)
+    }
+
+    /// Notes what is known of the runs of a region whose bitmap is in memory.
+    private func note(_ index: Int, _ bitmap: Bitmap) {
+        regions[index].freePages = bitmap.freePages
+        runs[index] = bitmap.longestRun
+        fragments[index] = bitmap.longestFragment
     }
 
     private func allocateInWindow(
@@ -102,44 +105,49 @@ final class BitmapAllocator {
 
     /// Looks for a run within the file from which extents are then taken one after the other.
     private func open(_ window: inout AllocationWindow, in space: PageWriter) throws(StorageError) {
-        guard !window.isMissing else { return }
-        for index in regions.indices where regions[index].freePages >= window.length {
-            if let start = try bitmap(index, in: space).run(
-                of: window.length, below: presentPages(index))
-            {
-                window.region = index
-                window.pages = start..<(start + window.length)
-                return
-            }
-        }
-        window.isMissing = true
+        guard let place = try lowestRun(of: window.length, in: space),
+            place.start + window.length <= presentPages(place.region)
+        else { return }
+        window.region = place.region
+        window.pages = place.start..<(place.start + window.length)
     }
 
-    private func allocateAnywhere(_ count: Int, withinFile: Bool, in space: PageWriter)
-        throws(StorageError) -> PageNumber?
-    {
-        for index in regions.indices where regions[index].freePages >= count {
-            let limit = withinFile ? presentPages(index) : Page.perRegion
-            if let start = try bitmap(index, in: space).run(of: count, below: limit) {
-                return try take(start, count, region: index)
+    /// The lowest run of so many pages, whether the file has them all or not.
+    private func lowestRun(of count: Int, in space: PageWriter) throws(StorageError) -> (
+        region: Int, start: Int
+    )? {
+        while let index = runs.first(atLeast: count) {
+            let bitmap = try bitmap(index, in: space)
+            if let start = bitmap.run(of: count, below: Page.perRegion) { return (index, start) }
+            note(index, bitmap)
+        }
+        return nil
+    }
+
+    /// The lowest fragment of so many pages or more within the file.
+    private func lowestFragment(of count: Int, in space: PageWriter) throws(StorageError) -> (
+        region: Int, start: Int
+    )? {
+        while let index = fragments.first(atLeast: count), presentPages(index) > 0 {
+            let bitmap = try bitmap(index, in: space)
+            if let start = bitmap.fragment(of: count, below: Page.perRegion) {
+                return start + count <= presentPages(index) ? (index, start) : nil
             }
+            note(index, bitmap)
         }
         return nil
     }
 
     /// Whether so many pages in a row are free before the limit.
     func hasRun(of count: Int, in space: PageWriter) throws(StorageError) -> Bool {
-        for index in regions.indices where regions[index].freePages >= count {
-            let limit = presentPages(index)
-            if try bitmap(index, in: space).run(of: count, below: limit) != nil { return true }
-        }
-        return false
+        guard let place = try lowestRun(of: count, in: space) else { return false }
+        return place.start + count <= presentPages(place.region)
     }
 
     /// Takes pages in a row that the file has, of a bitmap that is in memory. Nil if there are
     /// none.
     func takeLoaded(_ count: Int) throws(StorageError) -> PageNumber? {
-        for index in regions.indices {
+        for index in loaded where runs[index] >= count {
             if let start = regions[index].bitmap?.run(of: count, below: presentPages(index)) {
                 return try take(start, count, region: index)
             }
@@ -149,7 +157,7 @@ final class BitmapAllocator {
 
     /// The same, one page of a fragment.
     func takeLoadedFragment() throws(StorageError) -> PageNumber? {
-        for index in regions.indices {
+        for index in loaded where fragments[index] > 0 {
             if let start = regions[index].bitmap?.fragment(of: 1, below: presentPages(index)) {
                 return try take(start, 1, region: index)
             }
@@ -189,22 +197,20 @@ final class BitmapAllocator {
         }
         shortLived.forget(start..<(start + count), of: region)
         longLived.forget(start..<(start + count), of: region)
-        regions[region].freePages = bitmap.freePages
+        note(region, bitmap)
         return try ensurePresent(Page.first(ofRegion: region) + UInt64(start), count: count)
     }
 
     // MARK: Releasing
 
     func release(_ page: PageNumber, count: Int, in space: PageWriter) throws(StorageError) {
-        guard page >= Page.firstData, Page.region(of: page) < regions.count,
-            Page.indexInRegion(page) + count <= Page.perRegion,
-            try bitmap(Page.region(of: page), in: space).release(
-                Page.indexInRegion(page), count: count)
-        else { throw FreeSpace.notInUse(page) }
-        regions[Page.region(of: page)].freePages += count
-        shortLived.isMissing = false
-        longLived.isMissing = false
-        mayHaveFragments = .max
+        let index = Page.region(of: page), start = Page.indexInRegion(page)
+        guard page >= Page.firstData, index < regions.count, start + count <= Page.perRegion else {
+            throw FreeSpace.notInUse(page)
+        }
+        let bitmap = try bitmap(index, in: space)
+        guard bitmap.release(start, count: count) else { throw FreeSpace.notInUse(page) }
+        note(index, bitmap)
     }
 
     // MARK: The file
@@ -300,6 +306,7 @@ final class BitmapAllocator {
             )
         }
         regions[index].bitmap = bitmap
+        loaded.insert(index, at: loaded.firstIndex { $0 > index } ?? loaded.count)
         return bitmap
     }
 }

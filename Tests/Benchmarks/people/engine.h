@@ -37,6 +37,17 @@ typedef enum question {
     QUESTION_COUNT
 } question;
 
+/* How programs change a person whom they have found by primary key: W10b. */
+typedef enum change {
+    AGE_RAISED,   /* the age is read, and set to one more */
+    AGE_ADDED_TO, /* one is added without reading it */
+    TAG_APPENDED,
+    UPSERTED, /* given again with everything, of which the age is another */
+    BOSS_SET,
+    EMAIL_SET, /* which is indexed */
+    CHANGE_COUNT
+} change;
+
 typedef struct engine {
     const char *name;
     const char *suffix; /* of its files */
@@ -51,6 +62,8 @@ typedef struct engine {
     /* Each is one transaction, durable when it returns. */
     void (*insert)(database *, const person *people, size_t count);
     void (*set_ages)(database *, const int64_t *ids, const int64_t *ages, size_t count);
+    /* Changes people; the bosses are those of `others`. NULL: cannot. */
+    void (*change)(database *, change, const int64_t *ids, const int64_t *others, size_t count);
     void (*erase)(database *, const int64_t *ids, size_t count); /* links to them become null */
 
     /* The sum of the ages and of the names' lengths of some, each found by its primary key. */

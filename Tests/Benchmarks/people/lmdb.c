@@ -210,5 +210,5 @@ static void compact(database *database, const char *path) {
     try(mdb_env_copy2(copy, path, MDB_CP_COMPACT));
 }
 
-const engine lmdb_engine = {"LMDB", "lmdb", open_lmdb, close_lmdb, NULL, insert, set_ages, erase,
-    look_up, count_of_age, NULL, iterate, NULL, count, NULL, compact};
+const engine lmdb_engine = {"LMDB", "lmdb", open_lmdb, close_lmdb, NULL, insert, set_ages, NULL,
+    erase, look_up, count_of_age, NULL, iterate, NULL, count, NULL, compact};

@@ -47,6 +47,10 @@ void person_email(char email[32], int64_t id) {
     snprintf(email, 32, "user%06lld@example.org", (long long)id);
 }
 
+void person_new_email(char email[32], int64_t id) {
+    snprintf(email, 32, "new%06lld@example.org", (long long)((uint64_t)id * 7919 % 10000000));
+}
+
 person *people_make(size_t count) {
     uint64_t seed = 42;
     int64_t *order = random_ids(count, count, &seed);

@@ -32,6 +32,9 @@ person person_make(int64_t id);
 /* The e-mail address of the person with an id. */
 void person_email(char email[32], int64_t id);
 
+/* Another address that the person with an id may get. */
+void person_new_email(char email[32], int64_t id);
+
 /* People with the ids 0..<count in shuffled order; the boss of each is one of those before. Free
    it. */
 person *people_make(size_t count);

@@ -20,7 +20,8 @@ enum {
     COUNT,
     COUNT_WITH_BOSS,
     AGE_OF,
-    FIRST_QUESTION,
+    FIRST_CHANGE,
+    FIRST_QUESTION = FIRST_CHANGE + CHANGE_COUNT,
     STATEMENT_COUNT = FIRST_QUESTION + QUESTION_COUNT
 };
 
@@ -39,6 +40,16 @@ static const char *const texts[STATEMENT_COUNT] = {
     "SELECT count(*) FROM person",
     "SELECT count(*) FROM person WHERE boss IS NOT NULL",
     "SELECT age FROM person WHERE id = ?",
+    [FIRST_CHANGE + AGE_RAISED] = "UPDATE person SET age = ? WHERE id = ?",
+    [FIRST_CHANGE + AGE_ADDED_TO] = "UPDATE person SET age = age + ? WHERE id = ?",
+    [FIRST_CHANGE + TAG_APPENDED] =
+        "UPDATE person SET tags = json_insert(tags, '$[#]', ?) WHERE id = ?",
+    [FIRST_CHANGE + UPSERTED] =
+        "INSERT INTO person VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+        "name = excluded.name, email = excluded.email, age = excluded.age, score = excluded.score,"
+        " active = excluded.active, created = excluded.created, city = excluded.city",
+    [FIRST_CHANGE + BOSS_SET] = "UPDATE person SET boss = ? WHERE id = ?",
+    [FIRST_CHANGE + EMAIL_SET] = "UPDATE person SET email = ? WHERE id = ?",
     [FIRST_QUESTION + WELL_SCORED_AND_ACTIVE] =
         "SELECT count(*) FROM person WHERE score > 0.5 AND active",
     [FIRST_QUESTION + SUM_OF_AGES] = "SELECT sum(age) FROM person",
@@ -155,6 +166,53 @@ static void set_ages(database *database, const int64_t *ids, const int64_t *ages
     run(database, COMMIT);
 }
 
+static int64_t age_of(database *database, int64_t id) {
+    sqlite3_stmt *age_of = statement(database, AGE_OF);
+    sqlite3_bind_int64(age_of, 1, id);
+    int64_t age = sqlite3_column_int64(step(database, age_of), 0);
+    sqlite3_reset(age_of);
+    return age;
+}
+
+static void change_one(
+    database *database, change change, sqlite3_stmt *changing, int64_t id, int64_t other) {
+    char email[32], tags[64];
+    person person;
+    switch (change) {
+    case AGE_RAISED:
+        sqlite3_bind_int64(changing, 1, age_of(database, id) + 1);
+        break;
+    case AGE_ADDED_TO:
+        sqlite3_bind_int64(changing, 1, 1);
+        break;
+    case TAG_APPENDED:
+        sqlite3_bind_text(changing, 1, "new", -1, SQLITE_STATIC);
+        break;
+    case UPSERTED:
+        person = person_make(id);
+        person.age += 100;
+        bind_person(changing, &person, tags, sizeof tags);
+        break;
+    case BOSS_SET:
+        sqlite3_bind_int64(changing, 1, other);
+        break;
+    default:
+        person_new_email(email, id);
+        sqlite3_bind_text(changing, 1, email, -1, SQLITE_STATIC);
+    }
+    if (change != UPSERTED) sqlite3_bind_int64(changing, 2, id);
+    sqlite3_reset(step(database, changing));
+}
+
+static void change_people(
+    database *database, change change, const int64_t *ids, const int64_t *others, size_t count) {
+    run(database, BEGIN_WRITE);
+    sqlite3_stmt *changing = statement(database, FIRST_CHANGE + (int)change);
+    for (size_t index = 0; index < count; index++)
+        change_one(database, change, changing, ids[index], others[index]);
+    run(database, COMMIT);
+}
+
 static void erase(database *database, const int64_t *ids, size_t count) {
     run(database, BEGIN_WRITE);
     sqlite3_stmt *erase = statement(database, ERASE);
@@ -231,12 +289,9 @@ static double id_with_email_in_text(database *database, int64_t id) {
 
 static double ages_followed(database *database, sqlite3_stmt *bosses) {
     int64_t sum = 0;
-    sqlite3_stmt *age_of = statement(database, AGE_OF);
     while (sqlite3_step(bosses) == SQLITE_ROW) {
         if (sqlite3_column_type(bosses, 0) == SQLITE_NULL) continue;
-        sqlite3_bind_int64(age_of, 1, sqlite3_column_int64(bosses, 0));
-        sum += sqlite3_column_int64(step(database, age_of), 0);
-        sqlite3_reset(age_of);
+        sum += age_of(database, sqlite3_column_int64(bosses, 0));
     }
     try(database, sqlite3_reset(bosses));
     return (double)sum;
@@ -283,4 +338,5 @@ static void compact(database *database, const char *path) {
 }
 
 const engine sqlite_engine = {"SQLite", "sqlite", open_sqlite, close_sqlite, NULL, insert, set_ages,
-    erase, look_up, count_of_age, ask, iterate, NULL, count, count_with_boss, compact};
+    change_people, erase, look_up, count_of_age, ask, iterate, NULL, count, count_with_boss,
+    compact};

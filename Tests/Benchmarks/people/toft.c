@@ -182,6 +182,75 @@ static void set_ages(database *database, const int64_t *ids, const int64_t *ages
     commit(database);
 }
 
+static void raise_age(database *database, toft_object *object) {
+    toft_value age;
+    try(toft_object_get(object, database->keys[AGE], &age));
+    age.integer++;
+    try(toft_object_set(object, database->keys[AGE], &age));
+}
+
+static void append_tag(database *database, toft_object *object) {
+    toft_list *tags;
+    toft_value tag = toft_value_text("new");
+    try(toft_object_list(object, database->keys[TAGS], &tags));
+    try(toft_list_append(tags, &tag, 1));
+    toft_list_release(tags);
+}
+
+static void upsert(database *database, int64_t id) {
+    person person = person_make(id);
+    toft_value values[] = {[ID] = toft_value_int(id),
+        [NAME] = toft_value_text(person.name),
+        [EMAIL] = toft_value_text(person.email),
+        [AGE] = toft_value_int(person.age + 100),
+        [SCORE] = toft_value_double(person.score),
+        [ACTIVE] = toft_value_bool(person.active),
+        [CREATED] = toft_value_date(person.created, 0),
+        [CITY] = toft_value_text(person.city)};
+    try(toft_realm_create_object(database->realm, database->person, TOFT_UPDATE_MODIFIED,
+        database->keys, values, sizeof values / sizeof *values, NULL, NULL, NULL));
+}
+
+static void change_one(
+    database *database, change change, toft_object *object, int64_t id, int64_t other) {
+    char email[32];
+    toft_value value;
+    switch (change) {
+    case AGE_RAISED:
+        raise_age(database, object);
+        break;
+    case AGE_ADDED_TO:
+        try(toft_object_add(object, database->keys[AGE], 1));
+        break;
+    case TAG_APPENDED:
+        append_tag(database, object);
+        break;
+    case BOSS_SET:
+        value = link_to(database, other);
+        try(toft_object_set(object, database->keys[BOSS], &value));
+        break;
+    default:
+        person_new_email(email, id);
+        value = toft_value_text(email);
+        try(toft_object_set(object, database->keys[EMAIL], &value));
+    }
+}
+
+static void change_people(
+    database *database, change change, const int64_t *ids, const int64_t *others, size_t count) {
+    begin(database);
+    for (size_t index = 0; index < count; index++) {
+        if (change == UPSERTED) {
+            upsert(database, ids[index]);
+            continue;
+        }
+        toft_object *object = find(database, ids[index]);
+        change_one(database, change, object, ids[index], others[index]);
+        toft_object_release(object);
+    }
+    commit(database);
+}
+
 static void erase(database *database, const int64_t *ids, size_t count) {
     begin(database);
     for (size_t index = 0; index < count; index++) {
@@ -421,7 +490,8 @@ static totals iterate_objects(database *database) {
 }
 
 const engine encrypted_toft_engine = {"Toft, encrypted", "encrypted.toft", open_encrypted,
-    close_toft, share_commits, insert, set_ages, erase, look_up, count_of_age, ask, iterate,
-    iterate_objects, count, count_with_boss, NULL};
+    close_toft, share_commits, insert, set_ages, change_people, erase, look_up, count_of_age, ask,
+    iterate, iterate_objects, count, count_with_boss, NULL};
 const engine toft_engine = {"Toft", "toft", open_toft, close_toft, share_commits, insert, set_ages,
-    erase, look_up, count_of_age, ask, iterate, iterate_objects, count, count_with_boss, NULL};
+    change_people, erase, look_up, count_of_age, ask, iterate, iterate_objects, count,
+    count_with_boss, NULL};
