@@ -22,6 +22,8 @@ package final class Database: Sendable {
     let notifier: Notifier
     /// What was parsed for its sessions.
     let queries = QueryCache()
+    /// The schemas that sessions were opened with last, for openings to come.
+    private let schemas = FutexMutex<[ModelSchema]>([])
     /// The write buffer, while no transaction has it.
     private let idleBuffer = FutexMutex<WriteBuffer?>(nil)
     /// Nil where the session that is in a write transaction is confined to the caller, or none is.
@@ -78,6 +80,24 @@ package final class Database: Sendable {
         else { return nil }
         return (Database(store: store), view)
     }()
+
+    // MARK: Schemas
+
+    /// How many schemas are remembered: programs open a file with one, or with few.
+    private static let schemaCount = 4
+
+    /// The schemas that sessions were opened with last.
+    var knownSchemas: [ModelSchema] { schemas.withLock { $0 } }
+
+    /// Remembers the schema of a session that was opened.
+    func remember(_ schema: ModelSchema) {
+        schemas.withLock { schemas in
+            if schemas.contains(where: { $0 === schema }) { return }
+            schemas.removeAll { $0.declared == schema.declared }
+            schemas.insert(schema, at: 0)
+            if schemas.count > Self.schemaCount { schemas.removeLast() }
+        }
+    }
 
     // MARK: Writing
 

@@ -99,8 +99,9 @@ extension Session {
                 database.store, declared: configuration.schema,
                 version: configuration.schemaVersion,
                 isReadOnly: configuration.mode == .readOnly,
-                showsHidden: configuration.showsHidden, timeoutMilliseconds: timeout,
-                calls: database.noting(configuration.schemaCalls))
+                showsHidden: configuration.showsHidden, known: database.knownSchemas,
+                timeoutMilliseconds: timeout, calls: database.noting(configuration.schemaCalls))
+            if !configuration.showsHidden { database.remember(schema) }
             let snapshot = try stored { () throws(StorageError) in try database.store.beginRead() }
             return try ModelView(snapshot, declared: configuration.schema, previous: schema)
         }

@@ -18,6 +18,25 @@ import ToftTestKit
         try writer.expectSound()
     }
 
+    @Test func `Sessions of one declaration share a schema, also after others with another`() throws {
+        let database = try TestDatabase()
+        let again = try database.other()
+        #expect(again.session.schema === database.session.schema)
+        var configuration = database.session.configuration
+        let whole = configuration.schema
+        for count in 0..<6 {
+            configuration.schema = Schema([ClassSchema("Extra\(count)")])
+            let other = try Session.open(on: database.session.database.store, configuration)
+            #expect(other.schema !== database.session.schema)
+            try other.close()
+        }
+        configuration.schema = whole
+        let last = try Session.open(on: database.session.database.store, configuration)
+        #expect(last.schema.visibleClasses.map(\.name) == database.session.schema.visibleClasses.map(\.name))
+        try last.close()
+        try database.expectSound()
+    }
+
     @Test func `Objects and results show the changes of their own transaction at once`() throws {
         let database = try TestDatabase()
         let people = try database.people()

@@ -79,6 +79,70 @@ import ToftStorage
         try database.check()
     }
 
+    @Test func `A schema that the process knows is given back as long as it holds`() throws {
+        let database = try ModelDatabase(Self.dog, version: 2)
+        let known = database.schema
+        func open(
+            _ classes: ClassSchema..., version: UInt64? = nil, isReadOnly: Bool = false,
+            showsHidden: Bool = false, known: [ModelSchema]
+        ) throws -> ModelSchema {
+            try ModelSchema.open(
+                database.store, declared: Schema(classes), version: version, isReadOnly: isReadOnly,
+                showsHidden: showsHidden, known: known)
+        }
+        let first = try ModelSchema.open(database.store, declared: nil, version: nil)
+        #expect(try open(Self.dog, known: [first, known]) === known)
+        #expect(try open(Self.dog, version: 2, isReadOnly: true, known: [known]) === known)
+        #expect(
+            try ModelSchema.open(database.store, declared: nil, version: nil, known: [known, first])
+                === first)
+        #expect(
+            try ModelSchema.open(
+                database.store, declared: nil, version: nil, showsHidden: true, known: [first])
+                !== first)
+        var other = Self.dog
+        other.properties[1].isIndexed = true
+        let unindexed = try open(other, isReadOnly: true, known: [known])
+        #expect(unindexed !== known)
+        let indexed = try open(other, known: [known, unindexed])
+        #expect(try #require(indexed.classHandle(named: "Dog").property(named: "age").isIndexed))
+        #expect(try open(Self.dog, known: [known, indexed]) !== known)
+        #expect(throws: ModelError.schemaVersionTooLow(stored: 2, given: 1)) {
+            try open(Self.dog, version: 1, known: [known, indexed])
+        }
+        #expect(try open(Self.dog, version: 3, known: [known, indexed]).stored.version == 3)
+        try database.check()
+    }
+
+    @Test func `Classes and properties are found by the bytes of their names among many`() throws {
+        let composed = "Caf\u{e9}", decomposed = "Cafe\u{301}"
+        let many = (0..<300).map { number in
+            ClassSchema(
+                "C\(number)", persistedName: "S\((number + 7) % 300)",
+                [
+                    PropertySchema(composed, .int, isPrimaryKey: number % 2 == 0),
+                    PropertySchema(decomposed, .string, persistedName: "n\(number)"),
+                    .link("next", to: "C\((number + 1) % 300)"),
+                    .linkingObjects("previous", from: "C\((number + 299) % 300)", "next"),
+                ])
+        }
+        let both = [ClassSchema(composed), ClassSchema(decomposed)]
+        let database = try ModelDatabase(ClassSchema("Old", [.link("to", to: "Old")]))
+        let schema = try ModelSchema.open(
+            database.store, declared: Schema(many.reversed() + both), version: 0)
+        #expect(schema.visibleClasses.count == 302)
+        #expect(try schema.classHandle(named: composed) !== schema.classHandle(named: decomposed))
+        for number in 0..<300 {
+            let owner = try schema.classHandle(named: "C\(number)")
+            #expect(owner.incoming.map(\.className) == ["C\((number + 299) % 300)"])
+            #expect(try owner.property(named: composed).type == .int)
+            #expect(try owner.property(named: decomposed).persistedName == "n\(number)")
+            let previous = try owner.property(named: "previous")
+            #expect(try schema.origin(of: previous).className == "C\((number + 299) % 300)")
+        }
+        try database.check()
+    }
+
     @Test func `New properties of objects that are there have their defaults`() throws {
         let database = try ModelDatabase(Self.dog)
         let key = try database.write {

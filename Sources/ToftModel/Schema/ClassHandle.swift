@@ -116,13 +116,5 @@ extension ClassHandle {
     }
 
     /// Where a migration has removed properties, ids have gaps.
-    private func search(_ id: PropertyID) -> Int? {
-        var low = 0, high = properties.count
-        while low < high {
-            let middle = (low + high) / 2, found = properties[middle].id
-            if found == id { return middle }
-            if found < id { low = middle + 1 } else { high = middle }
-        }
-        return nil
-    }
+    private func search(_ id: PropertyID) -> Int? { properties.index(ofID: id) { $0.id } }
 }

@@ -9,6 +9,8 @@ package final class ModelSchema: Sendable {
     package let stored: StoredSchema
     /// What the session declared; nil for one that takes the file as it is.
     package let declared: Schema?
+    /// Whether the file has all that is declared: one that can't be written may lack indexes.
+    let isComplete: Bool
     /// All classes in the order of their ids, hidden ones too.
     package let classes: ContiguousArray<ClassHandle>
     /// Ordered trees of all classes and properties together.
@@ -20,8 +22,9 @@ package final class ModelSchema: Sendable {
     let mayNestTooDeep: [Bool]
 
     /// Resolves the file's schema as a session sees it: restricted to what it declares, if it does.
-    package init(_ stored: StoredSchema, declared: Schema? = nil) {
+    package init(_ stored: StoredSchema, declared: Schema? = nil, isComplete: Bool = true) {
         self.declared = declared
+        self.isComplete = isComplete
         let seen = declared.map { stored.restricted(to: $0) } ?? stored
         var slots = SlotCounter()
         let properties = seen.classes.indices.map { position in
@@ -32,20 +35,35 @@ package final class ModelSchema: Sendable {
                 })
         }
         let links = properties.joined().filter { $0.type.canLink }
+        let incoming = Self.incoming(links, classCount: seen.classes.count)
         var classes = ContiguousArray<ClassHandle>()
         for (position, stored) in seen.classes.enumerated() {
-            let incoming = ContiguousArray(
-                links.filter { $0.type == .mixed || $0.targetClassID == stored.id })
             classes.append(
                 ClassHandle(
-                    stored, at: position, properties: properties[position], incoming: incoming,
-                    slots: &slots))
+                    stored, at: position, properties: properties[position],
+                    incoming: incoming[position], slots: &slots))
         }
         self.stored = seen
         self.classes = classes
         slotCount = slots.count
         hasDenials = links.contains { $0.deleteRule == .deny }
         mayNestTooDeep = Self.greatestDepths(of: classes).map { $0 > Limits.nestedEmbeddedObjects }
+    }
+
+    /// The links that may lead to each class, by the positions of classes: a mixed one may lead to
+    /// any.
+    private static func incoming(_ links: [PropertyHandle], classCount: Int)
+        -> [ContiguousArray<PropertyHandle>]
+    {
+        var incoming = [ContiguousArray<PropertyHandle>](repeating: [], count: classCount)
+        for link in links {
+            if link.type == .mixed {
+                for position in incoming.indices { incoming[position].append(link) }
+            } else if let position = link.targetPosition {
+                incoming[position].append(link)
+            }
+        }
+        return incoming
     }
 
     /// How many embedded objects, itself included, lead to an object of each class at most; of no

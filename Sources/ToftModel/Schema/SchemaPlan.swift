@@ -104,12 +104,18 @@ private struct SchemaComparison {
     var differences: [SchemaProblem] = []
     /// The id of each declared class, in the order of `schema.classes`.
     private var ids: [ClassID] = []
+    /// The declared classes by their names.
+    private let declaredNames: NameIndex
+    /// The classes of the target by their names in the file.
+    private var storedNames: NameIndex
 
     init(stored: StoredSchema, schema: Schema, at moment: SchemaMoment, isRaised: Bool) {
         self.schema = schema
         self.moment = moment
         self.isRaised = isRaised
         plan = SchemaPlan(target: stored, changes: [])
+        declaredNames = NameIndex(schema.classes.lazy.map(\.name))
+        storedNames = NameIndex(stored.classes.lazy.map(\.persistedName))
     }
 
     private var isMigrating: Bool { moment != .opening }
@@ -124,12 +130,11 @@ private struct SchemaComparison {
     // MARK: Classes
 
     private mutating func addClassIfMissing(_ declared: ClassSchema) {
-        if let stored = plan.target.classes.first(where: {
-            $0.persistedName.isSameName(as: declared.persistedName)
-        }) {
-            return ids.append(stored.id)
+        if let index = storedNames[declared.persistedName] {
+            return ids.append(plan.target.classes[index].id)
         }
         let id = plan.target.nextClassID
+        storedNames.add(declared.persistedName, at: plan.target.classes.count)
         plan.target.nextClassID += 1
         plan.target.classes.append(
             StoredClass(id: id, name: declared.persistedName, isEmbedded: declared.isEmbedded))
@@ -417,7 +422,7 @@ private struct SchemaComparison {
 
     private func originID(of declared: PropertySchema, in target: ClassID?) -> PropertyID? {
         guard let target, let origin = declared.origin,
-            let property = schema.classSchema(named: declared.target ?? "")?.property(named: origin)
+            let property = declaredClass(named: declared.target ?? "")?.property(named: origin)
         else { return nil }
         return plan.target.storedClass(id: target)?.stored(as: property.persistedName)?.id
     }
@@ -464,7 +469,11 @@ private struct SchemaComparison {
     }
 
     private func classID(named name: String) -> ClassID? {
-        zip(ids, schema.classes).first { $0.1.name.isSameName(as: name) }?.0
+        declaredNames[name].map { ids[$0] }
+    }
+
+    private func declaredClass(named name: String) -> ClassSchema? {
+        declaredNames[name].map { schema.classes[$0] }
     }
 
     private func typeName(of property: StoredProperty) -> String {
@@ -475,7 +484,7 @@ private struct SchemaComparison {
     }
 
     private func typeName(of property: PropertySchema) -> String {
-        let target = property.target.flatMap { schema.classSchema(named: $0)?.persistedName }
+        let target = property.target.flatMap { declaredClass(named: $0)?.persistedName }
         return property.type.name(
             property.collection, isOptional: property.isOptional, target: target)
     }
@@ -524,13 +533,11 @@ extension Schema {
     /// has none, and no class that the file has is held to its unique constraints.
     fileprivate func withoutPrimaryKeys(thatChangeIn stored: StoredSchema) -> Schema {
         var schema = self
+        let storedNames = NameIndex(stored.classes.lazy.map(\.persistedName))
         for index in classes.indices {
             let declared = classes[index]
-            guard
-                let owner = stored.classes.first(where: {
-                    $0.persistedName.isSameName(as: declared.persistedName)
-                })
-            else { continue }
+            guard let position = storedNames[declared.persistedName] else { continue }
+            let owner = stored.classes[position]
             schema.classes[index].uniques = []
             if let was = owner.primaryKey, let now = declared.primaryKey,
                 was.persistedName.isSameName(as: now.persistedName), was.type == now.type,

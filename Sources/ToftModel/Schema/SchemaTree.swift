@@ -17,6 +17,12 @@ enum SchemaTree {
         try header(in: snapshot, id)?.generation ?? 0
     }
 
+    /// The header of a snapshot's schema alone: the version and the generation, no classes; nil
+    /// where it has no schema.
+    static func header(in snapshot: Snapshot) throws(ModelError) -> StoredSchema? {
+        try header(in: snapshot, id)
+    }
+
     /// Reads and checks the whole schema, or its copy.
     static func read(_ snapshot: Snapshot, from id: TreeID = id) throws(ModelError) -> StoredSchema
     {

@@ -7,7 +7,7 @@ extension Schema {
 
     /// Every problem of the declared schema, in the order of its classes and properties.
     package func problems() -> [SchemaProblem] {
-        var problems = SchemaProblems()
+        var problems = SchemaProblems(classes)
         problems.findDuplicates(
             of: classes.map { ($0.name, $0.persistedName) },
             stored: "is the stored name of two classes"
@@ -16,7 +16,7 @@ extension Schema {
         }
         for declared in classes {
             problems.className = declared.name
-            problems.check(declared, in: self)
+            problems.check(declared)
         }
         return problems.found
     }
@@ -26,6 +26,17 @@ extension Schema {
 private struct SchemaProblems {
     var found: [SchemaProblem] = []
     var className = ""
+    private let classes: [ClassSchema]
+    private let names: NameIndex
+
+    init(_ classes: [ClassSchema]) {
+        self.classes = classes
+        names = NameIndex(classes.lazy.map(\.name))
+    }
+
+    private func classSchema(named name: String) -> ClassSchema? {
+        names[name].map { classes[$0] }
+    }
 
     mutating func add(_ property: String? = nil, _ text: String) {
         found.append(SchemaProblem(className: className, property: property, text: text))
@@ -36,6 +47,12 @@ private struct SchemaProblems {
         of names: [(name: String, stored: String)], stored storedText: String,
         problem: (String, String) -> SchemaProblem
     ) {
+        let differ = names.contains { !$0.name.isSameName(as: $0.stored) }
+        if NameIndex(names.lazy.map(\.name)).count == names.count,
+            !differ || NameIndex(names.lazy.map(\.stored)).count == names.count
+        {
+            return
+        }
         var counts: [[UInt8]: Int] = [:], storedCounts: [[UInt8]: Int] = [:]
         for (name, stored) in names {
             counts[Array(name.utf8), default: 0] += 1
@@ -47,7 +64,7 @@ private struct SchemaProblems {
         }
     }
 
-    mutating func check(_ declared: ClassSchema, in schema: Schema) {
+    mutating func check(_ declared: ClassSchema) {
         checkName(declared.name, limit: Limits.classNameBytes)
         if !declared.persistedName.isSameName(as: declared.name) {
             checkName(declared.persistedName, limit: Limits.classNameBytes, stored: true)
@@ -59,12 +76,12 @@ private struct SchemaProblems {
                     + "\(Limits.propertiesPerClass)"
             )
         }
-        let names = declared.properties.map { ($0.name, $0.persistedName) }
-        findDuplicates(of: names, stored: "is the stored name of two properties") {
+        findDuplicates(
+            of: declared.properties.map { ($0.name, $0.persistedName) }, stored: "is the stored name of two properties") {
             SchemaProblem(className: declared.name, property: $0, text: $1)
         }
         for property in declared.properties {
-            check(property, of: declared, in: schema)
+            check(property, of: declared)
         }
         checkUniques(of: declared)
         let keys = declared.properties.filter(\.isPrimaryKey)
@@ -78,22 +95,20 @@ private struct SchemaProblems {
         }
     }
 
-    mutating func check(_ property: PropertySchema, of declared: ClassSchema, in schema: Schema) {
+    mutating func check(_ property: PropertySchema, of declared: ClassSchema) {
         checkName(property.name, property: property.name, limit: Limits.propertyNameBytes)
         if !property.persistedName.isSameName(as: property.name) {
             checkName(
                 property.persistedName, property: property.name, limit: Limits.propertyNameBytes,
                 stored: true)
         }
-        checkTarget(property, of: declared, in: schema)
+        checkTarget(property, of: declared)
         checkOptionality(property)
         checkKeys(property)
-        checkDeleteRule(property, of: declared, in: schema)
+        checkDeleteRule(property, of: declared)
     }
 
-    mutating func checkTarget(
-        _ property: PropertySchema, of declared: ClassSchema, in schema: Schema
-    ) {
+    mutating func checkTarget(_ property: PropertySchema, of declared: ClassSchema) {
         guard property.type == .link || property.type == .linkingObjects else {
             if property.target != nil {
                 add(property.name, "is of type \(property.type.name) and has no target class")
@@ -106,7 +121,7 @@ private struct SchemaProblems {
         guard let targetName = property.target, !targetName.isEmpty else {
             return add(property.name, "names no target class")
         }
-        guard let target = schema.classSchema(named: targetName) else {
+        guard let target = classSchema(named: targetName) else {
             return add(
                 property.name,
                 "has the target class '\(targetName)', which the schema does not have")
@@ -243,15 +258,13 @@ private struct SchemaProblems {
         }
     }
 
-    mutating func checkDeleteRule(
-        _ property: PropertySchema, of declared: ClassSchema, in schema: Schema
-    ) {
+    mutating func checkDeleteRule(_ property: PropertySchema, of declared: ClassSchema) {
         guard property.deleteRule != .nullify else { return }
         if property.type != .link {
             add(
                 property.name, "is of type \(property.type.name) and has no delete rule; links have"
             )
-        } else if schema.classSchema(named: property.target ?? "")?.isEmbedded == true {
+        } else if classSchema(named: property.target ?? "")?.isEmbedded == true {
             add(
                 property.name,
                 "links to the embedded class '\(property.target ?? "")', whose objects are deleted "

@@ -3,11 +3,9 @@ extension StoredSchema {
     /// hidden, the others have its names and take null where it says so too.
     func restricted(to schema: Schema) -> StoredSchema {
         var seen = self
+        let positions = NameIndex(schema.classes.lazy.map(\.persistedName))
         for index in seen.classes.indices {
-            let stored = seen.classes[index]
-            let declared = schema.classes.first {
-                $0.persistedName.isSameName(as: stored.persistedName)
-            }
+            let declared = positions[seen.classes[index].persistedName].map { schema.classes[$0] }
             seen.classes[index].restrict(to: declared)
         }
         return seen
@@ -32,11 +30,11 @@ extension StoredClass {
     fileprivate mutating func restrict(to declared: ClassSchema?) {
         isHidden = declared == nil
         name = declared?.name ?? persistedName
+        let declaredProperties = declared?.properties ?? []
+        let positions = NameIndex(declaredProperties.lazy.map(\.persistedName))
         for index in properties.indices {
             let persistedName = properties[index].persistedName
-            let property = declared?.properties.first {
-                $0.persistedName.isSameName(as: persistedName)
-            }
+            let property = positions[persistedName].map { declaredProperties[$0] }
             properties[index].isHidden = property == nil
             properties[index].isDeclaredRequired =
                 properties[index].isOptional && property?.isOptional == false

@@ -169,7 +169,7 @@ extension StoredSchema {
 
     /// The index of the class with this id in `classes`.
     func classIndex(id: ClassID) -> Int? {
-        classes.firstIndex { $0.id == id }
+        classes.index(ofID: id) { $0.id }
     }
 
     /// Every stored link property, hidden ones too, whose target is this class, and every mixed
@@ -203,7 +203,7 @@ extension StoredClass {
 
     /// The index of the property with this id in `properties`.
     func propertyIndex(id: PropertyID) -> Int? {
-        properties.firstIndex { $0.id == id }
+        properties.index(ofID: id) { $0.id }
     }
 
     /// The primary key, hidden or not.

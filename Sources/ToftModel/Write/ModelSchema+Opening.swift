@@ -8,15 +8,27 @@ extension ModelSchema {
     /// A database that is read only, by itself or for the caller, isn't added to: what only costs
     /// speed (indexes) is done without, what is missing is an error. No version: the file's holds.
     ///
-    /// - Parameter showsHidden: whether who declares nothing sees what others have hidden.
+    /// - Parameters:
+    ///   - showsHidden: whether who declares nothing sees what others have hidden.
+    ///   - known: schemas that this process has opened the database with; one that still holds for
+    ///     the declared schema is given back, after one look-up.
     package static func open(
         _ store: Store, declared: Schema?, version: UInt64?, isReadOnly: Bool = false,
-        showsHidden: Bool = false, timeoutMilliseconds: Int = -1,
+        showsHidden: Bool = false, known: [ModelSchema] = [], timeoutMilliseconds: Int = -1,
         calls: SchemaCalls = SchemaCalls()
     ) throws(ModelError) -> ModelSchema {
-        try declared?.validate()
         let snapshot = try ToftModel.stored { () throws(StorageError) in try store.beginRead() }
         defer { snapshot.release() }
+        let generation = try SchemaTree.generation(in: snapshot)
+        if !showsHidden,
+            let same = known.first(where: {
+                $0.isComplete && $0.stored.generation == generation && $0.declared == declared
+                    && version ?? $0.stored.version == $0.stored.version
+            })
+        {
+            return same
+        }
+        try declared?.validate()
         let found = try SchemaTree.read(snapshot)
         guard let declared else { return ModelSchema(showsHidden ? found.revealed() : found) }
         let plan = try found.plan(for: declared, version: version ?? found.version)
@@ -24,7 +36,7 @@ extension ModelSchema {
         if store.isReadOnly || isReadOnly {
             var seen = try plan.withoutWriting()
             seen.version = found.version
-            return ModelSchema(seen, declared: declared)
+            return ModelSchema(seen, declared: declared, isComplete: false)
         }
         return try add(declared, version: version, to: store, timeoutMilliseconds, calls)
     }

@@ -24,8 +24,10 @@ package struct SchemaMigration {
     /// is, a new one has nothing to migrate.
     package static func isDue(in snapshot: Snapshot, to version: UInt64) throws(ModelError) -> Bool
     {
-        let stored = try SchemaTree.read(snapshot)
-        return stored.version < version && !stored.classes.isEmpty
+        guard let header = try SchemaTree.header(in: snapshot), header.version < version else {
+            return false
+        }
+        return try !SchemaTree.read(snapshot).classes.isEmpty
     }
 
     package init(
