@@ -18,7 +18,8 @@ import ToftTestKit
         try writer.expectSound()
     }
 
-    @Test func `Sessions of one declaration share a schema, also after others with another`() throws {
+    @Test func `Sessions of one declaration share a schema, also after others with another`() throws
+    {
         let database = try TestDatabase()
         let again = try database.other()
         #expect(again.session.schema === database.session.schema)
@@ -32,7 +33,9 @@ import ToftTestKit
         }
         configuration.schema = whole
         let last = try Session.open(on: database.session.database.store, configuration)
-        #expect(last.schema.visibleClasses.map(\.name) == database.session.schema.visibleClasses.map(\.name))
+        #expect(
+            last.schema.visibleClasses.map(\.name)
+                == database.session.schema.visibleClasses.map(\.name))
         try last.close()
         try database.expectSound()
     }

@@ -94,7 +94,8 @@ import ToftStorage
         #expect(try open(Self.dog, known: [first, known]) === known)
         #expect(try open(Self.dog, version: 2, isReadOnly: true, known: [known]) === known)
         #expect(
-            try ModelSchema.open(database.store, declared: nil, version: nil, known: [known, first])
+            try ModelSchema.open(
+                database.store, declared: nil, version: nil, known: [known, first])
                 === first)
         #expect(
             try ModelSchema.open(

@@ -24,7 +24,9 @@ struct NameIndex {
 private struct ExactName: Hashable {
     var text: String
 
-    static func == (left: ExactName, right: ExactName) -> Bool { left.text.isSameName(as: right.text) }
+    static func == (left: ExactName, right: ExactName) -> Bool {
+        left.text.isSameName(as: right.text)
+    }
 
     func hash(into hasher: inout Hasher) {
         var text = text

@@ -77,7 +77,9 @@ private struct SchemaProblems {
             )
         }
         findDuplicates(
-            of: declared.properties.map { ($0.name, $0.persistedName) }, stored: "is the stored name of two properties") {
+            of: declared.properties.map { ($0.name, $0.persistedName) },
+            stored: "is the stored name of two properties"
+        ) {
             SchemaProblem(className: declared.name, property: $0, text: $1)
         }
         for property in declared.properties {

@@ -244,3 +244,32 @@ except toft.Error as error:
     assert out.endswith(" True 1\n"), err
     with toft.open(path, ALL) as realm:
         assert [dog.name for dog in realm.objects(Dog)] == ["Rex"]
+
+
+def test_classes_are_bound_as_they_are_met_and_openings_share_what_they_declare(
+    tmp_path: Path,
+) -> None:
+    class Leaf(toft.Object):
+        name: str = toft.field(primary_key=True)
+
+    class Holder(toft.Object):
+        anything: toft.Mixed
+        leaf: Leaf | None
+
+    class Broken(toft.Object):
+        values: list  # type: ignore[type-arg]
+
+    path = tmp_path / "bound.toft"
+    for _ in range(2):
+        with pytest.raises(toft.InvalidSchemaError, match="Broken.values"):
+            toft.open(path, [Leaf, Broken])
+    with toft.open(path, [Leaf, Holder]) as realm, realm.write():
+        leaf = realm.create(Leaf, name="one")
+        realm.create(Holder, anything=leaf, leaf=leaf)
+    with toft.open(path, [Leaf, Holder]) as realm, toft.open(path, [Leaf, Holder]) as other:
+        assert realm.classes == other.classes == {"Leaf": Leaf, "Holder": Holder}
+        held = realm.objects(Holder)[0]
+        assert type(held.anything) is Leaf and held.anything.name == "one"
+        assert [each.name for each in other.objects("Leaf")] == ["one"]
+        with pytest.raises(toft.NoSuchClassError, match="Did you mean 'Leaf'"):
+            realm.objects("Leav")

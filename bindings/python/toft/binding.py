@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._ffi import toft_class_flags, toft_class_info, toft_property_flags, toft_property_info
 from ._lib import borrowed, library, text_of
+from .errors import NoSuchClassError
 from .objects import Object, class_of_stored
 from .records import Record
 from .rows import Binding, BoundProperty
@@ -28,16 +30,60 @@ class _Stored(Record):
     target_property: int
 
 
-def bindings(realm: Realm, declared: list[type[Object]] | None) -> Iterator[Binding]:
-    """The classes of a realm: those declared, or a class made for each that the file has."""
-    if declared is None:
-        yield from _stored_bindings(realm)
-        return
-    for cls in declared:
-        key = _find_class(realm, cls.__name__)
+class Bindings(dict[Any, Binding]):
+    """The classes of a realm by class, name and key: those declared, each bound when it is first
+    asked for, so that opening costs nothing for classes that are not used; or a class made for each
+    that the file has.
+    """
+
+    def __init__(self, realm: Realm, declared: list[type[Object]] | None) -> None:
+        super().__init__()
+        self._realm = weakref.ref(realm)
+        self._declared = {cls.__name__: cls for cls in declared or ()}
+        if declared is None:
+            for binding in _stored_bindings(realm):
+                self._declared[binding.cls.__name__] = binding.cls
+                self._add(binding)
+
+    @property
+    def classes(self) -> dict[str, type[Object]]:
+        """All classes by name, bound or not."""
+        return dict(self._declared)
+
+    def __missing__(self, wanted: Any) -> Binding:
+        realm = self._realm()
+        name = wanted
+        if isinstance(wanted, int) and realm is not None:
+            try:
+                name = _class_info(realm, wanted)[0]
+            except NoSuchClassError:
+                raise KeyError(wanted) from None
+        elif isinstance(wanted, type):
+            name = wanted.__name__
+        cls = self._declared.get(name)
+        if realm is None or cls is None or (isinstance(wanted, type) and cls is not wanted):
+            raise KeyError(wanted)
+        key = _find_class(realm, name)
         stored = {each.name: each for each in _properties(realm, key)}
         is_embedded = _class_info(realm, key)[1]
-        yield _binding(realm, cls, key, properties_of(cls), stored, is_embedded)
+        return self._add(_binding(realm, cls, key, properties_of(cls), stored, is_embedded))
+
+    def find(self, wanted: Any) -> Binding | None:
+        """The binding of a class, a name or a key, if the realm has that class."""
+        try:
+            return self[wanted]
+        except KeyError:
+            return None
+
+    def bind(self, binding: Binding, cls: type[Object]) -> None:
+        """Gives a binding a class of the same shape in place of the one so far."""
+        binding.bind(cls)
+        self._declared[cls.__name__] = cls
+        self[cls] = binding
+
+    def _add(self, binding: Binding) -> Binding:
+        self[binding.key] = self[binding.cls] = self[binding.cls.__name__] = binding
+        return binding
 
 
 def _stored_bindings(realm: Realm) -> Iterator[Binding]:

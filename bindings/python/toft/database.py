@@ -27,7 +27,7 @@ from ._ffi import (
 )
 from ._lib import Handle, borrowed, encryption_key_of, library
 from .adding import Adding, is_new
-from .binding import bindings
+from .binding import Bindings
 from .bulk import Rows, insert
 from .collection import Collection
 from .dicts import Dict
@@ -177,8 +177,7 @@ class Realm:
         """The event loops that dispatch it, each with how many blocks want it to."""
         self._descriptor = -1
         self._own_observation: Observation | None = None
-        self._bindings: dict[Any, Binding] = {}
-        self._bind(declared)
+        self._bindings = Bindings(self, declared)
         _realms.add(self)
 
     # ----------------------------------------------------------------------------------------------
@@ -687,7 +686,7 @@ class Realm:
     @property
     def classes(self) -> dict[str, type[Object]]:
         """The classes of this realm by name."""
-        return {key: binding.cls for key, binding in self._bindings.items() if isinstance(key, str)}
+        return self._bindings.classes
 
     # ----------------------------------------------------------------------------------------------
     # Observation
@@ -1007,12 +1006,6 @@ class Realm:
 
     # Classes
 
-    def _bind(self, declared: list[type[Object]] | None) -> None:
-        for binding in bindings(self, declared):
-            self._bindings[binding.key] = self._bindings[binding.cls] = self._bindings[
-                binding.cls.__name__
-            ] = binding
-
     def _binding(self, cls: type[Object] | str) -> Binding:
         try:
             return self._bindings[cls]
@@ -1020,15 +1013,14 @@ class Realm:
             pass
         if not (isinstance(cls, type) and issubclass(cls, Object)):
             raise self._no_class(cls)
-        if (known := self._bindings.get(cls.__name__)) is None:
+        if (known := self._bindings.find(cls.__name__)) is None:
             raise self._no_class(cls.__name__)
         if shape_of(cls) != shape_of(known.cls):
             raise NoSuchClassError(
                 f"The class {cls.__name__} was declared again with other properties: open the file "
                 f"again with it."
             )
-        known.bind(cls)
-        self._bindings[cls] = known
+        self._bindings.bind(known, cls)
         return known
 
     def _no_class(self, cls: Any) -> NoSuchClassError:

@@ -10,6 +10,7 @@ from typing import Any
 from ._ffi import toft_initialize_callback, toft_migration_callback
 from ._ffi import toft_status as Status
 from ._lib import Handle, borrowed, library
+from .binding import Bindings
 from .database import Realm
 from .errors import ClosedError, NoSuchClassError
 from .objects import Object, live, live_object
@@ -55,8 +56,8 @@ class Migration:
         for a class that is not declared any more, `old` for one that is new.
         """
         name = cls if isinstance(cls, str) else cls.__name__
-        binding = self.new._bindings.get(name)
-        was = self.old._bindings.get(binding.key if binding else name)
+        binding = self.new._bindings.find(name)
+        was = self.old._bindings.find(binding.key if binding else name)
         if was is None:
             if binding is None:
                 raise NoSuchClassError(f"Neither the file nor the migration has a class {name!r}.")
@@ -110,7 +111,7 @@ class Migration:
         """Properties have other keys now."""
         if self._new is not None:
             self._new._changing()
-            self._new._bind(self._declared)
+            self._new._bindings = Bindings(self._new, self._declared)
 
     def _open(self) -> int:
         if self._address is None:

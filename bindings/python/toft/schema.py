@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import functools
 import keyword
 import re
 import sys
@@ -640,6 +641,17 @@ def schema_handle(classes: Iterable[type[Object]]) -> Handle:
 
     Raises InvalidSchemaError with the problems of all classes.
     """
+    rows, _ = _class_rows(tuple(classes))
+    handle = ctypes.c_void_p()
+    library().toft_schema_new(ctypes.byref(rows), len(rows), ctypes.byref(handle))
+    return Handle(handle.value, library().toft_schema_release)
+
+
+@functools.lru_cache(maxsize=4)
+def _class_rows(classes: tuple[type[Object], ...]) -> tuple[Any, list[Any]]:
+    """Classes as the library takes them, and the memory that they borrow. A program opens its files
+    with the same classes again and again.
+    """
     read = [(cls, *_read_properties(cls)) for cls in classes]
     problems = [problem for _, _, found in read for problem in found]
     for cls, properties, _ in read:
@@ -658,9 +670,7 @@ def schema_handle(classes: Iterable[type[Object]]) -> Handle:
     for row, (cls, properties, _) in zip(rows, read):
         row.flags = toft_class_flags.EMBEDDED if cls._toft_is_embedded else 0
         _fill_class(row, cls.__name__, list(properties.values()), stored_names, kept)
-    handle = ctypes.c_void_p()
-    library().toft_schema_new(ctypes.byref(rows), len(read), ctypes.byref(handle))
-    return Handle(handle.value, library().toft_schema_release)
+    return rows, kept
 
 
 def _is_plain_link(declared: PropertySchema) -> bool:
