@@ -81,7 +81,9 @@ final class RunTree {
 
     /// The pages of the longest fragment.
     var longestFragment: Int {
-        Int(Node.isFragment(nodes[1].first) ? max(nodes[1].first, nodes[1].fragment) : nodes[1].fragment)
+        Int(
+            Node.isFragment(nodes[1].first)
+                ? max(nodes[1].first, nodes[1].fragment) : nodes[1].fragment)
     }
 
     /// Where the lowest run of `count` pages or more begins.

@@ -14,7 +14,14 @@ enum { TOFT, SQLITE, ENGINE_COUNT, MOST_SIZES = 16, MOST_ROUNDS = 100, BATCH = 1
 
 static const engine *const engines[ENGINE_COUNT] = {&toft_engine, &sqlite_engine};
 
-enum { INSERT, LOOK_UP, FIND, COUNT_REPORTS, FIRST_CHANGE, WORK_COUNT = FIRST_CHANGE + CHANGE_COUNT };
+enum {
+    INSERT,
+    LOOK_UP,
+    FIND,
+    COUNT_REPORTS,
+    FIRST_CHANGE,
+    WORK_COUNT = FIRST_CHANGE + CHANGE_COUNT
+};
 
 static const char *const texts[WORK_COUNT] = {
     [INSERT] = "insert, 1,000,000 a transaction",
@@ -156,8 +163,8 @@ static void print(const trial *trial, size_t objects, double ratios[WORK_COUNT])
             medians[engine] = percentile(figures, trial->rounds, 0.5);
         }
         ratios[work] = medians[TOFT] / medians[SQLITE];
-        printf("%-50s%10.2f%10.2f%8.2f\n", texts[work], medians[TOFT], medians[SQLITE],
-            ratios[work]);
+        printf(
+            "%-50s%10.2f%10.2f%8.2f\n", texts[work], medians[TOFT], medians[SQLITE], ratios[work]);
     }
     fflush(stdout);
 }
@@ -168,8 +175,8 @@ static int usage(void) {
 }
 
 int main(int count, char **arguments) {
-    static const struct option options[] = {
-        {"changes", 1, NULL, 'c'}, {"rounds", 1, NULL, 'r'}, {"directory", 1, NULL, 'd'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"changes", 1, NULL, 'c'}, {"rounds", 1, NULL, 'r'},
+        {"directory", 1, NULL, 'd'}, {NULL, 0, NULL, 0}};
     static const char *const usual[] = {"100000", "1000000", "10000000"};
     static trial trial = {.directory = "growth-files", .changes = 100000, .rounds = 3};
     static double ratios[MOST_SIZES][WORK_COUNT];

@@ -213,9 +213,7 @@ def check_values(asked: toft.Groups, groups: dict[Any, list[dict[str, Any]]], sa
         if name != "t":
             numbers = {key: [*filter(is_number, found)] for key, found in given.items()}
             if name == "m":
-                numbers = {
-                    key: [Decimal(each) for each in found] for key, found in numbers.items()
-                }
+                numbers = {key: [Decimal(each) for each in found] for key, found in numbers.items()}
             sums, means = asked.sum(name), asked.average(name)
             assert sums == {key: sum(found) for key, found in numbers.items()}, (said, name)
             assert list(sums) == list(means) == list(asked.count())

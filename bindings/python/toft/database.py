@@ -514,6 +514,11 @@ class Realm:
         """Creates the object, or the array of objects, that a JSON text holds, all or none: what
         `to_json` writes. Links are objects inside or primary keys, also of what comes later in the
         text. `update`: as in `add`.
+
+        The text is JSON as other programs have it, in UTF-8: without NaN and Infinity, and without
+        two members of one name. A number that its property can't hold as it is written is an error,
+        which names the property; none is rounded but to the nearest float. In a mixed property a
+        whole number beyond 64 bits is a Decimal.
         """
         from .reading import read_json
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 
+from .errors import InvalidArgumentError
+
 #: 34 digits; no signal is raised, results are NaN or infinite instead.
 CONTEXT = Context(prec=34, rounding=ROUND_HALF_EVEN, Emin=-6143, Emax=6144, clamp=1, traps=[])
 
@@ -13,10 +15,16 @@ _NAN, _INFINITY, _SIGN = 0x7C << 120, 0x78 << 120, 1 << 127
 
 
 def encode(value: Decimal) -> bytes:
-    """The bytes of a number, rounded to 34 digits; of any NaN those of the plain one."""
+    """The bytes of a number, rounded to 34 digits; of any NaN those of the plain one. Raises
+    InvalidArgumentError where it would become infinite, or 0.
+    """
     if value.is_nan():
         return _NAN.to_bytes(16, "little")
     number = CONTEXT.plus(value) if value else value
+    if number.is_infinite() != value.is_infinite() or bool(number) != bool(value):
+        raise InvalidArgumentError(
+            f"{value!s:.60} is beyond the range of a decimal: its exponent is -6176 to 6144."
+        )
     sign, digits, exponent = number.as_tuple()
     bits = _SIGN if sign else 0
     if not isinstance(exponent, int):
@@ -24,6 +32,11 @@ def encode(value: Decimal) -> bytes:
     biased = min(max(exponent, -_BIAS), 6111) + _BIAS  # zero has any exponent
     coefficient = int("".join(map(str, digits)))
     return (bits | biased << 113 | coefficient).to_bytes(16, "little")
+
+
+def is_exact(value: Decimal) -> bool:
+    """Whether a number is stored without rounding."""
+    return not value.is_finite() or CONTEXT.plus(value) == value
 
 
 def decode(data: bytes) -> Decimal:

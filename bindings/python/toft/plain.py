@@ -56,7 +56,7 @@ def _linked(value: Any, each: PropertySchema, depth: int, is_stored: bool) -> An
         return found
 
     if each.type == values.MIXED:
-        return _mixed(value, linked)
+        return _mixed(value, linked, _finite if is_stored else None)
     if each.container is dict:
         return {key: linked(item) if each.target else item for key, item in value.items()}
     if each.container is not None:
@@ -64,15 +64,26 @@ def _linked(value: Any, each: PropertySchema, depth: int, is_stored: bool) -> An
     return linked(value) if each.target else value
 
 
-def _mixed(value: Any, function: Callable[[Object], Any]) -> Any:
-    """A mixed value, or a collection of them, with a function called for each object in it."""
+def _mixed(
+    value: Any,
+    function: Callable[[Object], Any],
+    number: Callable[[float], Any] | None = None,
+) -> Any:
+    """A mixed value, or a collection of them, with a function called for each object in it, and
+    one for each float.
+    """
     if hasattr(type(value), "_toft_declared"):
         return function(value)
     if isinstance(value, Mapping):
-        return {key: _mixed(item, function) for key, item in value.items()}
+        return {key: _mixed(item, function, number) for key, item in value.items()}
     if isinstance(value, (Sequence, Set)) and not isinstance(value, (str, bytes, bytearray)):
-        return [_mixed(item, function) for item in value]
-    return value
+        return [_mixed(item, function, number) for item in value]
+    return number(value) if number is not None and isinstance(value, float) else value
+
+
+def _finite(value: float) -> Any:
+    """A mixed number as JSON has it, which has no NaN and no infinities."""
+    return value if isfinite(value) else {"$double": str(value)}
 
 
 class _Name:
@@ -117,12 +128,11 @@ def name_of(instance: Object, *, is_stored: bool = False) -> Any:
 
 def json_text(plain: Any, indent: int | None) -> str:
     """Dictionaries of objects as JSON: dates as in ISO 8601, bytes in base 64, identifiers and
-    decimals as text, the values of enumerations. NaN and infinities of mixed values are written as
-    Python does.
+    decimals as text, the values of enumerations.
     """
-    import json
+    from json import dumps
 
-    return json.dumps(plain, indent=indent, ensure_ascii=False, default=_json_value)
+    return dumps(plain, indent=indent, ensure_ascii=False, allow_nan=False, default=_json_value)
 
 
 def _json_value(value: Any) -> Any:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import math
-import re
-from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from datetime import date
+from decimal import Decimal
+from sys import getrecursionlimit
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from . import _values as values
 from ._ffi import TOFT_MAX_NESTED_COLLECTIONS, TOFT_MAX_VALUE_SIZE, toft_update_policy
@@ -28,8 +24,17 @@ from .errors import (
     TypeMismatchError,
     ValueTooLongError,
 )
-from .identifiers import ObjectId
 from .objects import Object, live_object
+from .parsing import (
+    Numeral,
+    data_of,
+    decimal_of,
+    moment_of,
+    not_finite_of,
+    object_id_of,
+    uuid_of,
+    value_of,
+)
 from .plain import null_key_link
 from .rows import Binding, BoundProperty, Single
 from .schema import no_property
@@ -46,15 +51,6 @@ from .tables import Progress, key_name, names_in_files
 if TYPE_CHECKING:
     from .database import Realm
 
-_FLOATS = (values.FLOAT, values.DOUBLE)
-_GREATEST_FLOAT = (2.0 - 2.0**-24) * 2.0**127
-"""From here on a number is infinite in 32 bits."""
-_SECONDS = re.compile(r"T(-?\d{1,19}):(-?\d{1,9})")
-"""How the library writes a date outside of the years 1583 to 9999: seconds and nanoseconds since
-1970."""
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_FRACTION = re.compile(r"\.(\d+)")
-_NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _TAGS = {
     "$double": values.DOUBLE,
     "$float": values.FLOAT,
@@ -75,7 +71,7 @@ _FORMS = {
     values.DATE: "a date: it is a text in ISO 8601 with a time zone, as 2026-11-22T08:30:00Z",
     values.UUID: "a UUID: it is a text of 8-4-4-4-12 hexadecimal digits",
     values.OBJECT_ID: "an object id: it is a text of 24 hexadecimal digits",
-    values.DECIMAL: "a decimal: it is a text that is a number",
+    values.DECIMAL: "a decimal: a number of at most 34 digits, or a text of one",
 }
 _FIRST_RETRY = 4096
 """How many links wait before those are filled in whose objects have come."""
@@ -83,17 +79,26 @@ _FIRST_RETRY = 4096
 
 def read_json(realm: Realm, binding: Binding, text: str | bytes, policy: int) -> list[Any]:
     """See `Realm.from_json`."""
-    try:
-        plain = json.loads(text)
-    except ValueError as error:
-        raise InvalidArgumentError(f"This is not JSON: {error}") from None
-    except RecursionError:
-        raise ValueTooLongError("Too many arrays and objects are within one another.") from None
+    plain = value_of(_text_of(text))
     reader = _Reader(realm, policy)
-    with reader.all_or_none():
+    with _telling_depth(), reader.all_or_none():
         made = [reader.add(binding, row) for row in (plain if isinstance(plain, list) else [plain])]
         reader.finish()
     return made
+
+
+def _text_of(text: object) -> str:
+    if isinstance(text, str):
+        return text
+    if not isinstance(text, (bytes, bytearray, memoryview)):
+        raise TypeMismatchError(
+            f"JSON is a text or its bytes, not {text!r:.80}: create(cls, values) makes an object "
+            "of a dictionary, and insert_many of several."
+        )
+    try:
+        return bytes(text).decode()
+    except UnicodeDecodeError as error:
+        raise InvalidArgumentError(f"This is not JSON: it is not UTF-8: {error}.") from None
 
 
 def read_lines(
@@ -125,7 +130,7 @@ def _read(
 ) -> int:
     """Creates an object of each row, all or none. Returns how many there were."""
     reader, count = _Reader(realm, policy, source), 0
-    with reader.all_or_none():
+    with _telling_depth(), reader.all_or_none():
         for line, row in rows:
             with reader.locating(line):
                 reader.add(binding, row)
@@ -134,6 +139,17 @@ def _read(
                 progress(count, total)
         reader.finish()
     return count
+
+
+@contextmanager
+def _telling_depth() -> Iterator[None]:
+    try:
+        yield
+    except RecursionError:
+        raise ValueTooLongError(
+            "More objects are within one another than Python's recursion limit of "
+            f"{getrecursionlimit()} allows: sys.setrecursionlimit raises it."
+        ) from None
 
 
 class _NotThereYet(Exception):
@@ -269,6 +285,7 @@ class _Reader:
         what leads to objects that are not there.
         """
         given: dict[str, Any] = {}
+        seen: set[BoundProperty] = set()
         key, names = self._names_of(binding)
         for name, value in row.items():
             each = names.get(name)
@@ -282,6 +299,12 @@ class _Reader:
                 raise ReadOnlyPropertyError(
                     f"{binding.cls.__name__}.{each.name} is computed: leave it out."
                 )
+            if each in seen:
+                raise InvalidArgumentError(
+                    f"The object has {binding.cls.__name__}.{each.name} twice, as {each.name!r} "
+                    f"and as {each.stored_name!r}."
+                )
+            seen.add(each)
             if value is None:
                 given[each.name] = self._value(binding, each, value)
             elif each.type == values.LINK and self._realm._owns(each):
@@ -370,15 +393,11 @@ class _Reader:
         `is_whole`: whether dates may keep what datetime has not.
         """
         given = type(value)
-        if kind in _FLOATS:
-            return _float_of(value, kind)
-        if kind == values.INT and given is int:
-            if not -(2**63) <= value < 2**63:
-                raise ValueError("beyond 64 bits")
-            return value
-        if kind == values.INT and given is float and value == 0:
-            return 0  # -0.0
-        if kind == values.BOOL and given is bool or kind == values.DECIMAL and given is int:
+        if given is int and kind in _OF_INT:
+            return _OF_INT[kind](value)
+        if given is Numeral:
+            return _of_numeral(value, kind)
+        if kind == values.BOOL and given is bool:
             return value
         if given is not str:
             raise ValueError
@@ -388,7 +407,7 @@ class _Reader:
             return value
         if kind == values.DATE:
             is_exact = is_whole and self._source is not None
-            return _moment(value, is_exact=is_exact)
+            return moment_of(value, is_exact=is_exact)
         if (parse := _PARSERS.get(kind)) is None:
             raise ValueError
         return parse(value)
@@ -401,9 +420,10 @@ class _Reader:
             return value  # which the library refuses
         if isinstance(value, list):
             return [self._mixed(binding, each, item, depth + 1) for item in value]
+        if isinstance(value, Numeral):
+            return _mixed_number(binding, each, value)
         if not isinstance(value, Mapping):
-            is_long = type(value) is int and not -(2**63) <= value < 2**63
-            return float(value) if is_long else value
+            return value
         if "$link" in value and isinstance(value.get("$class"), str):
             return self._of_class(binding, each, value["$class"], value["$link"])
         if len(value) == 1:
@@ -623,9 +643,10 @@ def _mismatch(
     name = f"{binding.cls.__name__}.{each.name}"
     if each.type == values.STRING and isinstance(error, UnicodeEncodeError):
         return InvalidArgumentError(f"{name}: this text cannot be UTF-8: {error}")
-    if each.type == values.INT and type(value) is int:
-        shown = values.shown(value)
-        return InvalidArgumentError(f"{name}: {shown} does not fit into the 64 bits of an integer.")
+    if each.type == values.INT and isinstance(value, Numeral) and value.is_whole:
+        return InvalidArgumentError(
+            f"{name}: {value!r:.80} does not fit into the 64 bits of an integer."
+        )
     return TypeMismatchError(f"{name}: {value!r:.80} is not {_FORMS[each.type]}.{_reason(error)}")
 
 
@@ -635,89 +656,46 @@ def _reason(error: ValueError) -> str:
     return f" {text[:1].upper()}{text[1:].removesuffix('.')}." if text else ""
 
 
-def _float_of(value: Any, kind: int) -> float:
-    if isinstance(value, str):
-        if value not in _NOT_FINITE:
-            raise ValueError
-        return _NOT_FINITE[value]
-    if type(value) not in (int, float):
-        raise ValueError
+def _of_numeral(number: Numeral, kind: int) -> Any:
+    if kind == values.INT and number.is_zero:
+        return 0  # -0
+    if kind == values.DOUBLE:
+        return number.double
+    if kind == values.FLOAT:
+        return number.single
+    if kind == values.DECIMAL:
+        return number.decimal
+    raise ValueError
+
+
+def _mixed_number(binding: Binding, each: BoundProperty, number: Numeral) -> Any:
     try:
-        number = float(value)
-    except OverflowError:
-        raise ValueError("it is too large") from None
-    if kind == values.FLOAT and _GREATEST_FLOAT <= abs(number) < math.inf:
-        raise ValueError("it is too large for 32 bits")
-    return number
-
-
-def _bytes_of(text: str) -> bytes:
-    return b64decode(text.translate(_OTHER_DIGITS), validate=True)
-
-
-_OTHER_DIGITS = str.maketrans("-_", "+/")
-
-
-def _decimal(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise ValueError from None
-
-
-def _uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
+        return number.mixed
     except ValueError:
-        raise ValueError from None
+        what = (
+            "Whole numbers of mixed values have at most 34 digits: write it as a text."
+            if number.is_whole
+            else 'It is beyond the range of a float: write it as {"$decimal": "..."}.'
+        )
+        raise TypeMismatchError(
+            f"{binding.cls.__name__}.{each.name} can't be {number!r:.80}. {what}"
+        ) from None
 
 
-def _object_id(text: str) -> ObjectId:
-    try:
-        return ObjectId(text)
-    except ValueError:
-        raise ValueError from None
-
-
-_PARSERS: dict[int, Callable[[str], Any]] = {
-    values.DATA: _bytes_of,
-    values.UUID: _uuid,
-    values.OBJECT_ID: _object_id,
-    values.DECIMAL: _decimal,
+_OF_INT: dict[int, Callable[[int], Any]] = {
+    values.INT: int,
+    values.FLOAT: float,
+    values.DOUBLE: float,
+    values.DECIMAL: Decimal,
 }
-
-
-def _moment(text: str, *, is_exact: bool) -> datetime | values.Instant:
-    """The point in time that a text says. What datetime can't be stays as it is where `is_exact`;
-    else what is finer than a microsecond is cut off.
-    """
-    if found := _SECONDS.fullmatch(text):
-        seconds, nanoseconds = map(int, found.groups())
-        if seconds * nanoseconds < 0 or not -(2**63) <= seconds < 2**63:
-            raise ValueError
-        if is_exact and nanoseconds % 1000:
-            return values.Instant(seconds, nanoseconds)
-        try:
-            return values.date_of(seconds, nanoseconds)
-        except InvalidArgumentError:
-            if is_exact:
-                return values.Instant(seconds, nanoseconds)
-            raise ValueError("datetime has the years 1 to 9999 only") from None
-    if _DAY.fullmatch(text):
-        text += "T00:00:00Z"
-    digits = found[1] if (found := _FRACTION.search(text)) else ""
-    # Older versions of Python read three or six digits only.
-    text = _FRACTION.sub(lambda found: f".{found[1][:6]:0<6}", text, count=1)
-    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    if moment.tzinfo is None:
-        raise ValueError("it has no time zone")
-    rest = int(f"{digits[6:9]:0<3}")
-    if not is_exact or not rest:
-        return moment
-    seconds, nanoseconds = values.date_words(moment)
-    whole = seconds * 1_000_000_000 + nanoseconds + rest
-    sign = -1 if whole < 0 else 1
-    return values.Instant(*(sign * part for part in divmod(abs(whole), 1_000_000_000)))
+_PARSERS: dict[int, Callable[[str], Any]] = {
+    values.FLOAT: not_finite_of,
+    values.DOUBLE: not_finite_of,
+    values.DATA: data_of,
+    values.UUID: uuid_of,
+    values.OBJECT_ID: object_id_of,
+    values.DECIMAL: decimal_of,
+}
 
 
 def _is_object(target: Binding, value: Any) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from . import _values as values
-from .errors import Error, InvalidArgumentError, ValueTooLongError
+from .errors import Error, InvalidArgumentError
+from .parsing import BLANKS, number_of_field, value_of
 from .schema import no_property
 from .tables import key_name, names_in_files
 
@@ -21,13 +19,9 @@ if TYPE_CHECKING:
 Row = tuple[int, Any]
 """The number of the line that an object stands in, and the object as JSON has it."""
 
-_FLOATS = (values.FLOAT, values.DOUBLE)
+_NUMBERS = (values.INT, values.FLOAT, values.DOUBLE)
 _TRUTHS = {"1": True, "0": False, "true": True, "false": False}
 _FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\Z)')
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_NOT_ZERO = re.compile(r"[^eE]*[1-9]")
-_MOST_DIGITS = 1000
 
 
 class Source:
@@ -92,7 +86,7 @@ class Source:
     def lines(self) -> Iterator[tuple[int, str]]:
         """The texts that are not blank, with their numbers."""
         for number, text in enumerate(self.texts(), 1):
-            if text and not text.isspace():
+            if text.strip(BLANKS):
                 yield number, text
 
     def records(self) -> Iterator[tuple[int, str]]:
@@ -136,52 +130,10 @@ def rows_of_lines(source: Source) -> Iterator[Row]:
     """The JSON values of a file, one a line."""
     for number, line in source.lines():
         try:
-            yield (
-                number,
-                json.loads(line, parse_float=_number, object_pairs_hook=_members_of_object),
-            )
-        except json.JSONDecodeError as error:
-            raise InvalidArgumentError(
-                f"{source.place(number)} is not JSON: {error.msg} at character {error.colno}. Each "
-                "line is a whole object."
-            ) from None
-        except _GivenTwiceError as error:
-            raise InvalidArgumentError(f"{source.place(number)}: {error}") from None
-        except ValueError as error:
-            raise InvalidArgumentError(f"{source.place(number)} is not JSON: {error}") from None
-        except RecursionError:
-            raise ValueTooLongError(
-                f"{source.place(number)}: too many arrays and objects are within one another."
-            ) from None
-
-
-class _GivenTwiceError(ValueError):
-    """An object has two members of one name."""
-
-
-def _members_of_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        [name, *_] = (name for name in members if names.count(name) > 1)
-        raise _GivenTwiceError(f"The object has '{name:.80}' twice.")
-    return members
-
-
-def _number(text: str) -> int | float:
-    """A number with a point or an exponent: an int where it is one of 64 bits, as `toftdb` reads
-    it. -0.0 stays a float.
-    """
-    number = float(text)
-    if not math.isfinite(number) or number == 0 and _NOT_ZERO.match(text):
-        raise ValueError(f"the number {text:.80} is out of range")
-    if number == 0:
-        return number if text.startswith("-") else 0
-    if not number.is_integer() or abs(number) > 2**63:
-        return number
-    exact = Decimal(text)
-    whole = int(exact)
-    return whole if exact == whole and -(2**63) <= whole < 2**63 else number
+            yield number, value_of(line)
+        except Error as error:
+            source.locate(error, number)
+            raise
 
 
 # ------------------------------------------------------------------------- Comma-separated values
@@ -219,7 +171,7 @@ def rows_of_csv(binding: Binding, source: Source) -> Iterator[Row]:
         for name, each, (field, is_quoted) in zip(names, properties, fields):
             try:
                 if each is None:
-                    row[name] = int(field) if _INTEGER.fullmatch(field) else field
+                    row[name] = _number(field)
                 elif field or is_quoted or not each.container:
                     row[name] = _value(binding, each, field, is_quoted)
             except Error as error:
@@ -247,7 +199,7 @@ def _header(
 
 
 def _is_blank(record: str) -> bool:
-    return record in ("\n", "\r\n", "")
+    return not record.strip(BLANKS)
 
 
 def _fields(source: Source, line: int, record: str) -> list[tuple[str, bool]]:
@@ -280,25 +232,24 @@ def _value(binding: Binding, each: BoundProperty, field: str, is_quoted: bool) -
         if target.primary_key is None:
             return _json(binding, each, field)
         kind = target.property(target.primary_key).type
-    if kind == values.INT and _INTEGER.fullmatch(field) and len(field) < _MOST_DIGITS:
-        return int(field)
-    if kind in _FLOATS and _NUMBER.fullmatch(field) and math.isfinite(float(field)):
-        return float(field)
+    if kind in _NUMBERS:
+        return _number(field)
     if kind == values.BOOL:
         return _TRUTHS.get(field.lower(), field)
     return field
 
 
+def _number(field: str) -> Any:
+    number = number_of_field(field)
+    return field if number is None else number
+
+
 def _json(binding: Binding, each: BoundProperty, field: str) -> Any:
-    name = f"{binding.cls.__name__}.{each.name}"
     try:
-        return json.loads(field, parse_float=_number)
-    except RecursionError:
-        raise ValueTooLongError(
-            f"{name}: too many arrays and objects are within one another."
-        ) from None
-    except ValueError as error:
-        raise InvalidArgumentError(
-            f"{name}: {field!r:.80} is not JSON, as which a field has what is mixed, embedded or "
-            f"many values: {error}"
-        ) from None
+        return value_of(field)
+    except Error as error:
+        error.message = (
+            f"{binding.cls.__name__}.{each.name}: {field!r:.80} is JSON, as which a field has what "
+            f"is mixed, embedded or many values. {error.message}"
+        )
+        raise

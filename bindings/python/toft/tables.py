@@ -25,7 +25,7 @@ Progress = Callable[[int, int], object]
 KEY = "_key"
 """What a file calls an object without primary key by: see `key_name`."""
 
-_QUOTED = re.compile(r'[",\r\n]|^ | $|^$')
+_QUOTED = re.compile(r'[",\x00-\x1f]|^[ \ufeff]| $|^$')
 _ROOM = 4096
 
 
