@@ -20,7 +20,8 @@ extension EngineError {
             : EngineError(
                 .wrongThread,
                 "The realm of this handle belongs to the thread that opened it. Open the database "
-                    + "again on this thread."
+                    + "again on this thread, or open it with TOFT_CONFINEMENT_CALLER where one "
+                    + "thread after the other uses the realm, as those of a server's pool do."
             )
     }
 

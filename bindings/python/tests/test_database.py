@@ -343,7 +343,9 @@ def test_a_realm_belongs_to_its_thread(realm: toft.Realm) -> None:
         lambda: realm.close(),
     ]
     for attempt in attempts:
-        assert isinstance(in_thread(attempt), toft.WrongThreadError)
+        error = in_thread(attempt)
+        assert isinstance(error, toft.WrongThreadError)
+        assert 'confinement="caller"' in str(error) and "server" in str(error)
     assert rex.name == "Rex" and realm.is_open
 
 

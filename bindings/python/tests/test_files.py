@@ -77,7 +77,7 @@ def test_types_of_mixed_values_stand_in_the_text() -> None:
             '"any":{"$date":"T253402300800:1"}',
             '"at":"T-62135596801:-999999999"',
             '"any":{"$class":"Thing","$link":6}',
-            '"any":{"a":{"$decimal":"1.50"},"b":{"$double":1e+20}}',
+            '"any":{"a":{"$decimal":"1.50"},"b":{"$decimal":"99999999999999999999"}}',
         ):
             assert part in text
         four, five, six = realm.objects(Thing)[3:6]
@@ -85,7 +85,7 @@ def test_types_of_mixed_values_stand_in_the_text() -> None:
         assert five.any == six
         with realm.write():
             [seven] = realm.from_json(Thing, '{"id": 7, "any": [{"$data": "AA=="}, 2.0]}')
-        assert seven.any == [b"\0", 2.0] and type(seven.any[1]) is float
+        assert seven.any == [b"\0", 2] and type(seven.any[1]) is int
 
 
 @pytest.mark.parametrize("how", ["json_lines", "csv"])
@@ -128,10 +128,10 @@ WRONG = [
     ("json_lines", '{"id":9,"count":null}', toft.NullNotAllowedError, ("count",)),
     ("json_lines", '{"id":9,"data":"!!!"}', toft.TypeMismatchError, ("Thing.data", "base 64")),
     ("json_lines", '{"id":9,"at":"2020-01-01T00:00:00"}', toft.TypeMismatchError, ("time zone",)),
-    ("json_lines", '{"id":9,"name":"\\ud800"}', toft.InvalidArgumentError, ("Thing.name", "UTF-8")),
+    ("json_lines", '{"id":9,"name":"\\ud800"}', toft.InvalidArgumentError, ("surrogate", "UTF-8")),
     ("json_lines", '{"id":9,"short":1e39}', toft.TypeMismatchError, ("Thing.short", "32 bits")),
-    ("json_lines", '{"id":9,"weight":1e400}', toft.InvalidArgumentError, ("out of range",)),
-    ("json_lines", '{"id":9,"weight":1e-400}', toft.InvalidArgumentError, ("out of range",)),
+    ("json_lines", '{"id":9,"weight":1e400}', toft.TypeMismatchError, ("weight", "the range")),
+    ("json_lines", '{"id":9,"weight":1e-400}', toft.TypeMismatchError, ("weight", "the range")),
     ("json_lines", '{"id":9,"any":{"$date":"x"}}', toft.TypeMismatchError, ("Thing.any", "a date")),
     (
         "json_lines",
@@ -152,7 +152,7 @@ WRONG = [
     ("json_lines", '{"id":9,"any":{"a":1,"a":2}}', toft.InvalidArgumentError, ("'a' twice",)),
     ("json_lines", "{bad}", toft.InvalidArgumentError, ("not JSON", "character 2")),
     ("csv", "id,count\n8,1\n9,abc\n", toft.TypeMismatchError, ("Thing.count", "'abc'")),
-    ("csv", "id,weight\n8,1\n9,1e400\n", toft.TypeMismatchError, ("Thing.weight", "'1e400'")),
+    ("csv", "id,weight\n8,1\n9,1e400\n", toft.TypeMismatchError, ("Thing.weight", "1e400")),
     ("csv", 'id,data\n8,""\n9,!!!\n', toft.TypeMismatchError, ("Thing.data", "base 64")),
     ("csv", "id,friend\n8,\n9,77\n", toft.NoSuchObjectError, ("Thing.friend", "Thing 77")),
     ("csv", "id\n8\n1\n", toft.DuplicatePrimaryKeyError, ("Thing.id", 'update="all"')),
@@ -186,16 +186,6 @@ def test_an_error_tells_the_file_the_line_the_property_and_what_to_do(
         for word in words:
             assert word in caught.value.message
         assert [thing.id for thing in things.objects(Thing)] == [1]
-
-
-@pytest.mark.parametrize("how", ["json_lines", "csv"])
-def test_a_path_is_no_open_file(things: toft.Realm, tmp_path: Path, how: str) -> None:
-    with things.write():
-        for path in (str(tmp_path / "a"), tmp_path / "a"):
-            with pytest.raises(toft.InvalidArgumentError, match=r"out of a file that is open"):
-                getattr(things, f"read_{how}")(Thing, path)
-            with pytest.raises(toft.InvalidArgumentError, match=r"written to a file that is open"):
-                getattr(things.objects(Thing), f"write_{how}")(path)
 
 
 def test_a_file_of_another_encoding_is_told(things: toft.Realm, tmp_path: Path) -> None:

@@ -82,9 +82,8 @@ def last_error(status: int) -> Error:
     kind = error_class(status)
     if library().toft_last_error(ctypes.byref(error)) or error.code != status:
         return kind(f"The library failed with status {status} and left no message.", code=status)
-    return kind(
-        text_of(error.message), detail=text_of(error.detail), number=error.number, code=status
-    )
+    message = text_of(error.message).replace("TOFT_CONFINEMENT_CALLER", 'confinement="caller"')
+    return kind(message, detail=text_of(error.detail), number=error.number, code=status)
 
 
 def text_of(string: _ffi.toft_string) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import operator
 import os
 import select
 import weakref
@@ -27,6 +26,7 @@ from ._ffi import (
 )
 from ._lib import Handle, borrowed, encryption_key_of, library
 from .adding import Adding, is_new
+from .arguments import LinesToRead, properties_given, whole_number
 from .binding import Bindings
 from .bulk import Rows, insert
 from .collection import Collection
@@ -453,7 +453,8 @@ class Realm:
 
         `realm.create(Dog, name="Rex", age=3)`. The properties can also come as a mapping.
         """
-        return self._create(cls, toft_update_policy.ERROR, {**(values or {}), **properties})
+        given = properties_given(values, properties)
+        return self._create(cls, toft_update_policy.ERROR, given)
 
     @overload
     def upsert(
@@ -490,7 +491,7 @@ class Realm:
         embedded object that was replaced when a later value failed is a new one with the same
         values.
         """
-        return self._create(cls, _policy(update), {**(values or {}), **properties})
+        return self._create(cls, _policy(update), properties_given(values, properties))
 
     def insert_many(
         self,
@@ -527,7 +528,7 @@ class Realm:
     def read_json_lines(
         self,
         cls: type[Object] | str,
-        file: Iterable[str],
+        file: LinesToRead,
         *,
         update: Update | None = None,
         progress: Progress | None = None,
@@ -537,6 +538,7 @@ class Realm:
         the file of the database has for them, or those of attributes. Objects without primary key
         have numbers as `_key` (`__key` where a property has that name), by which the lines link to
         them. A byte order mark is left out. An error tells the line, the property and what to do.
+        `file`: one that is open as text, the path of one, or anything that gives lines.
 
         The file is read line by line, and may be of any length: what stays in memory are links to
         objects that no line so far has brought, and numbers by which objects without primary key
@@ -553,13 +555,14 @@ class Realm:
     def read_csv(
         self,
         cls: type[Object] | str,
-        file: Iterable[str],
+        file: LinesToRead,
         *,
         update: Update | None = None,
         progress: Progress | None = None,
     ) -> int:
-        """`read_json_lines` for comma-separated values, which `Results.write_csv` writes: open the
-        file with `newline=""`. Empty lines are left out, but where there is one column.
+        """`read_json_lines` for comma-separated values, which `Results.write_csv` writes. A file
+        that you open yourself is opened with `newline=""`. Empty lines are left out, but where
+        there is one column.
         """
         from .reading import read_csv
 
@@ -810,7 +813,7 @@ class Realm:
         loses nothing. The realm goes to the latest version before and after it. A frozen realm
         raises `ReadOnlyError`.
         """
-        byte_count = operator.index(byte_count)
+        byte_count = whole_number("A number of bytes", byte_count)
         if not 0 <= byte_count < 2**64:
             raise InvalidArgumentError(
                 f"A step moves 0 to 2**64 - 1 bytes, not {values.shown(byte_count)}."

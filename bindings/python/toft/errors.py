@@ -138,7 +138,9 @@ class InvalidHandleError(UsageError):
 
 
 class WrongThreadError(UsageError, RuntimeError):
-    """The realm belongs to another thread: open the file on this one too."""
+    """The realm belongs to another thread: open the file on this one too, or open it with
+    `confinement="caller"` where one thread after the other uses the realm.
+    """
 
     _status = Status.ERROR_WRONG_THREAD
 

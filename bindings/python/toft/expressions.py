@@ -75,7 +75,25 @@ class Order:
         return f"<order {self.expression._text(_Shown())}{' DESC' if self.is_descending else ''}>"
 
 
-class Increment:
+class _Added:
+    """To which whole numbers are added, and with which nothing else is calculated."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # so that a type checker refuses these
+
+        def _calculated(self, *_: object) -> NoReturn:
+            raise TypeError(
+                "the database adds whole numbers to a property, as in update(age=Dog.age + 1), and "
+                "has no other arithmetic: read the values and calculate with them"
+            )
+
+        __rsub__ = __neg__ = __pos__ = __abs__ = _calculated
+        __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _calculated
+        __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _calculated
+
+
+class Increment(_Added):
     """An amount that is added to a property: `Page.visits + 1`, for `Results.update`."""
 
     __slots__ = ("amount", "expression")
@@ -84,11 +102,31 @@ class Increment:
         self.expression = expression
         self.amount = amount
 
+    def __add__(self, amount: int) -> Increment:
+        return Increment(self.expression, self.amount + whole(amount))
+
+    __radd__ = __add__
+
+    def __sub__(self, amount: int) -> Increment:
+        return Increment(self.expression, self.amount - whole(amount))
+
     def __repr__(self) -> str:
-        return f"<increment {self.expression!r} by {self.amount}>"
+        return f"<{self.expression!r} + {self.amount}, for Results.update>"
+
+    if not TYPE_CHECKING:  # so that a type checker refuses these
+
+        def _compared(self, other: object) -> NoReturn:
+            name = repr(self.expression)
+            raise TypeError(
+                f"{name} + {self.amount} is for results.update(...): compare the property alone, "
+                f"as in {name} > 3"
+            )
+
+        __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared
+        __hash__ = object.__hash__
 
 
-class Expression(Generic[T]):
+class Expression(_Added, Generic[T]):
     """A property of objects in a query, or one at the end of links: `Dog.age`, `Dog.owner.name`."""
 
     __slots__ = ("_cls", "_is_length", "_names", "_quantifier")
@@ -138,6 +176,8 @@ class Expression(Generic[T]):
 
     def in_(self, members: Iterable[T]) -> Condition:
         """Whether it is one of these."""
+        if isinstance(members, (str, bytes)):
+            raise TypeError(f"in_ takes some values, in_([...]), not {members!r:.80} alone")
         return _Comparison(self, "IN", list(members))
 
     def between(self, least: T, greatest: T) -> Condition:
@@ -234,7 +274,8 @@ class Expression(Generic[T]):
     def all(self, condition: Condition) -> Condition: ...
     def all(self: Expression[Any], condition: Condition | None = None) -> Any:
         """Every element, also of an empty collection. See `any`."""
-        return self._quantified("ALL", None if condition is None else ~condition, "== 0")
+        opposite = None if condition is None else ~_condition(condition)
+        return self._quantified("ALL", opposite, "== 0")
 
     @overload
     def none(self: Expression[list[E]]) -> Expression[E]: ...
@@ -608,18 +649,39 @@ def _is_of(expression: Expression[Any], cls: type[Object]) -> bool:
     return any(base.__name__ == expression._cls.__name__ for base in cls.__mro__)
 
 
+def key_path(binding: Binding, expression: Expression[Any]) -> tuple[list[str], BoundProperty]:
+    """`bound_path` of what objects are sorted or grouped by, or read."""
+    _require_expression(expression)
+    if expression._is_length or expression._quantifier:
+        raise InvalidArgumentError(f"{expression!r} is for conditions: only properties here.")
+    if not _is_of(expression, binding.cls):
+        raise InvalidArgumentError(f"{expression!r} is no property of {binding.cls.__name__}.")
+    return bound_path(binding, expression)
+
+
+def _require_expression(value: object) -> None:
+    if isinstance(value, Expression):
+        return
+    hint = " Give them one after the other." if isinstance(value, (list, tuple, set)) else ""
+    raise TypeError(
+        f"the name of a property, or an expression such as Dog.age, is due, not {value!r:.80}."
+        f"{hint}"
+    )
+
+
 def property_name(cls: type[Object], name: str | Expression[Any]) -> str:
     """The name of the one property of a class that is meant."""
     if isinstance(name, str):
         return name
-    if name._names[1:] or name._is_length or not _is_of(name, cls):
+    _require_expression(name)
+    if name._names[1:] or name._is_length or name._quantifier or not _is_of(name, cls):
         raise InvalidArgumentError(f"{name!r} is no property of {cls.__name__} itself.")
     return name._names[0]
 
 
 def bound_key_path(binding: Binding, path: str | Expression[Any]) -> str:
     """A key path with the names that the file has."""
-    return path if isinstance(path, str) else joined(bound_path(binding, path)[0])
+    return path if isinstance(path, str) else joined(key_path(binding, path)[0])
 
 
 def joined(names: list[str]) -> str:

@@ -10,6 +10,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
 from . import _values as values
+from .arguments import depth_of
 from .errors import (
     EmbeddedObjectError,
     Error,
@@ -367,13 +368,13 @@ class Object(metaclass=ObjectType):
         has no sets. Linked objects are their primary keys (or keys of the file where their class
         has none) and, over up to `depth` links, dictionaries too.
         """
-        return dictionary(self, depth)
+        return dictionary(self, depth_of(depth))
 
     def to_json(self, depth: int = 0, *, indent: int | None = None) -> str:
         """`to_dict` as JSON, with dates as in ISO 8601 and bytes in base 64. `Realm.from_json`
         reads it.
         """
-        return json_text(dictionary(self, depth, is_stored=True), indent)
+        return json_text(dictionary(self, depth_of(depth), is_stored=True), indent)
 
     def _repr_html_(self) -> str:
         """For notebooks."""

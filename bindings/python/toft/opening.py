@@ -31,6 +31,7 @@ from ._ffi import (
 )
 from ._ffi import toft_schema_change_kind as SchemaChangeKind
 from ._lib import Handle, borrowed, encryption_key_of, library, text_of
+from .arguments import require_function, whole_number
 from .database import Realm
 from .errors import Error, FileError, InvalidArgumentError
 from .migration import Migration, callback_of, initializer_of
@@ -227,11 +228,15 @@ def _open(
     opening.decrypt(encryption_key)
     configuration = opening.configuration
     configuration.seed_path, opening.seed_memory = borrowed(os.fsencode(seed or ""))
+    if maximum_versions is not None:
+        maximum_versions = whole_number("maximum_versions", maximum_versions)
     if maximum_versions is not None and not 0 < maximum_versions < 2**64:
         raise InvalidArgumentError(
             f"At least one version is always there, not {values.shown(maximum_versions)}."
         )
     configuration.maximum_versions = maximum_versions or 0
+    if minimum_version is not None:
+        minimum_version = whole_number("minimum_version", minimum_version)
     if minimum_version is not None and not 0 < minimum_version < 2**64:
         raise InvalidArgumentError(
             f"The first version of a file is 1: {values.shown(minimum_version)} is none."
@@ -349,7 +354,7 @@ class _Opening:
         self.configuration.encryption_key, self.configuration.encryption_key_size = address, size
 
     def tell(self, progress: Callable[[int, int], object] | None) -> None:
-        _require_function("progress", progress)
+        require_function("progress", progress)
         ending = self._ending
 
         def tell(_: int | None, done: int, total: int) -> None:
@@ -362,7 +367,7 @@ class _Opening:
         self.configuration.progress = self._told = toft_progress_callback(tell)
 
     def ask(self, compact: Callable[[int, int], bool] | None) -> None:
-        _require_function("compact_on_open", compact)
+        require_function("compact_on_open", compact)
         if compact is None:
             return
         ending = self._ending
@@ -377,7 +382,7 @@ class _Opening:
         self.configuration.compact = self._asked = toft_compact_callback(ask)
 
     def migrate(self, migration: Callable[[Migration], object] | None) -> None:
-        _require_function("migration", migration)
+        require_function("migration", migration)
         if migration is None:
             return
         if self.declared is None or not self.configuration.schema_version:
@@ -389,7 +394,7 @@ class _Opening:
         )
 
     def initialize(self, initialize: Callable[[Realm], object] | None) -> None:
-        _require_function("initialize", initialize)
+        require_function("initialize", initialize)
         if initialize is None:
             return
         if self.declared is None:
@@ -513,8 +518,8 @@ async def open_async(
     import asyncio
     from threading import Event
 
-    _require_function("migration", migration)
-    _require_function("progress", progress)
+    require_function("migration", migration)
+    require_function("progress", progress)
     is_cancelled = Event()
     declared = _declared(classes)
 
@@ -761,15 +766,9 @@ def _borrowed_key(key: bytes | None) -> tuple[int | None, int, Any]:
 
 
 def _chosen(what: str, choice: str, choices: dict[str, Any]) -> Any:
-    if choice not in choices:
+    if not isinstance(choice, str) or choice not in choices:
         raise InvalidArgumentError(f"A {what} is one of {', '.join(choices)}, not {choice!r}.")
     return choices[choice]
-
-
-def _require_function(name: str, value: object) -> None:
-    """Raises InvalidArgumentError where an argument is neither a function nor None."""
-    if value is not None and not callable(value):
-        raise InvalidArgumentError(f"{name} is a function to call, not {value!r:.80}.")
 
 
 def _declared(classes: Iterable[type[Object]] | type[Object] | None) -> list[type[Object]] | None:

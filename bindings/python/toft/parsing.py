@@ -23,6 +23,9 @@ from .identifiers import ObjectId
 BLANKS = " \t\r\n"
 """What JSON may have between values, and what a line that is left out consists of."""
 
+NOT_JSON = "This is not JSON: "
+"""How the message of each error of syntax begins."""
+
 _MARK = "\ufeff"
 _LONGEST_INT = 20
 """Characters."""
@@ -57,7 +60,7 @@ def value_of(text: str) -> Any:
 
 
 def _not_json(reason: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"This is not JSON: {reason}.")
+    return InvalidArgumentError(f"{NOT_JSON}{reason}.")
 
 
 def _too_deep() -> ValueTooLongError:
@@ -99,8 +102,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _constant(text: str) -> None:
     raise _Problem(
-        f"This is not JSON: {text} stands in it. NaN and infinities are the texts "
-        '"nan", "inf" and "-inf".'
+        f'{NOT_JSON}{text} stands in it. NaN and infinities are the texts "nan", "inf" and "-inf".'
     )
 
 

@@ -7,11 +7,12 @@ import operator
 import weakref
 from _thread import get_ident
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX, toft_aggregate, toft_sort, toft_string
 from ._lib import Handle, borrowed, library
+from .arguments import LinesToWrite, depth_of, whole_number
 from .bulk import update
 from .columns import LAYOUTS, read_arrays, read_frame, read_lists
 from .errors import (
@@ -25,7 +26,7 @@ from .errors import (
     UnsupportedAggregateError,
     WrongRealmError,
 )
-from .expressions import Condition, Expression, Order, QueryText, bound_path, joined, property_name
+from .expressions import Condition, Expression, Order, QueryText, joined, key_path, property_name
 from .grouping import Groups
 from .objects import Object, live_object
 from .observe import Callback, Observation, Options
@@ -122,12 +123,14 @@ class Results(Collection[T], Generic[T]):
 
     def limit(self, count: int) -> Results[T]:
         """The first `count`."""
+        count = whole_number("A limit", count)
         if count < 0:
             raise InvalidArgumentError(f"A limit is not negative: {values.shown(count)}")
         return self._made("toft_results_limit", values.whole(count))
 
     def offset(self, count: int) -> Results[T]:
         """All but the first `count`: `sort("name").offset(20).limit(10)` is a third page of ten."""
+        count = whole_number("An offset", count)
         if count < 0:
             raise InvalidArgumentError(f"An offset is not negative: {values.shown(count)}")
         return self._made("toft_results_offset", values.whole(count))
@@ -244,16 +247,18 @@ class Results(Collection[T], Generic[T]):
     def to_dicts(self, depth: int = 0) -> list[dict[str, Any]]:
         """`Object.to_dict` of each."""
         self._objects_only()
+        depth = depth_of(depth)
         return [dictionary(cast("Object", each), depth) for each in self]
 
     def to_json(self, depth: int = 0, *, indent: int | None = None) -> str:
         """A JSON array of `Object.to_json` of each."""
         self._objects_only()
+        depth = depth_of(depth)
         plain = [dictionary(cast("Object", each), depth, is_stored=True) for each in self]
         return json_text(plain, indent)
 
     def write_json_lines(
-        self, file: TextIO, depth: int = 0, *, progress: Progress | None = None
+        self, file: LinesToWrite, depth: int = 0, *, progress: Progress | None = None
     ) -> int:
         """Writes each as a JSON object, one a line, as `toftdb export` does, and returns how many
         there were: `Realm.read_json_lines` and `toftdb import` read it. Properties have the names
@@ -263,6 +268,7 @@ class Results(Collection[T], Generic[T]):
         its own where values are mixed: `{"$data": "AP8="}`, `$date`, `$decimal`, `$uuid`,
         `$objectId`, `$float`, `$double` (2.0, as 2 is an int), `{"$class": "Person", "$link": 7}`.
 
+        `file`: one that is open as text, or the path of one, which is written from its beginning.
         Over up to `depth` links (at most 100) objects stand in the place of links, each once in a
         line. `progress` is called with how many are done and how many there are; what it raises
         ends the call.
@@ -273,11 +279,11 @@ class Results(Collection[T], Generic[T]):
         return write_lines(self, file, depth, progress)
 
     def write_csv(
-        self, file: TextIO, *names: str | Expression[Any], progress: Progress | None = None
+        self, file: LinesToWrite, *names: str | Expression[Any], progress: Progress | None = None
     ) -> int:
         """Writes comma-separated values, the names of properties first (all, when none is named):
         nothing for None, `""` for an empty text, JSON for collections, embedded objects and mixed
-        values. Open the file with `newline=""`. See `write_json_lines`.
+        values. A file that you open yourself is opened with `newline=""`. See `write_json_lines`.
         """
         binding = self._objects_only()
         named = [property_name(binding.cls, name) for name in names]
@@ -528,17 +534,15 @@ class Results(Collection[T], Generic[T]):
         """The key path of a criterion, and whether it descends."""
         if isinstance(key, str):
             return key.removeprefix("-"), key.startswith("-")
-        if not isinstance(key, (Expression, Order)):
-            raise TypeError(f"a key path or an expression is due, not {key!r:.80}")
         expression = key.expression if isinstance(key, Order) else key
-        names, _ = bound_path(self._objects_only(), expression)
+        names, _ = key_path(self._objects_only(), expression)
         return joined(names), isinstance(key, Order) and key.is_descending
 
     def _property(self, name: str | Expression[Any]) -> BoundProperty:
         binding = self._objects_only()
         if isinstance(name, str):
             return binding.property(name)
-        names, last = bound_path(binding, name)
+        names, last = key_path(binding, name)
         if len(names) > 1:
             raise InvalidArgumentError(f"{name!r} is a path: only properties of the objects here.")
         return last
@@ -549,11 +553,11 @@ class Results(Collection[T], Generic[T]):
         """
         binding = self._objects_only()
         if not isinstance(key, str):
-            names, last = bound_path(binding, key)
+            names, last = key_path(binding, key)
             return joined(names), last
         first, *more = key.split(".")
         try:
-            names, last = bound_path(binding, Expression(binding.cls, (first, *more)))
+            names, last = key_path(binding, Expression(binding.cls, (first, *more)))
         except NoSuchPropertyError:
             try:
                 self.distinct(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import _values as values
 from ._ffi import TOFT_MAX_NESTED_COLLECTIONS, TOFT_MAX_VALUE_SIZE, toft_update_policy
 from .adding import Adding, mapped
+from .arguments import LinesToRead, lines_of, require_function
 from .conversions import OwnConversion
 from .errors import (
     DuplicatePrimaryKeyError,
@@ -102,21 +103,25 @@ def _text_of(text: object) -> str:
 
 
 def read_lines(
-    realm: Realm, binding: Binding, file: Iterable[str], policy: int, progress: Progress | None
+    realm: Realm, binding: Binding, file: LinesToRead, policy: int, progress: Progress | None
 ) -> int:
     """See `Realm.read_json_lines`."""
-    source = Source(file)
-    total = source.total(count_lines) if progress else 0
-    return _read(realm, binding, source, rows_of_lines(source), policy, progress, total)
+    require_function("progress", progress)
+    with lines_of(file) as lines:
+        source = Source(lines)
+        total = source.total(count_lines) if progress else 0
+        return _read(realm, binding, source, rows_of_lines(source), policy, progress, total)
 
 
 def read_csv(
-    realm: Realm, binding: Binding, file: Iterable[str], policy: int, progress: Progress | None
+    realm: Realm, binding: Binding, file: LinesToRead, policy: int, progress: Progress | None
 ) -> int:
     """See `Realm.read_csv`."""
-    source = Source(file)
-    total = source.total(count_records) if progress else 0
-    return _read(realm, binding, source, rows_of_csv(binding, source), policy, progress, total)
+    require_function("progress", progress)
+    with lines_of(file) as lines:
+        source = Source(lines)
+        total = source.total(count_records) if progress else 0
+        return _read(realm, binding, source, rows_of_csv(binding, source), policy, progress, total)
 
 
 def _read(

@@ -389,6 +389,8 @@ def fields(cls: builtins.type[Object]) -> tuple[PropertyInfo, ...]:
     Also of a class that only the file knows: `toft.fields(realm.classes["Dog"])`. Raises
     InvalidSchemaError where the class can't be stored.
     """
+    if not hasattr(cls, "_toft_declared"):
+        raise TypeError(f"a subclass of toft.Object is due, not {cls!r:.80}")
     return tuple(_info(each) for each in properties_of(cls).values())
 
 

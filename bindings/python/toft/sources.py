@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import _values as values
 from .errors import Error, InvalidArgumentError
-from .parsing import BLANKS, number_of_field, value_of
+from .parsing import BLANKS, NOT_JSON, number_of_field, value_of
 from .schema import no_property
 from .tables import key_name, names_in_files
 
@@ -28,10 +27,6 @@ class Source:
     """A file, and where in it something stands."""
 
     def __init__(self, file: Iterable[str]) -> None:
-        if isinstance(file, (str, bytes, os.PathLike)):
-            raise InvalidArgumentError(
-                f"Lines are read out of a file that is open, not {file!r:.80}: use open(...)."
-            )
         self._file = file
         name = getattr(file, "name", None)
         self._name = f" of {name!r}" if isinstance(name, str) else ""
@@ -248,8 +243,11 @@ def _json(binding: Binding, each: BoundProperty, field: str) -> Any:
     try:
         return value_of(field)
     except Error as error:
-        error.message = (
-            f"{binding.cls.__name__}.{each.name}: {field!r:.80} is JSON, as which a field has what "
-            f"is mixed, embedded or many values. {error.message}"
-        )
+        reason = error.message
+        if reason.startswith(NOT_JSON):
+            reason = (
+                f"{field!r:.80} is not JSON, as which a field has what is mixed, embedded or many "
+                f"values: {reason.removeprefix(NOT_JSON)}"
+            )
+        error.message = f"{binding.cls.__name__}.{each.name}: {reason}"
         raise

@@ -6,11 +6,12 @@ import ctypes
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from . import _values as values
 from ._lib import library
-from .errors import InvalidArgumentError, MissingPrimaryKeyError
+from .arguments import LinesToWrite, depth_of, file_of, require_function
+from .errors import MissingPrimaryKeyError
 from .objects import live
 from .schema import properties_of
 
@@ -29,48 +30,46 @@ _QUOTED = re.compile(r'[",\x00-\x1f]|^[ \ufeff]| $|^$')
 _ROOM = 4096
 
 
-def write_lines(objects: Results[Any], file: TextIO, depth: int, progress: Progress | None) -> int:
+def write_lines(
+    objects: Results[Any], file: LinesToWrite, depth: int, progress: Progress | None
+) -> int:
     """See `Results.write_json_lines`."""
-    _require_file(file)
+    require_function("progress", progress)
     count, texts = 0, _Texts(depth)
-    for count, instance in enumerate(watched(objects, len(objects), progress), 1):
-        file.write(texts.text(instance) + "\n")
+    with file_of(file) as opened:
+        for count, instance in enumerate(watched(objects, len(objects), progress), 1):
+            opened.write(texts.text(instance) + "\n")
     return count
-
-
-def _require_file(file: object) -> None:
-    if not callable(getattr(file, "write", None)):
-        raise InvalidArgumentError(
-            f"Lines are written to a file that is open, as text, not {file!r:.80}."
-        )
 
 
 def write_csv(
     objects: Results[Any],
     binding: Binding,
     names: list[str],
-    file: TextIO,
+    file: LinesToWrite,
     progress: Progress | None,
 ) -> int:
     """See `Results.write_csv`. `names`: of properties; all if there is none."""
-    _require_file(file)
+    require_function("progress", progress)
     properties = [binding.property(name) for name in names] or binding.stored
     columns = [] if names or binding.primary_key else [key_name(binding.cls)]
     columns += [each.stored_name for each in properties]
     mixed = {each.stored_name for each in properties if each.type == values.MIXED}
     links = [each for each in properties if each.type == values.LINK and each.container is None]
     links = [each for each in links if not binding.realm._owns(each)]
-    file.write(",".join(map(_quoted, columns)) + "\r\n")
     count, texts = 0, _Texts(0)
-    for count, instance in enumerate(watched(objects, len(objects), progress), 1):
-        plain = json.loads(texts.text(instance))
-        for each in links:
-            if isinstance(plain[each.stored_name], dict):
-                raise MissingPrimaryKeyError(
-                    f"{binding.cls.__name__}.{each.name} links to an object whose primary key is "
-                    "None, which a field can't say: write JSON lines."
-                )
-        file.write(",".join(_cell(plain[name], name in mixed) for name in columns) + "\r\n")
+    with file_of(file) as opened:
+        opened.write(",".join(map(_quoted, columns)) + "\r\n")
+        for count, instance in enumerate(watched(objects, len(objects), progress), 1):
+            plain = json.loads(texts.text(instance))
+            for each in links:
+                if isinstance(plain[each.stored_name], dict):
+                    raise MissingPrimaryKeyError(
+                        f"{binding.cls.__name__}.{each.name} links to an object whose primary key "
+                        "is None, which a field can't say: write JSON lines."
+                    )
+            cells = (_cell(plain[name], name in mixed) for name in columns)
+            opened.write(",".join(cells) + "\r\n")
     return count
 
 
@@ -80,7 +79,7 @@ class _Texts:
     """
 
     def __init__(self, depth: int) -> None:
-        self._depth = max(0, depth)
+        self._depth = depth_of(depth)
         self._memory = ctypes.create_string_buffer(_ROOM)
         self._size = ctypes.c_size_t()
 

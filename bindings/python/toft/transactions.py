@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._ffi import toft_durability
+from .arguments import seconds_of
 from .errors import (
     AlreadyInTransactionError,
     ClosedError,
@@ -61,7 +62,9 @@ class Deadline:
     """The end of a wait; `timeout` in seconds, None: there is none."""
 
     def __init__(self, timeout: float | None) -> None:
-        self._end = None if timeout is None else time.monotonic() + min(timeout, _LONGEST)
+        self._end = None
+        if timeout is not None:
+            self._end = time.monotonic() + min(seconds_of(timeout), _LONGEST)
 
     @property
     def left(self) -> float | None:
