@@ -68,8 +68,8 @@ def test_wrong_programs_are_told_so(tmp_path: Path) -> None:
     assert sorted(set(lines)) == list(range(4, 26)), result.stdout
 
 
-def test_the_typed_program_runs() -> None:
-    classes = [typed_program.Owner, typed_program.Pet, typed_program.Toy, typed_program.Shelf]
-    classes.append(typed_program.Memo)
-    with toft.open_in_memory(classes) as realm:
+def test_the_typed_program_runs(path: Path) -> None:
+    with toft.open_in_memory(typed_program.CLASSES) as realm:
         assert typed_program.program(realm) == ["Rex"]
+    toft.open(path, typed_program.CLASSES).close()
+    assert typed_program.with_a_list_of_classes(str(path)) == 0

@@ -44,7 +44,7 @@ from .errors import (
     WrongRealmError,
 )
 from .lists import List
-from .objects import Object, live, live_object
+from .objects import Object, ObjectType, live, live_object
 from .observe import Callback, Changes, Observation
 from .query import Cursor, Results
 from .records import Record
@@ -444,7 +444,7 @@ class Realm:
     ) -> T: ...
     @overload
     def create(
-        self, cls: str, values: Mapping[str, Any] | None = None, /, **properties: Any
+        self, cls: ObjectType | str, values: Mapping[str, Any] | None = None, /, **properties: Any
     ) -> Any: ...
     def create(
         self, cls: Any, values: Mapping[str, Any] | None = None, /, **properties: Any
@@ -469,7 +469,7 @@ class Realm:
     @overload
     def upsert(
         self,
-        cls: str,
+        cls: ObjectType | str,
         values: Mapping[str, Any] | None = None,
         /,
         *,
@@ -495,7 +495,7 @@ class Realm:
 
     def insert_many(
         self,
-        cls: type[Object] | str,
+        cls: ObjectType | str,
         rows: Rows | Mapping[str, Iterable[Any]] | Any,
         *,
         update: Update | None = None,
@@ -509,9 +509,17 @@ class Realm:
         """
         return insert(self, self._binding(cls), _policy(update), rows)
 
+    @overload
     def from_json(
         self, cls: type[T], text: str | bytes, *, update: Update | None = None
-    ) -> list[T]:
+    ) -> list[T]: ...
+    @overload
+    def from_json(
+        self, cls: ObjectType | str, text: str | bytes, *, update: Update | None = None
+    ) -> list[Any]: ...
+    def from_json(
+        self, cls: ObjectType | str, text: str | bytes, *, update: Update | None = None
+    ) -> list[Any]:
         """Creates the object, or the array of objects, that a JSON text holds, all or none: what
         `to_json` writes. Links are objects inside or primary keys, also of what comes later in the
         text. `update`: as in `add`.
@@ -527,7 +535,7 @@ class Realm:
 
     def read_json_lines(
         self,
-        cls: type[Object] | str,
+        cls: ObjectType | str,
         file: LinesToRead,
         *,
         update: Update | None = None,
@@ -554,7 +562,7 @@ class Realm:
 
     def read_csv(
         self,
-        cls: type[Object] | str,
+        cls: ObjectType | str,
         file: LinesToRead,
         *,
         update: Update | None = None,
@@ -602,7 +610,7 @@ class Realm:
             raise ObjectDeletedError(f"This {type(thing).__name__} has been deleted.")
         return single.delete
 
-    def delete_all(self, *classes: type[Object] | str) -> None:
+    def delete_all(self, *classes: ObjectType | str) -> None:
         """Deletes all objects of classes, one class after the other; of all classes together when
         none is named.
         """
@@ -613,8 +621,8 @@ class Realm:
     @overload
     def object(self, cls: type[T], primary_key: Any) -> T | None: ...
     @overload
-    def object(self, cls: str, primary_key: Any) -> Any: ...
-    def object(self, cls: type[Object] | str, primary_key: Any) -> Any:
+    def object(self, cls: ObjectType | str, primary_key: Any) -> Any: ...
+    def object(self, cls: ObjectType | str, primary_key: Any) -> Any:
         """The object with this primary key, or None."""
         self._freshen()
         binding = self._binding(cls)
@@ -629,15 +637,15 @@ class Realm:
     @overload
     def objects(self, cls: type[T]) -> Results[T]: ...
     @overload
-    def objects(self, cls: str) -> Results[Any]: ...
-    def objects(self, cls: type[Object] | str) -> Results[Any]:
+    def objects(self, cls: ObjectType | str) -> Results[Any]: ...
+    def objects(self, cls: ObjectType | str) -> Results[Any]:
         """All objects of a class, in the order of their creation."""
         self._freshen()
         address, binding = ctypes.c_void_p(), self._binding(cls)
         library().toft_realm_objects(self._address, binding.key, ctypes.byref(address))
         return Results(self, Handle(address.value, library().toft_results_release), binding)
 
-    def alias(self, cls: type[Object] | str, name: str, key_path: str | None) -> None:
+    def alias(self, cls: ObjectType | str, name: str, key_path: str | None) -> None:
         """Makes a name stand for a key path in the queries that are asked of a class in this realm:
         after `realm.alias(Person, "chief", "boss.name")`, `where("chief == 'Ann'")` is possible.
         Nothing is stored; None takes the alias away. A property of the same name comes first.
@@ -981,7 +989,7 @@ class Realm:
             binding.owning = [each for each in binding.properties.values() if self._owns(each)]
         return binding.owning
 
-    def _create(self, cls: type[Object] | str, policy: int, given: Mapping[str, Any]) -> Object:
+    def _create(self, cls: ObjectType | str, policy: int, given: Mapping[str, Any]) -> Object:
         binding = self._binding(cls)
         try:
             single = Adding(self, policy).create(binding, given)
@@ -1014,7 +1022,7 @@ class Realm:
 
     # Classes
 
-    def _binding(self, cls: type[Object] | str) -> Binding:
+    def _binding(self, cls: ObjectType | str) -> Binding:
         try:
             return self._bindings[cls]
         except (KeyError, TypeError):

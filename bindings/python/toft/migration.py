@@ -13,7 +13,7 @@ from ._lib import Handle, borrowed, library
 from .binding import Bindings
 from .database import Realm
 from .errors import ClosedError, NoSuchClassError
-from .objects import Object, live, live_object
+from .objects import Object, ObjectType, live, live_object
 from .rows import Single
 
 
@@ -50,7 +50,7 @@ class Migration:
             self._new = self._realm("toft_migration_new_realm", self._declared, self._is_confined)
         return self._new
 
-    def enumerate(self, cls: type[Object] | str) -> Iterator[tuple[Any, Any]]:
+    def enumerate(self, cls: ObjectType | str) -> Iterator[tuple[Any, Any]]:
         """Each object of a class, as it was and as it is to be: `for old, new in
         migration.enumerate(Dog):`. Objects that were deleted meanwhile are left out. `new` is None
         for a class that is not declared any more, `old` for one that is new.
@@ -76,14 +76,14 @@ class Migration:
             if single is not None:
                 yield before, live_object(binding.cls, single)
 
-    def rename_class(self, old: str, new: type[Object] | str) -> None:
+    def rename_class(self, old: str, new: ObjectType | str) -> None:
         """Gives a class of the file its new name: its objects and the links to them stay. To be
         called before `new` is used. An InvalidArgumentError says why it can't be.
         """
         names = borrowed(old), borrowed(_name(new))
         library().toft_migration_rename_class(self._open(), names[0][0], names[1][0])
 
-    def rename_property(self, cls: type[Object] | str, old: str, new: str) -> None:
+    def rename_property(self, cls: ObjectType | str, old: str, new: str) -> None:
         """Gives a property of the file its new name: its values stay. To be called before objects
         are taken from `new`. An InvalidArgumentError says why it can't be.
         """
@@ -91,7 +91,7 @@ class Migration:
         library().toft_migration_rename_property(self._open(), *(name for name, _ in names))
         self._again()
 
-    def delete_data(self, cls: type[Object] | str) -> bool:
+    def delete_data(self, cls: ObjectType | str) -> bool:
         """Deletes all objects of a class, and the class itself if it is not declared any more.
         Returns whether the file has it.
         """
@@ -125,7 +125,7 @@ class Migration:
                 realm._forget()
 
 
-def _name(cls: type[Object] | str) -> str:
+def _name(cls: ObjectType | str) -> str:
     return cls if isinstance(cls, str) else cls.__name__
 
 

@@ -35,7 +35,7 @@ from .arguments import require_function, whole_number
 from .database import Realm
 from .errors import Error, FileError, InvalidArgumentError
 from .migration import Migration, callback_of, initializer_of
-from .objects import Object
+from .objects import Object, ObjectType
 from .records import Record
 from .schema import properties_of, schema_handle
 from .transactions import wait_in_moments
@@ -60,7 +60,7 @@ _CONFINEMENTS = {
 
 def open(
     path: str | os.PathLike[str],
-    classes: Iterable[type[Object]] | type[Object] | None = None,
+    classes: Iterable[ObjectType] | ObjectType | None = None,
     *,
     mode: Mode = "create",
     write_timeout: float | None = None,
@@ -171,7 +171,7 @@ def open(
 
 
 def open_in_memory(
-    classes: Iterable[type[Object]] | type[Object] | None = None,
+    classes: Iterable[ObjectType] | ObjectType | None = None,
     *,
     name: str | None = None,
     write_timeout: float | None = None,
@@ -202,7 +202,7 @@ def open_in_memory(
 def _open(
     path: str,
     name: str,
-    classes: Iterable[type[Object]] | type[Object] | None,
+    classes: Iterable[ObjectType] | ObjectType | None,
     mode: Mode,
     write_timeout: float | None,
     mapped: bool,
@@ -296,7 +296,7 @@ class _Opening:
         self,
         path: str,
         name: str,
-        classes: Iterable[type[Object]] | type[Object] | None,
+        classes: Iterable[ObjectType] | ObjectType | None,
         mode: Mode,
         mapped: bool,
         confinement: Confinement,
@@ -453,7 +453,7 @@ class SchemaChange(Record):
 
 def dry_run(
     path: str | os.PathLike[str],
-    classes: Iterable[type[Object]] | type[Object],
+    classes: Iterable[ObjectType] | ObjectType,
     *,
     schema_version: int | None = None,
     migration: Callable[[Migration], object] | None = None,
@@ -500,7 +500,7 @@ def dry_run(
 
 async def open_async(
     path: str | os.PathLike[str],
-    classes: Iterable[type[Object]] | type[Object] | None = None,
+    classes: Iterable[ObjectType] | ObjectType | None = None,
     *,
     migration: Callable[[Migration], object] | None = None,
     progress: Callable[[int, int], object] | None = None,
@@ -771,15 +771,16 @@ def _chosen(what: str, choice: str, choices: dict[str, Any]) -> Any:
     return choices[choice]
 
 
-def _declared(classes: Iterable[type[Object]] | type[Object] | None) -> list[type[Object]] | None:
+def _declared(classes: Iterable[ObjectType] | ObjectType | None) -> list[type[Object]] | None:
     if classes is None:
         return None
-    declared = [classes] if isinstance(classes, type) else list(classes)
-    for cls in declared:
+    declared: list[type[Object]] = []
+    for cls in [classes] if isinstance(classes, type) else classes:
         if not (
             isinstance(cls, type) and issubclass(cls, Object) and "_toft_is_base" not in vars(cls)
         ):
             raise InvalidArgumentError(
                 f"Give the classes of the database, each a subclass of toft.Object, not {cls!r}."
             )
+        declared.append(cls)
     return declared

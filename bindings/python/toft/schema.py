@@ -46,7 +46,7 @@ from .records import Record
 if typing.TYPE_CHECKING:
     from inspect import Signature
 
-    from .objects import Object
+    from .objects import Object, ObjectType
     from .query import Results
 
 T = TypeVar("T", bound="Object")
@@ -383,7 +383,7 @@ class PropertyInfo(Record):
     """Of links, what deletions do along them."""
 
 
-def fields(cls: builtins.type[Object]) -> tuple[PropertyInfo, ...]:
+def fields(cls: ObjectType) -> tuple[PropertyInfo, ...]:
     """The properties of a class in the order of declaration, those of its bases first.
 
     Also of a class that only the file knows: `toft.fields(realm.classes["Dog"])`. Raises
@@ -391,7 +391,7 @@ def fields(cls: builtins.type[Object]) -> tuple[PropertyInfo, ...]:
     """
     if not hasattr(cls, "_toft_declared"):
         raise TypeError(f"a subclass of toft.Object is due, not {cls!r:.80}")
-    return tuple(_info(each) for each in properties_of(cls).values())
+    return tuple(_info(each) for each in properties_of(typing.cast("type[Object]", cls)).values())
 
 
 def _info(declared: PropertySchema) -> PropertyInfo:
