@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 import toft
@@ -125,10 +127,14 @@ def test_a_data_frame_of_pandas_becomes_objects(sales: toft.Realm) -> None:
             "day": pandas.to_datetime(["2024-02-29 12:30", None, "2024-03-01 00:00"]),
         }
     )
-    aware = frame.assign(id=[4, 5, 6], day=frame.day.dt.tz_localize("UTC"))
-    nullable = frame.assign(id=[7, 8, 9], amount=frame.amount.astype("Int64"))
+    aware = frame.assign(day=frame.day.dt.tz_localize("UTC"))
+    elsewhere = aware.assign(id=[4, 5, 6], day=aware.day.dt.tz_convert("Asia/Kolkata"))
+    nullable = aware.assign(id=[7, 8, 9], amount=frame.amount.astype("Int64"))
     with sales.write():
-        for each in (frame, aware, nullable):
+        for each in (frame, frame.assign(day=frame.day.astype("datetime64[ns]"))):
+            with pytest.raises(toft.TypeMismatchError, match=r"Sale.day.*tz_localize\('UTC'\)"):
+                sales.insert_many(Sale, each)
+        for each in (aware, elsewhere, nullable):
             assert sales.insert_many(Sale, each) == 3
     found = sales.objects(Sale).lists()
     assert found["shop"] == ["a", None, "c"] * 3
@@ -152,6 +158,78 @@ def test_a_data_frame_of_polars_becomes_objects(sales: toft.Realm) -> None:
         assert sales.insert_many(Sale, frame) == 2
     found = sales.objects(Sale).lists("amount", "day")
     assert found == {"amount": [None, 2], "day": [NOON, None]}
+
+
+def test_points_in_time_need_a_zone_wherever_they_come_from(sales: toft.Realm) -> None:
+    class Day(toft.Object):
+        day: date | None
+
+    naive = NOON.replace(tzinfo=None)
+    with sales.write():
+        for refused in ([{"id": 1, "day": naive}], {"id": [1], "day": [naive]}):
+            with pytest.raises(toft.TypeMismatchError, match="no time zone"):
+                sales.insert_many(Sale, refused)
+        with pytest.raises(toft.TypeMismatchError, match="no time zone"):
+            sales.create(Sale, id=1, day=naive)
+        polars = pytest.importorskip("polars")
+        with pytest.raises(toft.TypeMismatchError, match="no time zone"):
+            sales.insert_many(Sale, polars.DataFrame({"id": [1], "day": [naive]}))
+        numpy = pytest.importorskip("numpy")  # whose type can have none, and is UTC
+        moment = numpy.datetime64("2024-02-29T12:30")
+        sales.insert_many(Sale, {"id": [1], "day": numpy.array([moment])})
+        sales.create(Sale, id=2, day=moment)
+        assert not sales.objects(Sale).where("day != $0", NOON)
+    pandas = pytest.importorskip("pandas")
+    with toft.open_in_memory([Day]) as realm, realm.write():
+        realm.insert_many(Day, pandas.DataFrame({"day": pandas.to_datetime(["2024-02-29", None])}))
+        assert [each.day for each in realm.objects(Day)] == [date(2024, 2, 29), None]
+
+
+def test_a_data_frame_of_polars_has_the_types_of_polars(realm: toft.Realm) -> None:
+    polars = pytest.importorskip("polars")
+
+    class Reading(toft.Object):
+        id: int = toft.field(primary_key=True)
+        name: str | None
+        data: bytes | None
+        at: datetime | None
+        day: date | None
+        price: Decimal | None
+        code: UUID | None
+        mark: toft.ObjectId | None
+        ok: bool | None
+        short: toft.Float32 | None
+        count: int | None
+        next: Reading | None
+
+    full = {
+        "name": "é", "data": b"\0", "at": NOON, "day": date(2024, 2, 29), "price": Decimal("1.5"),
+        "code": UUID(int=1), "mark": toft.ObjectId(bytes(12)), "ok": True, "short": 0.5,
+        "count": 2**62 + 1,
+    }  # fmt: skip
+    with toft.open_in_memory([Reading]) as readings:
+        assert readings.objects(Reading).to_polars().shape == (0, 12)
+        with readings.write():
+            one = readings.create(Reading, id=1, **full)
+            readings.create(Reading, id=2, next=one)
+        frame = readings.objects(Reading).to_polars()
+        assert dict(frame.schema) == {
+            "id": polars.Int64, "name": polars.String, "data": polars.Binary,
+            "at": polars.Datetime("us", "UTC"), "day": polars.Date,
+            "price": polars.Decimal(38, 1), "code": polars.String, "mark": polars.String,
+            "ok": polars.Boolean, "short": polars.Float32, "count": polars.Int64,
+            "next": polars.Int64,
+        }  # fmt: skip
+        expected = {**full, "code": str(full["code"]), "mark": str(full["mark"]), "next": None}
+        assert frame.row(0, named=True) == {"id": 1, **expected}
+        second = frame.row(1, named=True)
+        assert second.pop("next") is not None and {*second.values()} == {2, None}
+        back = frame.drop("next", "code", "mark").with_columns(id=polars.col("id") + 2)
+        with readings.write():
+            assert readings.insert_many(Reading, back) == 2
+            readings.create(Reading, id=9, price=Decimal("NaN"))
+        assert readings.object(Reading, 3).price == Decimal("1.5")
+        assert len(readings.objects(Reading).to_polars("price", Reading.name)) == 5
 
 
 def test_all_results_are_updated_at_once(realm: toft.Realm) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from . import _values as values
@@ -217,6 +217,7 @@ def _columns(binding: Binding, rows: Any) -> dict[str, tuple[Any, Any]] | None:
 
 
 def _column(binding: Binding, name: str, column: Any) -> tuple[Any, Any]:
+    _require_zone(binding, name, column)
     found = as_array(binding.property(name), column)
     return (_cells(binding, name, column), None) if found is None else found
 
@@ -238,6 +239,25 @@ def _cells(binding: Binding, name: str, column: Any) -> Sequence[Any]:
         moments = [_in_utc(cell) for cell in cells]
         return moments if each.conversion is None else each.converted(moments)
     return cells
+
+
+def _require_zone(binding: Binding, name: str, column: Any) -> None:
+    """Points in time need a time zone, in a column too: that of pandas can have one. NumPy's type
+    has none, and is in UTC as NumPy has it; days need none.
+    """
+    each = binding.property(name)
+    is_naive = str(getattr(column, "dtype", "")).startswith("datetime64[") and hasattr(column, "dt")
+    if is_naive and getattr(column.dtype, "tz", None) is None and is_moment(each):
+        raise TypeMismatchError(
+            f"{binding.cls.__name__}.{name}: the dates of this column have no time zone: say "
+            f"frame[{name!r}].dt.tz_localize('UTC'), or the zone that they are of."
+        )
+
+
+def is_moment(each: BoundProperty) -> bool:
+    """Whether a property holds points in time, and not days."""
+    is_day = each.conversion is not None and each.conversion.python_type is date
+    return each.type == values.DATE and not is_day
 
 
 def _listed(column: Any) -> Sequence[Any]:

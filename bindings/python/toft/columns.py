@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
 from itertools import accumulate, pairwise
 from operator import add
 from struct import iter_unpack
@@ -15,6 +16,7 @@ from . import _values as values
 from . import decimals
 from ._ffi import toft_column
 from ._lib import library
+from .conversions import OwnConversion
 from .identifiers import ObjectId
 from .records import Record
 
@@ -215,8 +217,7 @@ def _series(each: BoundProperty, column: Any, pandas: Any) -> Any:
     if each.type == values.DATE and each.conversion is None:
         return pandas.Series(data).mask(mask).dt.tz_localize("UTC")
     if each.conversion is not None or LAYOUTS[each.type].dtype is None:
-        cells = [None if null else cell for cell, null in zip(data.tolist(), mask)]
-        return pandas.Series(each.converted(cells), dtype=object)
+        return pandas.Series(_cells(each, data, mask), dtype=object)
     if not isinstance(column, numpy.ma.MaskedArray):
         return data
     if each.type == values.BOOL:
@@ -224,6 +225,60 @@ def _series(each: BoundProperty, column: Any, pandas: Any) -> Any:
     if each.type in (values.INT, values.LINK):
         return pandas.arrays.IntegerArray(data, mask)
     return column.filled(numpy.nan)
+
+
+def _cells(each: BoundProperty, data: Any, mask: Any) -> list[Any]:
+    """A column as Python's values, None where null."""
+    cells = [None if null else cell for cell, null in zip(data.tolist(), mask)]
+    if each.type == values.DATE:  # NumPy's are in UTC, and do not say so
+        cells = [cell and cell.replace(tzinfo=values.UTC) for cell in cells]
+    return each.converted(cells)
+
+
+def read_polars(results: int | None, count: int, properties: list[BoundProperty]) -> Any:
+    """Whole columns as a DataFrame of polars, each of the type that polars has for it."""
+    import polars
+
+    arrays = read_arrays(results, count, properties)
+    return polars.DataFrame([_polars_series(e, arrays[e.name], polars) for e in properties])
+
+
+def _polars_series(each: BoundProperty, column: Any, polars: Any) -> Any:
+    import numpy
+
+    mask = numpy.ma.getmaskarray(column)
+    data = numpy.ma.getdata(column)
+    if isinstance(each.conversion, OwnConversion):
+        return polars.Series(each.name, _cells(each, data, mask), polars.Object)
+    if each.type == values.DATE and each.conversion is not None:
+        return polars.Series(each.name, _cells(each, data, mask), polars.Date)
+    if LAYOUTS[each.type].dtype is None and each.type != values.DATE:
+        cells = [None if null else cell for cell, null in zip(data.tolist(), mask)]
+        if each.type == values.DECIMAL:
+            return polars.Series(each.name, cells, _polars_decimal(cells, polars))
+        if each.type == values.DATA:
+            return polars.Series(each.name, cells, polars.Binary)
+        texts = [None if cell is None else str(cell) for cell in cells]
+        return polars.Series(each.name, texts, polars.String)
+    series = polars.Series(each.name, data)
+    if each.type == values.DATE:
+        series = series.dt.replace_time_zone("UTC")
+    if not mask.any():
+        return series
+    chosen = polars.when(polars.Series(~mask)).then(series).alias(each.name)
+    return polars.select(chosen).to_series()
+
+
+def _polars_decimal(cells: list[Decimal | None], polars: Any) -> Any:
+    """The type of polars that holds all of some decimals: 38 digits with one point."""
+    numbers = [cell for cell in cells if cell is not None]
+    if not all(number.is_finite() for number in numbers):
+        return polars.Object
+    scale = max((-int(number.as_tuple().exponent) for number in numbers), default=0)
+    whole = max((number.adjusted() + 1 for number in numbers), default=0)
+    if max(scale, 0) + max(whole, 0) > 38:
+        return polars.Object
+    return polars.Decimal(38, max(scale, 0))
 
 
 def _dtype(kind: int) -> str:

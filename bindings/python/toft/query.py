@@ -14,7 +14,7 @@ from ._ffi import TOFT_NO_INDEX, toft_aggregate, toft_sort, toft_string
 from ._lib import Handle, borrowed, library
 from .arguments import LinesToWrite, depth_of, whole_number
 from .bulk import update
-from .columns import LAYOUTS, read_arrays, read_frame, read_lists
+from .columns import LAYOUTS, read_arrays, read_frame, read_lists, read_polars
 from .errors import (
     Error,
     IndexOutOfRangeError,
@@ -301,13 +301,21 @@ class Results(Collection[T], Generic[T]):
         properties = self._column_properties(names)
         return read_frame(self._handle.address, len(self), properties)
 
+    def to_polars(self, *names: str | Expression[Any]) -> Any:
+        """`columns` as a DataFrame of polars, which must be there: texts as String, bytes as
+        Binary, dates as Datetime in UTC, days as Date, identifiers as their texts, enumerations as
+        their values, decimals as Decimal where it holds them all, links as object keys.
+        """
+        return read_polars(self._handle.address, len(self), self._column_properties(names))
+
     def columns(self, *names: str | Expression[Any]) -> dict[str, Any]:
         """Properties of all objects at once, by name (all that hold one value, when none is named):
         NumPy arrays when NumPy is there, else lists.
 
         Arrays: bool, int64, float32 and float64; `datetime64[us]`; object for text and bytes; links
         as int64 object keys. Those of optional properties and links, and those of a snapshot with
-        deleted objects, are masked arrays. Lists have None where null.
+        deleted objects, are masked arrays. Lists have None where null. `to_pandas` and `to_polars`
+        give the types that these have for texts and for dates with a time zone.
         """
         try:
             import numpy  # noqa: F401
