@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
 
 from . import _values as values
@@ -35,6 +37,24 @@ MISFITS = (EmbeddedObjectError, TypeMismatchError, NullNotAllowedError, InvalidA
 """What the library answers to a value that a collection cannot hold."""
 
 
+class _Serializer:
+    """What pydantic looks for on a value of which it knows no type, as that of a field that is Any:
+    it serializes the copy in Python's own collections.
+    """
+
+    @cached_property
+    def _made(self) -> Any:
+        from pydantic_core import SchemaSerializer, core_schema
+
+        copied = core_schema.plain_serializer_function_ser_schema(owned)
+        return SchemaSerializer(core_schema.any_schema(serialization=copied))
+
+    def __get__(self, instance: object, owner: object) -> Any:
+        if "pydantic_core" not in sys.modules:
+            raise AttributeError("__pydantic_serializer__")
+        return self._made
+
+
 class Collection(Generic[T]):
     """A property of a live object that holds many values.
 
@@ -43,6 +63,7 @@ class Collection(Generic[T]):
 
     __slots__ = ("_handle", "_place", "_property", "_realm", "_settled", "__weakref__")
 
+    __pydantic_serializer__ = _Serializer()
     _toft_container: ClassVar[type]
     """Python's own type of this kind: by this schema.py knows the annotation."""
     _getter: ClassVar[str]

@@ -548,12 +548,13 @@ class Results(Collection[T], Generic[T]):
 
     def _property(self, name: str | Expression[Any]) -> BoundProperty:
         binding = self._objects_only()
-        if isinstance(name, str):
-            return binding.property(name)
-        names, last = key_path(binding, name)
-        if len(names) > 1:
-            raise InvalidArgumentError(f"{name!r} is a path: only properties of the objects here.")
-        return last
+        names, last = ([name], None) if isinstance(name, str) else key_path(binding, name)
+        if len(names) > 1 or "." in names[0]:
+            raise InvalidArgumentError(
+                f"{name!r} is a path: only properties of the objects here. Sorts, groups and sums "
+                "take paths."
+            )
+        return last or binding.property(names[0])
 
     def _path(self, key: str | Expression[Any]) -> tuple[str, BoundProperty | None]:
         """The key path with the names that the file has, and the property at its end: None where
