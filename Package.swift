@@ -25,6 +25,8 @@ let package = Package(
         .target(name: "ToftPlatform", dependencies: ["CPlatform"]),
         // Bytes: pages, trees, clusters, snapshots, transactions. Has never heard of a class.
         .target(name: "ToftStorage", dependencies: ["ToftPlatform"]),
+        // The bytes of Realm's own files, read. Knows nothing of what Toft makes of them.
+        .target(name: "ToftRealmFile", dependencies: ["ToftStorage", "ToftPlatform"]),
         // Meaning: schema, values, objects, links, lists, indexes.
         .target(name: "ToftModel", dependencies: ["ToftStorage", "ToftPlatform"]),
         // Questions: text to syntax tree to plan to batches of clusters.
@@ -32,7 +34,9 @@ let package = Package(
         // Sessions, live results, observation.
         .target(
             name: "ToftEngine",
-            dependencies: ["ToftQuery", "ToftModel", "ToftStorage", "ToftPlatform"]),
+            dependencies: [
+                "ToftQuery", "ToftModel", "ToftRealmFile", "ToftStorage", "ToftPlatform",
+            ]),
         // Objects in files of text: JSON lines, comma-separated values. For the Swift API and the
         // terminal; the C library does without.
         .target(
@@ -107,6 +111,10 @@ let package = Package(
         .executableTarget(
             name: "EveryType", dependencies: ["RealmSwift"], path: "Tests/EveryType",
             exclude: ["every_type.c", "every_type.py", "expected.txt"]),
+        // Prints all of a Realm file; Tests/test_realm_files.py compares it with what Realm says.
+        .executableTarget(
+            name: "RealmDump", dependencies: ["ToftRealmFile", "ToftStorage"],
+            path: "Tests/RealmDump"),
         // Writes and reads files of objects; Tests/test_exchange.py compares them with those of the
         // terminal and of Python.
         .executableTarget(

@@ -7,7 +7,7 @@ import ToftStorage
 
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Load objects from JSON lines or CSV.",
+        abstract: "Load objects from JSON lines or CSV, or all of a Realm file.",
         discussion: """
             toftdb import app.toft people.jsonl --class Person --schema schema.json
 
@@ -84,10 +84,16 @@ struct Import: ParsableCommand {
     @Flag(help: "Print the outcome as JSON.")
     var json = false
 
+    @Option(
+        help: "A file with the 64 bytes of the key, where a Realm file is encrypted.",
+        completion: .file())
+    var sourceKeyFile: String?
+
     @OptionGroup var key: KeyArgument
 
     func run() throws {
         try reportingErrors {
+            if isRealmFile { return try importRealm() }
             let schema = try schema.map { try SchemaFile(path: $0).schema() }
             var configuration = Configuration(location: .file(path: file), schema: schema)
             configuration.encryptionKey = try key.key()

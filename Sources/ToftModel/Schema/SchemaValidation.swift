@@ -289,7 +289,7 @@ private struct SchemaProblems {
 }
 
 /// What a name may consist of: what the query language can spell as an identifier.
-enum NameRules {
+package enum NameRules {
     /// What is wrong with a name that is not empty; nil when nothing is.
     static func problem(of name: String) -> String? {
         guard let first = name.unicodeScalars.first else { return nil }
@@ -304,6 +304,19 @@ enum NameRules {
             return "contains \(display(scalar)); letters, digits, '_', '-' and '$' are allowed"
         }
         return nil
+    }
+
+    /// The name with '_' for each sign that it can't have, and before a first one that can't be
+    /// first; the same where it is allowed.
+    package static func allowed(_ name: String) -> String {
+        var allowed = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars { allowed.append(isAllowed(scalar) ? scalar : "_") }
+        let plain = String(allowed)
+        if plain.isEmpty { return "_" }
+        guard problem(of: plain) != nil else { return plain }
+        let rest = plain.drop { $0 == "_" }
+        let isUnderlined = plain.utf8.starts(with: "__".utf8)
+        return isUnderlined && !rest.isEmpty ? "\(rest)_" : "_" + plain.drop { $0 == "_" }
     }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {

@@ -63,7 +63,7 @@ extension PropertyType {
     }
 
     /// Whether its values may lead to other objects.
-    var canLink: Bool { self == .link || self == .mixed }
+    package var canLink: Bool { self == .link || self == .mixed }
 
     /// Whether it may be the type of a primary key.
     var canBePrimaryKey: Bool {

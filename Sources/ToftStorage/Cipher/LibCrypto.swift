@@ -22,9 +22,8 @@ struct LibCrypto: Sendable {
 
     typealias SetPadding = @convention(c) (OpaquePointer, Int32) -> Int32
 
-    let startHash: StartHash
-    let updateHash: UpdateHash
-    let finishHash: FinishHash
+    let sha256: Hash
+    let sha224: Hash
     let makeContext: MakeContext
     let freeContext: FreeContext
     let counterMode: MakeContext
@@ -35,8 +34,27 @@ struct LibCrypto: Sendable {
     let updateDecipher: UpdateCipher
     let setPadding: SetPadding
 
-    /// Bytes for the state of a hash (SHA256_CTX has 112).
-    static let hashState = 128
+    /// A hash function: its three steps, and the bytes that it gives.
+    struct Hash: Sendable {
+        let start: StartHash
+        let update: UpdateHash
+        let finish: FinishHash
+        let size: Int
+
+        /// Bytes for the state of a hash (SHA256_CTX has 112).
+        static let stateSize = 128
+
+        fileprivate init?(_ name: String, size: Int, in library: SharedLibrary) {
+            guard let start = library.function("\(name)_Init", as: StartHash.self),
+                let update = library.function("\(name)_Update", as: UpdateHash.self),
+                let finish = library.function("\(name)_Final", as: FinishHash.self)
+            else { return nil }
+            self.start = start
+            self.update = update
+            self.finish = finish
+            self.size = size
+        }
+    }
 
     private static let names = ["libcrypto.so.3", "libcrypto.so"]
     /// Nil where the system has no libcrypto, or one without these functions.
@@ -49,9 +67,8 @@ struct LibCrypto: Sendable {
 
     private init?() {
         guard let library = SharedLibrary(named: Self.names),
-            let startHash = library.function("SHA256_Init", as: StartHash.self),
-            let updateHash = library.function("SHA256_Update", as: UpdateHash.self),
-            let finishHash = library.function("SHA256_Final", as: FinishHash.self),
+            let sha256 = Hash("SHA256", size: 32, in: library),
+            let sha224 = Hash("SHA224", size: 28, in: library),
             let makeContext = library.function("EVP_CIPHER_CTX_new", as: MakeContext.self),
             let freeContext = library.function("EVP_CIPHER_CTX_free", as: FreeContext.self),
             let counterMode = library.function("EVP_aes_256_ctr", as: MakeContext.self),
@@ -62,9 +79,8 @@ struct LibCrypto: Sendable {
             let updateDecipher = library.function("EVP_DecryptUpdate", as: UpdateCipher.self),
             let setPadding = library.function("EVP_CIPHER_CTX_set_padding", as: SetPadding.self)
         else { return nil }
-        self.startHash = startHash
-        self.updateHash = updateHash
-        self.finishHash = finishHash
+        self.sha256 = sha256
+        self.sha224 = sha224
         self.makeContext = makeContext
         self.freeContext = freeContext
         self.counterMode = counterMode

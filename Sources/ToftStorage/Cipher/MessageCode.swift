@@ -1,47 +1,49 @@
 internal import ToftPlatform
 
-/// HMAC-SHA-256 under one key of at most 64 bytes. Any thread.
+/// HMAC under one key of at most 64 bytes, with SHA-256 unless another hash is named. Any thread.
 struct MessageCode: Sendable {
-    /// Bytes of a whole code.
+    /// Bytes of a whole code of SHA-256.
     static let size = 32
     private static let blockSize = 64
 
-    private let crypto: LibCrypto
+    private let hash: LibCrypto.Hash
     /// The states of the hash behind the inner and the outer block of the key.
     private let states: SecretMemory
 
     /// - Throws: `cipherMissing`.
-    init(key: UnsafeRawBufferPointer) throws(StorageError) {
-        crypto = try LibCrypto.load()
-        states = SecretMemory(byteCount: 2 * LibCrypto.hashState)
+    init(
+        key: UnsafeRawBufferPointer, hash: KeyPath<LibCrypto, LibCrypto.Hash> = \.sha256
+    ) throws(StorageError) {
+        self.hash = try LibCrypto.load()[keyPath: hash]
+        states = SecretMemory(byteCount: 2 * LibCrypto.Hash.stateSize)
         let block = SecretMemory(byteCount: Self.blockSize)
         block.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: key.prefix(Self.blockSize)))
         guard let state = states.bytes.baseAddress, let bytes = block.bytes.baseAddress else {
             return
         }
         for index in block.bytes.indices { block.bytes[index] ^= 0x36 }
-        _ = crypto.startHash(state)
-        _ = crypto.updateHash(state, bytes, Self.blockSize)
+        _ = self.hash.start(state)
+        _ = self.hash.update(state, bytes, Self.blockSize)
         for index in block.bytes.indices { block.bytes[index] ^= 0x36 ^ 0x5C }
-        _ = crypto.startHash(state + LibCrypto.hashState)
-        _ = crypto.updateHash(state + LibCrypto.hashState, bytes, Self.blockSize)
+        _ = self.hash.start(state + LibCrypto.Hash.stateSize)
+        _ = self.hash.update(state + LibCrypto.Hash.stateSize, bytes, Self.blockSize)
     }
 
-    /// Writes the code of a message, which comes in pieces, into `size` bytes.
+    /// Writes the code of a message, which comes in pieces, into as many bytes as its hash gives.
     func write(_ pieces: [UnsafeRawBufferPointer], to code: UnsafeMutableRawPointer) {
-        withUnsafeTemporaryAllocation(byteCount: LibCrypto.hashState, alignment: 16) { buffer in
+        withUnsafeTemporaryAllocation(byteCount: LibCrypto.Hash.stateSize, alignment: 16) { buffer in
             guard let state = buffer.baseAddress, let begun = states.bytes.baseAddress else {
                 return
             }
-            state.copyMemory(from: begun, byteCount: LibCrypto.hashState)
+            state.copyMemory(from: begun, byteCount: LibCrypto.Hash.stateSize)
             for piece in pieces {
-                if let base = piece.baseAddress { _ = crypto.updateHash(state, base, piece.count) }
+                if let base = piece.baseAddress { _ = hash.update(state, base, piece.count) }
             }
-            _ = crypto.finishHash(code, state)
+            _ = hash.finish(code, state)
             state.copyMemory(
-                from: begun + LibCrypto.hashState, byteCount: LibCrypto.hashState)
-            _ = crypto.updateHash(state, code, Self.size)
-            _ = crypto.finishHash(code, state)
+                from: begun + LibCrypto.Hash.stateSize, byteCount: LibCrypto.Hash.stateSize)
+            _ = hash.update(state, code, hash.size)
+            _ = hash.finish(code, state)
         }
     }
 

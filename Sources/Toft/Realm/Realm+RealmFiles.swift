@@ -1,0 +1,68 @@
+public import Foundation
+internal import ToftEngine
+internal import ToftStorage
+
+extension Realm {
+    /// What an import of one of Realm's own files has brought over.
+    public struct RealmFileImport: Sendable, Equatable {
+        /// A class of the new file.
+        public struct Class: Sendable, Equatable {
+            public var name: String
+            /// Objects in the new file.
+            public var objects: Int
+        }
+
+        /// The file format of the Realm file, 2 to 24.
+        public var format: Int
+        /// The schema version, which the new file has too; nil where no program had set one.
+        public var schemaVersion: UInt64?
+        /// In the order of the Realm file.
+        public var classes: [Class]
+        /// What differs from the Realm file, a sentence each: names that Toft does not take, indexes
+        /// without a counterpart, links to nothing, texts that are no UTF-8...
+        public var notes: [String]
+    }
+
+    /// Reads one of Realm's own files into a new file of Toft: classes, objects, links, embedded
+    /// objects, lists, sets, maps, mixed values, primary keys, indexes and the schema version.
+    /// realm-core is not needed. The Realm file is not written to, and no program may write it
+    /// meanwhile. The new file is durable when this returns; after an error, or a crash, there is no
+    /// such file.
+    ///
+    /// Throws `.fileExists` where there is something at `newFileURL`, `.notADatabase` where
+    /// `fileURL` is no Realm file, or an encrypted one and no key was given, `.wrongKey`,
+    /// `.corrupt` where the Realm file is damaged, `.unsupported` where it has what no SDK of Realm
+    /// makes, `.fileNotFound`, `.diskFull`... Takes as long as reading the one and writing the other
+    /// file; memory for some 50 bytes an object, and for what is read of the Realm file.
+    ///
+    /// - Parameters:
+    ///   - fileURL: of the Realm file, also of one that was written as a copy.
+    ///   - newFileURL: of the new one.
+    ///   - encryptionKey: of the Realm file, 64 bytes; nil: it is plain.
+    ///   - newEncryptionKey: of the new file, 64 bytes; nil: it is plain.
+    ///   - progress: told on the calling thread how many objects of how many are done.
+    /// - Returns: what was imported.
+    @discardableResult
+    public static func importRealmFile(
+        _ fileURL: URL, to newFileURL: URL, encryptionKey: Data? = nil,
+        newEncryptionKey: Data? = nil, progress: ((_ done: Int, _ total: Int) -> Void)? = nil
+    ) throws -> RealmFileImport {
+        do throws(EngineError) {
+            let key: EncryptionKey? =
+                if let encryptionKey { try EncryptionKey(encryptionKey) } else { nil }
+            let newKey: EncryptionKey? =
+                if let newEncryptionKey { try EncryptionKey(newEncryptionKey) } else { nil }
+            let report = try Database.importRealm(
+                try fileURL.filePath, to: try newFileURL.filePath, key: key, newKey: newKey,
+                progress: progress)
+            return RealmFileImport(
+                format: report.format, schemaVersion: report.schemaVersion,
+                classes: report.classes.map {
+                    RealmFileImport.Class(name: $0.name, objects: $0.objects)
+                },
+                notes: report.notes)
+        } catch {
+            throw Realm.Error(error)
+        }
+    }
+}

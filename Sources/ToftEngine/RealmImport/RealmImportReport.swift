@@ -1,0 +1,51 @@
+/// What an import of a Realm file has brought over, and what it has not.
+package struct RealmImportReport: Sendable, Equatable {
+    /// A class of the new file.
+    package struct Class: Sendable, Equatable {
+        package var name: String
+        package var objects = 0
+    }
+
+    /// A class or a property whose name Toft does not take.
+    package struct Renaming: Sendable, Equatable {
+        /// `Class`, or `Class.property` with the names of the Realm file.
+        package var old: String
+        /// The new name of the class or the property.
+        package var new: String
+    }
+
+    /// The file format of the Realm file.
+    package var format = 0
+    /// Nil where no program had given it a schema.
+    package var schemaVersion: UInt64?
+    /// In the order of the Realm file.
+    package var classes: [Class] = []
+    package var renamings: [Renaming] = []
+    /// Classes and indexes that have no counterpart, each with the reason.
+    package var leftOut: [String] = []
+    /// Links to objects that are not there: they are null now, or gone from their list or set.
+    package var cutLinks = 0
+    /// Embedded objects that no object leads to: they were left out.
+    package var orphans = 0
+    /// Texts that were no UTF-8: what is none of it is U+FFFD now.
+    package var replacedTexts = 0
+    /// Keys of dictionaries with a '.' or a '$' at the start, which are percent-encoded now.
+    package var changedKeys = 0
+
+    /// All objects of the new file.
+    package var objects: Int { classes.reduce(0) { $0 + $1.objects } }
+
+    /// What differs from the Realm file, in plain sentences.
+    package var notes: [String] {
+        var notes = renamings.map { "'\($0.old)' is named '\($0.new)' now" }
+        notes += leftOut
+        func add(_ count: Int, _ text: String) {
+            if count > 0 { notes.append("\(count) \(text)") }
+        }
+        add(cutLinks, "links led to objects that are not there")
+        add(orphans, "embedded objects that nothing leads to were left out")
+        add(replacedTexts, "texts were no UTF-8; U+FFFD stands for what is none of it")
+        add(changedKeys, "keys of dictionaries are percent-encoded, as Toft takes no '.' there")
+        return notes
+    }
+}
