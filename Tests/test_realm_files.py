@@ -155,7 +155,9 @@ class Imported:
                 return type(value).__name__ == name.removeprefix("class_")
             position = [each["name"] for each in table["columns"]].index(table["primaryKey"])
             mine = getattr(value, table["primaryKey"])
-            return self.shown(mine, table["columns"][position]) == self.rows[name][int(key)][position]
+            return (
+                self.shown(mine, table["columns"][position]) == self.rows[name][int(key)][position]
+            )
         if isinstance(true, dict):
             if "list" in true:
                 pairs = list(zip(value, true["list"], strict=True))

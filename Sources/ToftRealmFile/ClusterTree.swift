@@ -75,7 +75,8 @@ struct ClusterTree {
         for child in 0..<children {
             let own = offsets.map { $0.unsigned(child) } ?? UInt64(child) << UInt64(8 * levels)
             count += try forEach(
-                try nodes.ref(node, 3 + child), offset: offset &+ own, depth: depth + 1, &last, body)
+                try nodes.ref(node, 3 + child), offset: offset &+ own, depth: depth + 1, &last, body
+            )
         }
         guard try nodes.tagged(node, 2) == Int64(count) else {
             throw nodes.damage("an inner node has \(count) objects, and says another number")

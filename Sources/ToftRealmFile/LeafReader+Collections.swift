@@ -35,7 +35,9 @@ extension LeafReader {
         var keys: [RealmValue] = [], values: [RealmValue] = []
         if format < 23 {
             try ClusterTree(nodes: nodes).forEach(ref) { cluster throws(RealmFileError) in
-                guard cluster.node.size >= 3 else { throw nodes.damage("a dictionary has no values") }
+                guard cluster.node.size >= 3 else {
+                    throw nodes.damage("a dictionary has no values")
+                }
                 keys += try self.values(
                     try nodes.node(try nodes.ref(cluster.node, 1)), keyed)
                 values += try self.values(

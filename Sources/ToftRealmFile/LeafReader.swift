@@ -117,7 +117,8 @@ struct LeafReader {
     }
 
     /// Dates of their parts.
-    func dates(_ seconds: [Int64?], _ nanoseconds: [Int64?]) throws(RealmFileError) -> [RealmValue] {
+    func dates(_ seconds: [Int64?], _ nanoseconds: [Int64?]) throws(RealmFileError) -> [RealmValue]
+    {
         guard seconds.count == nanoseconds.count else {
             throw damage("there are \(seconds.count) seconds and \(nanoseconds.count) nanoseconds")
         }
@@ -185,7 +186,8 @@ struct LeafReader {
                 let bits = word(node, 8 * index)
                 return bits == 0x7C00_0000_0000_00AA ? .null : DecimalWords(of: bits).value
             default:
-                let words = DecimalWords(low: word(node, 16 * index), high: word(node, 16 * index + 8))
+                let words = DecimalWords(
+                    low: word(node, 16 * index), high: word(node, 16 * index + 8))
                 return words.high == 0x7C << 56 && words.low == 0xAA ? .null : words.value
             }
         }
@@ -278,7 +280,9 @@ struct LeafReader {
         var nulls: Node?
         if node.size == 3, let ref = try nodes.optionalRef(node, 2) {
             let found = try nodes.numbers(ref)
-            guard found.size == ends.size else { throw damage("a leaf says of too few what is null") }
+            guard found.size == ends.size else {
+                throw damage("a leaf says of too few what is null")
+            }
             nulls = found
         }
         let stands: Int64 = format < 10 && isText ? 0 : 1

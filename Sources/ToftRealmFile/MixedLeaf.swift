@@ -117,13 +117,15 @@ struct MixedLeaf {
         let ref = try nodes.optionalRef(collections, Int(place))
         let wanted = LeafReader.Wanted(type: .mixed, isNullable: true)
         guard isDictionary else {
-            return .list(try ref.map { ref throws(RealmFileError) in
-                try leaves.elements(ref, wanted, nesting: nesting + 1)
-            } ?? [])
+            return .list(
+                try ref.map { ref throws(RealmFileError) in
+                    try leaves.elements(ref, wanted, nesting: nesting + 1)
+                } ?? [])
         }
-        return .dictionary(try ref.map { ref throws(RealmFileError) in
-            try leaves.entries(ref, wanted, nesting: nesting + 1)
-        } ?? [])
+        return .dictionary(
+            try ref.map { ref throws(RealmFileError) in
+                try leaves.entries(ref, wanted, nesting: nesting + 1)
+            } ?? [])
     }
 
     private func lost(_ place: Int64) -> RealmFileError {

@@ -31,9 +31,16 @@ struct Node {
         case 2: Int64(payload[index / 4] >> (index % 4 * 2) & 3)
         case 4: Int64(payload[index / 2] >> (index % 2 * 4) & 15)
         case 8: Int64(Int8(bitPattern: payload[index]))
-        case 16: Int64(Int16(littleEndian: payload.loadUnaligned(fromByteOffset: 2 * index, as: Int16.self)))
-        case 32: Int64(Int32(littleEndian: payload.loadUnaligned(fromByteOffset: 4 * index, as: Int32.self)))
-        case 64: Int64(littleEndian: payload.loadUnaligned(fromByteOffset: 8 * index, as: Int64.self))
+        case 16:
+            Int64(
+                Int16(
+                    littleEndian: payload.loadUnaligned(fromByteOffset: 2 * index, as: Int16.self)))
+        case 32:
+            Int64(
+                Int32(
+                    littleEndian: payload.loadUnaligned(fromByteOffset: 4 * index, as: Int32.self)))
+        case 64:
+            Int64(littleEndian: payload.loadUnaligned(fromByteOffset: 8 * index, as: Int64.self))
         default: 0
         }
     }
@@ -55,8 +62,8 @@ enum Slot {
 /// Reads the nodes of a file once each: a file is a tree, so a node that is met again is damage,
 /// and one walk never ends in a circle.
 final class NodeReader {
-    /// Elements that may be read for each byte of the file, and besides: a header of eight bytes may
-    /// claim millions.
+    /// Elements that may be read for each byte of the file, and besides: a header of eight bytes
+    /// may claim millions.
     private static let elementsPerByte = 128
     private static let elementsBesides = 4096
     /// Levels of a tree.

@@ -14,7 +14,9 @@ extension SchemaReader {
             var name = spec.names[index]
             if name.isEmpty { name = "col_\(index)" }
             if known.contains(name) { name += "_\(index)" }
-            guard known.insert(name).inserted else { throw nodes.damage("two columns have one name") }
+            guard known.insert(name).inserted else {
+                throw nodes.damage("two columns have one name")
+            }
             nodes.place.property = name
             columns.append(
                 try spec.column(

@@ -44,7 +44,8 @@ package final class RealmFile {
         let all = try schema.tables(header.top)
         var version: UInt64?
         for table in all where table.name == "metadata" {
-            guard let column = table.columns.first(where: { $0.name == "version" && $0.type == .int })
+            guard
+                let column = table.columns.first(where: { $0.name == "version" && $0.type == .int })
             else { continue }
             try Self.forEach(
                 table, [column], NodeReader(bytes, end: header.end), header.format
@@ -62,7 +63,8 @@ package final class RealmFile {
 
     /// Whether a file says that it is a Realm file. An encrypted one does not.
     package static func isOne(_ path: String) -> Bool {
-        guard let bytes = try? FileBytes(path, key: nil), let header = try? bytes.bytes(0, count: 20)
+        guard let bytes = try? FileBytes(path, key: nil),
+            let header = try? bytes.bytes(0, count: 20)
         else { return false }
         return header[16...].elementsEqual("T-DB".utf8)
     }

@@ -47,7 +47,9 @@ struct SchemaReader {
         for (number, name) in names.enumerated() {
             guard case .ref(let ref) = try nodes.slot(refs, number) else { continue }
             nodes.place = Place(className: name)
-            guard known.insert(name).inserted else { throw nodes.damage("two tables have the name") }
+            guard known.insert(name).inserted else {
+                throw nodes.damage("two tables have the name")
+            }
             tables.append(
                 leaves.format < 10
                     ? try oldTable(ref, name, number) : try table(ref, name))
@@ -82,7 +84,8 @@ struct SchemaReader {
         let wanted = LeafReader.Wanted(type: .string, isNullable: false, limit: limit)
         var names: [String] = []
         for value in try leaves.values(node, wanted) {
-            guard case .string(let bytes) = value, let name = String(validating: bytes, as: UTF8.self)
+            guard case .string(let bytes) = value,
+                let name = String(validating: bytes, as: UTF8.self)
             else { throw nodes.damage("a name is no UTF-8") }
             names.append(name)
         }
@@ -91,7 +94,9 @@ struct SchemaReader {
 
     func numbers(_ ref: Int) throws(RealmFileError) -> [Int64] {
         let node = try nodes.numbers(ref)
-        guard node.size <= Self.columnLimit else { throw nodes.damage("there are too many columns") }
+        guard node.size <= Self.columnLimit else {
+            throw nodes.damage("there are too many columns")
+        }
         return (0..<node.size).map { node.number($0) }
     }
 

@@ -2,7 +2,8 @@ import Foundation
 import ToftRealmFile
 import ToftStorage
 
-// RealmDump FILE [KEY AS HEX]: prints a Realm file as one JSON object: see Tests/test_realm_files.py.
+// RealmDump FILE [KEY AS HEX]: prints a Realm file as one JSON object, whose form
+// Tests/test_realm_files.py describes.
 
 func quoted(_ text: String) -> String {
     let data = try? JSONSerialization.data(withJSONObject: [text])
@@ -129,7 +130,8 @@ do {
     var tables: [String] = []
     for table in file.tables {
         let columns = table.columns.map { column in
-            let target = column.target.map { "\"target\": \(quoted(printer.names[$0] ?? "")), " } ?? ""
+            let target =
+                column.target.map { "\"target\": \(quoted(printer.names[$0] ?? "")), " } ?? ""
             let index =
                 switch column.index {
                 case .none: "none"

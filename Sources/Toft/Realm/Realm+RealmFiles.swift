@@ -18,21 +18,21 @@ extension Realm {
         public var schemaVersion: UInt64?
         /// In the order of the Realm file.
         public var classes: [Class]
-        /// What differs from the Realm file, a sentence each: names that Toft does not take, indexes
-        /// without a counterpart, links to nothing, texts that are no UTF-8...
+        /// What differs from the Realm file, a sentence each: names that Toft does not take,
+        /// indexes without a counterpart, links to nothing, texts that are no UTF-8...
         public var notes: [String]
     }
 
     /// Reads one of Realm's own files into a new file of Toft: classes, objects, links, embedded
     /// objects, lists, sets, maps, mixed values, primary keys, indexes and the schema version.
     /// realm-core is not needed. The Realm file is not written to, and no program may write it
-    /// meanwhile. The new file is durable when this returns; after an error, or a crash, there is no
-    /// such file.
+    /// meanwhile. The new file is durable when this returns; after an error, or a crash, there is
+    /// no such file.
     ///
     /// Throws `.fileExists` where there is something at `newFileURL`, `.notADatabase` where
     /// `fileURL` is no Realm file, or an encrypted one and no key was given, `.wrongKey`,
-    /// `.corrupt` where the Realm file is damaged, `.unsupported` where it has what no SDK of Realm
-    /// makes, `.fileNotFound`, `.diskFull`... Takes as long as reading the one and writing the other
+    /// `.corrupt` where the Realm file is damaged, `.unsupported` where it has what no SDK of
+    /// Realm makes, `.fileNotFound`, `.diskFull`... Takes as long as reading the one and writing the other
     /// file; memory for some 50 bytes an object, and for what is read of the Realm file.
     ///
     /// - Parameters:

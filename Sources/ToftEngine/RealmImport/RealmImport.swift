@@ -146,7 +146,8 @@ struct RealmImport {
             guard let known = importing.classes[each.table.key] else { return }
             let place = "\(each.declared.name) with the key \(key)"
             let values = try importing.values(own, values, each, known.handle, place)
-            let created = try inModel(place) { [transaction = importing.transaction]
+            let created = try inModel(place) {
+                [transaction = importing.transaction]
                 () throws(ModelError) in
                 try transaction.create(known.handle, values).key
             }
@@ -161,7 +162,8 @@ struct RealmImport {
         guard !own.isEmpty else { return }
         try forEach(each, own) { importing, key, values throws(RealmImportError) in
             guard let created = importing.classes[each.table.key]?.keys[key] else { return }
-            try importing.fill(created, each, own, values, "\(each.declared.name) with the key \(key)")
+            try importing.fill(
+                created, each, own, values, "\(each.declared.name) with the key \(key)")
             try importing.step()
         }
     }
@@ -178,7 +180,8 @@ struct RealmImport {
             classes[each.table.key]?.unfilled = []
             let all = each.positions { _ in true }
             try forEach(each, all) { importing, key, values throws(RealmImportError) in
-                guard waiting.contains(key), let created = importing.classes[each.table.key]?.keys[key]
+                guard waiting.contains(key),
+                    let created = importing.classes[each.table.key]?.keys[key]
                 else { return }
                 try importing.fill(
                     created, each, all, values, "\(each.declared.name) with the key \(key)")
@@ -323,7 +326,8 @@ struct RealmImport {
 
     /// The key of a dictionary: '%', '.' and a '$' at the start are percent-encoded where there is
     /// a '.' or a '$' that Toft does not take.
-    private mutating func key(_ bytes: [UInt8], _ place: String) throws(RealmImportError) -> String {
+    private mutating func key(_ bytes: [UInt8], _ place: String) throws(RealmImportError) -> String
+    {
         guard let key = String(validating: bytes, as: UTF8.self) else {
             throw .refused("\(place): a key of a dictionary is no UTF-8")
         }

@@ -31,7 +31,8 @@ struct MessageCode: Sendable {
 
     /// Writes the code of a message, which comes in pieces, into as many bytes as its hash gives.
     func write(_ pieces: [UnsafeRawBufferPointer], to code: UnsafeMutableRawPointer) {
-        withUnsafeTemporaryAllocation(byteCount: LibCrypto.Hash.stateSize, alignment: 16) { buffer in
+        withUnsafeTemporaryAllocation(byteCount: LibCrypto.Hash.stateSize, alignment: 16) {
+            buffer in
             guard let state = buffer.baseAddress, let begun = states.bytes.baseAddress else {
                 return
             }
