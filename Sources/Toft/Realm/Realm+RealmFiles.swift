@@ -32,8 +32,8 @@ extension Realm {
     /// Throws `.fileExists` where there is something at `newFileURL`, `.notADatabase` where
     /// `fileURL` is no Realm file, or an encrypted one and no key was given, `.wrongKey`,
     /// `.corrupt` where the Realm file is damaged, `.unsupported` where it has what no SDK of
-    /// Realm makes, `.fileNotFound`, `.diskFull`... Takes as long as reading the one and writing the other
-    /// file; memory for some 50 bytes an object, and for what is read of the Realm file.
+    /// Realm makes, `.fileNotFound`, `.diskFull`... Takes as long as reading the one and writing
+    /// the other file; memory for some 50 bytes an object, and for what is read of the Realm file.
     ///
     /// - Parameters:
     ///   - fileURL: of the Realm file, also of one that was written as a copy.

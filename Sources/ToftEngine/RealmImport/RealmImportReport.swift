@@ -7,11 +7,11 @@ package struct RealmImportReport: Sendable, Equatable {
     }
 
     /// A class or a property whose name Toft does not take.
-    package struct Renaming: Sendable, Equatable {
+    struct Renaming: Sendable, Equatable {
         /// `Class`, or `Class.property` with the names of the Realm file.
-        package var old: String
+        var old: String
         /// The new name of the class or the property.
-        package var new: String
+        var new: String
     }
 
     /// The file format of the Realm file.
@@ -20,17 +20,17 @@ package struct RealmImportReport: Sendable, Equatable {
     package var schemaVersion: UInt64?
     /// In the order of the Realm file.
     package var classes: [Class] = []
-    package var renamings: [Renaming] = []
+    var renamings: [Renaming] = []
     /// Classes and indexes that have no counterpart, each with the reason.
-    package var leftOut: [String] = []
+    var leftOut: [String] = []
     /// Links to objects that are not there: they are null now, or gone from their list or set.
-    package var cutLinks = 0
+    var cutLinks = 0
     /// Embedded objects that no object leads to: they were left out.
-    package var orphans = 0
+    var orphans = 0
     /// Texts that were no UTF-8: what is none of it is U+FFFD now.
-    package var replacedTexts = 0
+    var replacedTexts = 0
     /// Keys of dictionaries with a '.' or a '$' at the start, which are percent-encoded now.
-    package var changedKeys = 0
+    var changedKeys = 0
 
     /// All objects of the new file.
     package var objects: Int { classes.reduce(0) { $0 + $1.objects } }
