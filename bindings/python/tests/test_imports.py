@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 
@@ -36,8 +37,9 @@ def test_a_record_is_a_value_that_is_never_changed() -> None:
     assert report != report.replaced(problems=()) and report.replaced(problems=())
     assert report != (("page 7",), 9, 3)
     match report:
-        case toft.CheckReport(pages=pages):
-            assert pages == 9
+        case toft.CheckReport(problems, pages=pages):
+            assert (problems, pages) == (("page 7",), 9)
+    assert vars(copy.deepcopy(report)) == {"problems": ("page 7",), "pages": 9, "objects": 3}
     with pytest.raises(AttributeError, match="never changed: 'pages'"):
         report.pages = 1  # type: ignore[misc]
     with pytest.raises(AttributeError, match="never changed"):
@@ -50,7 +52,7 @@ def test_a_record_has_each_of_its_values_once() -> None:
         left: int
         right: int = 2
 
-    assert Pair(1) == Pair(1, 2) == Pair(left=1)
+    assert Pair(1) == Pair(1, 2) == Pair(left=1) and vars(Pair(1)) == {"left": 1, "right": 2}
     for given, named in [((), {}), ((1, 2, 3), {}), ((1,), {"left": 1}), ((1,), {"up": 1})]:
         with pytest.raises(TypeError, match="a Pair has left, right, each once"):
             Pair(*given, **named)

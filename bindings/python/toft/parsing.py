@@ -273,7 +273,7 @@ def object_id_of(text: str) -> ObjectId:
 
 # ----------------------------------------------------------------------------------------- Dates
 
-_SECONDS = re.compile(r"T([+-]?[0-9]{1,19}):([+-]?[0-9]{1,9})")
+_SECONDS = re.compile(r"T([+-]?[0-9]{1,40}):([+-]?[0-9]{1,40})")
 """How the library writes a date outside of the years 1583 to 9999: seconds and nanoseconds since
 1970."""
 _DAY = re.compile(
@@ -310,7 +310,8 @@ def _words_of(text: str) -> tuple[int, int]:
     if text.startswith("T"):
         found = _SECONDS.fullmatch(text)
         seconds, nanoseconds = map(int, found.groups()) if found else (0, 0)
-        if found is None or not -(2**63) <= seconds < 2**63:
+        is_far = not -(2**63) <= seconds < 2**63 or abs(nanoseconds) >= 1_000_000_000
+        if found is None or is_far:
             raise ValueError("behind 'T' stand seconds and nanoseconds since 1970, with a colon")
         if seconds * nanoseconds < 0:
             raise ValueError("its seconds and its nanoseconds have different signs")

@@ -25,14 +25,16 @@ class Record:
 
     def __init_subclass__(cls) -> None:
         cls._fields = (*cls._fields, *cls.__annotations__)
+        setattr(cls, "__match_args__", cls._fields)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         names = self._fields
         known = {**dict(zip(names, given)), **named}
-        vars(self).update(known)
         is_twice = len(known) < len(given) + len(named)
-        if is_twice or set(known) - set(names) or not all(hasattr(self, name) for name in names):
+        defaults = {name: getattr(type(self), name) for name in names if hasattr(type(self), name)}
+        if is_twice or set(known) - set(names) or set(names) - {*known, *defaults}:
             raise TypeError(f"a {type(self).__name__} has {', '.join(names)}, each once")
+        vars(self).update(defaults | known)
 
     def replaced(self: R, **named: Any) -> R:
         """The same with other values."""
