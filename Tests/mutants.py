@@ -538,7 +538,7 @@ EDITS = [
             return
         }
         if Mutant.isOn(.upsertSkipsIndex), property.isIndexed {
-            return try putCell(element.cell, to: key, property, derived: false)
+            return try putCell(element.cell, to: key, property)
         }
 """,
     ),

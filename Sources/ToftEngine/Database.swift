@@ -108,7 +108,7 @@ package final class Database: Sendable {
             defer { buffer = nil }
             return buffer
         }
-        return idle ?? WriteBuffer()
+        return idle ?? WriteBuffer(dirtyLimit: store.dirtyLimit)
     }
 
     /// Whether a session that is confined so must not wait for the write lock: the calling thread

@@ -76,6 +76,13 @@ extension Session {
         }
     }
 
+    /// Whether the write transaction has changed objects of a class and not written them to their
+    /// clusters, which a window on one would have it do. Values are then read one by one.
+    package func holdsBack(_ id: ClassID) -> Bool {
+        guard isWriting, let owner = view.schema.anyClass(id: id) else { return false }
+        return view.holdsBack(owner)
+    }
+
     /// What reads a class, good until another class is read. Nil in a write transaction, and when
     /// frozen: threads may then share the session.
     @inline(__always)

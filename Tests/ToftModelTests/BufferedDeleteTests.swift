@@ -183,9 +183,9 @@ import ToftTestKit
             }
             #expect(
                 effects == [
-                    "listErase 0 derived", "rowErase 1", "cellSet 2 derived", "listErase 2 derived",
-                    "listErase 3 derived", "rowErase 4",
-                    "cellSet 5 derived", "listErase 5 derived", "cellSet 3",
+                    "cellSet 3", "listErase 0 derived", "rowErase 1", "cellSet 2 derived",
+                    "listErase 2 derived", "listErase 3 derived", "rowErase 4",
+                    "cellSet 5 derived", "listErase 5 derived",
                 ])
         }
         try database.check()

@@ -430,7 +430,7 @@ import ToftStorage
             let ann = try transaction.create("Person", ["name": .string("Ann")])
             let home = try transaction.embed(ann, "Person", "address", "home")
             let property = try database.property("Person", "address")
-            try transaction.putCell(.null, to: ann, property, derived: false)
+            try transaction.putCell(.null, to: ann, property)
             try transaction.removeBacklink(property, target: home, source: ann)
             #expect(
                 try ModelCheck.run(transaction.view) == [

@@ -29,7 +29,7 @@ final class ModelDatabase {
         configuration.encryptionKey = encryptionKey
         buffer = WriteBuffer(
             limits: isTight
-                ? WriteBuffer.Limits(entryBytes: 3_000, values: 7, deletes: 5)
+                ? WriteBuffer.Limits(entryBytes: 3_000, values: 7, valueBytes: 500, deletes: 5)
                 : WriteBuffer.Limits())
         store = try Store.open(configuration)
         if isTight { store.insertBuffer.withLock { $0.policy = Self.tightInsertBuffer } }

@@ -190,11 +190,68 @@ private struct RandomRun {
             case 55..<78: try editCollection(owner, transaction)
             case 78..<85: try editNested(owner, transaction)
             case 85..<93: try erase(owner, transaction)
-            case 93..<97: try look(owner, transaction)
+            case 93..<96: try look(owner, transaction)
+            case 96: try countUp(transaction)
             case 97: try find(owner, transaction)
             case 98: if seed.chance(10) { try eraseAll(owner, transaction) }
             default: try fail(owner, transaction)
             }
+            if seed.chance(20), let key = key(owner) { try readBack(key, owner, transaction.view) }
+        }
+    }
+
+    /// Raises numbers and appends to lists of objects in random order, as programs count: each is
+    /// read before it is changed, and some are at once read back.
+    mutating func countUp(_ transaction: ModelTransaction) throws {
+        let people = try transaction.view.schema.classHandle(named: "Person")
+        let dogs = try transaction.view.schema.classHandle(named: "Dog")
+        let number = try people.property(named: "int"), text = try people.property(named: "string")
+        let numbers = try dogs.property(named: "list_int")
+        for _ in 0..<seed.below(60) {
+            if let key = key(people), seed.chance(70) {
+                if case .int(let old) = try transaction.view.value(key, number), old < 1_000 {
+                    try transaction.set(key, number, Value.int(old + 1))
+                    model.classes["Person"]?[key]?.values["int"] = Value.int(old + 1)
+                }
+                if case .string(let old) = try transaction.view.value(key, text) {
+                    let longer = Value.string(String(old.suffix(9)) + "+")
+                    try transaction.set(key, text, longer)
+                    model.classes["Person"]?[key]?.values["string"] = longer
+                }
+                if seed.chance(30) { try readBack(key, people, transaction.view) }
+            } else if let key = key(dogs) {
+                let end = try transaction.view.listCount(key, numbers), value = value(numbers)
+                try transaction.listInsert(key, numbers, at: end, value)
+                model.classes["Dog"]?[key]?.lists["list_int"]?.append(value)
+                if seed.chance(30) { try readBack(key, dogs, transaction.view) }
+            }
+        }
+    }
+
+    /// Reads all that an object has.
+    func readBack(_ key: Int64, _ owner: ClassHandle, _ view: ModelView) throws {
+        let object = try #require(model.classes[owner.name]?[key], "\(seed)")
+        let stored = owner.visibleProperties.filter(\.isStored)
+        let single = stored.filter { !$0.isCollection }
+        var found: [Value] = []
+        try single.map(\.id).withUnsafeBufferPointer { ids in
+            try view.forEachCell(key, owner, ids) { _, _, cell in
+                let property = single[found.count]
+                found.append((try? property.value(of: cell)) ?? .string("unreadable"))
+            }
+        }
+        #expect(found == single.map { object.values[$0.name] }, "\(seed)")
+        for property in single {
+            #expect(try view.value(key, property) == object.values[property.name], "\(seed)")
+        }
+        for property in stored where property.isCollection {
+            let count =
+                object.lists[property.name]?.count ?? object.sets[property.name]?.count
+                ?? object.dictionaries[property.name]?.count
+            #expect(try view.listCount(key, property) == count, "\(seed)")
+            guard property.collection == .list else { continue }
+            #expect(
+                try view.listValues(key, property) == object.lists[property.name], "\(seed)")
         }
     }
 

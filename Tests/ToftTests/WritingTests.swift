@@ -48,6 +48,87 @@ struct WritingTests {
         }
     }
 
+    /// In one transaction, so that all of it is read before it has reached the file's pages.
+    @Test
+    func `What is changed object by object is read back at once, by each way to an object`()
+        throws
+    {
+        try TestRealm.withFile { realm, _ in
+            try realm.write {
+                for id in 0..<600 { realm.add(Person(id, "P\(id)", age: id)) }
+            }
+            var ages = Dictionary(uniqueKeysWithValues: (0..<600).map { ($0, $0) })
+            let people = realm.objects(Person.self)
+            try realm.write {
+                for id in (0..<600).reversed() {
+                    guard let person = realm.object(ofType: Person.self, forPrimaryKey: id) else {
+                        Issue.record("person \(id) is gone")
+                        continue
+                    }
+                    person.age += 1
+                    person.nickname = "N\(person.age)"
+                    person.dogs.append(Dog("Rex \(id)"))
+                    person.boss = realm.object(ofType: Person.self, forPrimaryKey: (id + 1) % 600)
+                    ages[id] = id + 1
+                    #expect(person.age == id + 1 && person.nickname == "N\(id + 1)")
+                    #expect(person.dogs.count == 1 && person.boss?.id == (id + 1) % 600)
+                }
+                for person in people where person.id % 7 == 0 {
+                    person.age += 1
+                    ages[person.id]? += 1
+                    #expect(person.age == ages[person.id])
+                }
+                for index in stride(from: 0, to: 600, by: 11) {
+                    people[index].age += 1
+                    people[index].name = "index \(index)"
+                    ages[people[index].id]? += 1
+                    #expect(people[index].name == "index \(index)")
+                }
+                realm.delete(people[5])
+                ages[5] = nil
+                #expect(realm.object(ofType: Person.self, forPrimaryKey: 4)?.boss == nil)
+                var seen = 0
+                for person in people {
+                    person.age += 0
+                    #expect(person.age == ages[person.id])
+                    seen += 1
+                }
+                #expect(seen == 599)
+            }
+            for person in people {
+                #expect(person.age == ages[person.id])
+                #expect(person.dogs.first?.name == "Rex \(person.id)")
+            }
+        }
+    }
+
+    /// The values of each type, and nil, are read while others wait.
+    @Test
+    func `Every type is read as it was set in the same transaction`() throws {
+        try TestRealm.with { realm in
+            let one = Everything(), other = Everything()
+            let moment = Date(timeIntervalSince1970: 1_700_000_000.123456)
+            try realm.write {
+                realm.add([one, other])
+                one.bool = true; one.int = .min; one.int8 = -8; one.float = 1.5
+                one.double = -2.25; one.string = "Žluťoučký 🐴"; one.data = Data([0, 1, 255])
+                one.date = moment; one.maybeInt = 3; one.maybeString = "x"; one.maybeDate = moment
+                one.maybeObject = other; one.maybeBool = true; one.maybeDouble = 0.5
+                #expect(one.bool && one.int == .min && one.int8 == -8 && one.float == 1.5)
+                #expect(one.double == -2.25 && one.string == "Žluťoučký 🐴")
+                #expect(one.data == Data([0, 1, 255]) && one.date == moment)
+                #expect(one.maybeInt == 3 && one.maybeString == "x" && one.maybeDate == moment)
+                #expect(one.maybeObject?.isSameObject(as: other) == true)
+                #expect(one.maybeBool == true)
+                #expect(one.maybeDouble == 0.5 && one.maybeFloat == nil && one.maybeData == nil)
+                one.maybeInt = nil; one.maybeString = nil; one.maybeDate = nil
+                one.maybeObject = nil
+                #expect(one.maybeInt == nil && one.maybeString == nil && one.maybeDate == nil)
+                #expect(one.maybeObject == nil && other.int == 0 && other.string == "")
+            }
+        }
+    }
+
     @Test
     func `Every type is kept and comes back as it was`() throws {
         let moment = Date(timeIntervalSince1970: 1_700_000_000.123456)

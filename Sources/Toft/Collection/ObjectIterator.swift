@@ -56,6 +56,11 @@ internal import ToftEngine
                     if let object = try home.object(key) { return object }
                     continue
                 }
+                if home.binding.engine.holdsBack(home.binding.classID) {
+                    guard try home.binding.engine.object(home.ref(key)) != nil else { continue }
+                    view = RowCursor()
+                    return instance(key)
+                }
                 if let found = try cache.view(of: key) {
                     view = found
                     return instance(key)

@@ -249,7 +249,11 @@ extension ObjectBase {
     /// Reads a number of single precision.
     final func float(_ column: Int) -> Float? {
         guard let pointer = view.pointer(column) else {
-            return find(column, .floats) { $0.float($1) }
+            return find(column, .floats) {
+                $0.float($1)
+            } waiting: {
+                if case .float32(let value) = $0 { value } else { nil }
+            }
         }
         return pointer.float(view.row)
     }
@@ -257,7 +261,11 @@ extension ObjectBase {
     /// Reads a time.
     final func time(_ column: Int) -> Timestamp? {
         guard let pointer = view.pointer(column) else {
-            return find(column, .times) { $0.time($1) }
+            return find(column, .times) {
+                $0.time($1)
+            } waiting: {
+                if case .timestamp(let value) = $0 { value } else { nil }
+            }
         }
         return pointer.time(view.row)
     }
@@ -265,24 +273,40 @@ extension ObjectBase {
     /// Reads a uuid or an object id.
     final func fixed(_ column: Int) -> FixedBytes? {
         guard let pointer = view.pointer(column) else {
-            return find(column, .fixed) { $0.fixed($1) }
+            return find(column, .fixed) {
+                $0.fixed($1)
+            } waiting: {
+                if case .fixed(let value) = $0 { value } else { nil }
+            }
         }
         return pointer.fixed(view.row)
     }
 
     @inline(never)
     @usableFromInline final func findWord(_ column: Int) -> Int64? {
-        find(column, .words) { $0.word($1) }
+        find(column, .words) {
+            $0.word($1)
+        } waiting: {
+            if case .int64(let value) = $0 { value } else { nil }
+        }
     }
 
     @inline(never)
     @usableFromInline final func findDouble(_ column: Int) -> Double? {
-        find(column, .words) { $0.double($1) }
+        find(column, .words) {
+            $0.double($1)
+        } waiting: {
+            if case .float64(let value) = $0 { value } else { nil }
+        }
     }
 
     @inline(never)
     @usableFromInline final func findBool(_ column: Int) -> Bool? {
-        find(column, .bits) { $0.bit($1) }
+        find(column, .bits) {
+            $0.bit($1)
+        } waiting: {
+            if case .bool(let value) = $0 { value } else { nil }
+        }
     }
 
     /// Reads text or data, borrowed until the realm moves or writes.
@@ -290,6 +314,8 @@ extension ObjectBase {
         guard let pointer = view.pointer(column) else {
             return find(column, .texts) { pointer, row throws(StorageError) in
                 try pointer.bytes(row)
+            } waiting: {
+                if case .bytes(let bytes) = $0 { bytes } else { nil }
             }
         }
         do throws(StorageError) {
@@ -300,17 +326,23 @@ extension ObjectBase {
         }
     }
 
-    /// Finds out where a column lies, and reads a value from there.
+    /// Finds out where a column lies, and reads a value from there. `waiting` reads it while the
+    /// transaction holds changes back.
     @inline(never)
     private final func find<Value>(
         _ column: Int, _ kind: ColumnPointer.Kind,
-        _ load: (ColumnPointer, Int) throws(StorageError) -> Value?
+        _ load: (ColumnPointer, Int) throws(StorageError) -> Value?,
+        waiting: (Cell) -> Value?
     ) -> Value? {
         guard let home else {
             recorder?.record(self, column)
             return nil
         }
         do throws(EngineError) {
+            try home.verify()
+            if home.binding.engine.holdsBack(home.binding.classID) {
+                return try waitingCell(column, in: home).flatMap(waiting)
+            }
             let (window, row) = try window(in: home)
             let pointer = try ColumnPointer(
                 PropertyID(truncatingIfNeeded: column), kind, in: window)
@@ -324,12 +356,28 @@ extension ObjectBase {
         }
     }
 
-    /// The window on the object's cluster, a new one where the last one no longer holds. Throws
-    /// unless the object may be read here and now.
+    /// A value that the transaction need not have written yet, null as nil.
+    private final func waitingCell(_ column: Int, in home: ObjectContext) throws(EngineError)
+        -> Cell?
+    {
+        var id = PropertyID(truncatingIfNeeded: column), found: Cell?
+        let result: Result<Bool, EngineError> = withUnsafePointer(to: &id) { id in
+            do throws(EngineError) {
+                return .success(
+                    try home.binding.engine.forEachCell(
+                        of: home.ref(key), UnsafeBufferPointer(start: id, count: 1)
+                    ) { found = $2 })
+            } catch { return .failure(error) }
+        }
+        guard try result.get() else { throw ManagedRow(home: home, key: key).handle.deleted }
+        return found
+    }
+
+    /// The window on the object's cluster, a new one where the last one no longer holds. The caller
+    /// has verified that the object may be read here and now.
     private final func window(in home: ObjectContext) throws(EngineError) -> (
         window: ClusterWindow, row: Int
     ) {
-        try home.verify()
         if let window = view.window { return (window, view.row) }
         if let cache = home.binding.cache {
             if let found = try cache.view(of: key) { view = found }

@@ -27,13 +27,16 @@ final class ObjectContext {
     /// The object with a key; nil if it does not exist.
     func object(_ key: Int64) throws(EngineError) -> ObjectBase? {
         try verify()
-        guard let cache = binding.cache else {
-            return try binding.engine.object(ObjectRef(classID: binding.classID, key: key)).map {
+        guard let cache = binding.cache, !binding.engine.holdsBack(binding.classID) else {
+            return try binding.engine.object(ref(key)).map {
                 makeObject($0.ref.key, RowCursor())
             }
         }
         return try cache.view(of: key).map { makeObject(key, $0) }
     }
+
+    /// The name of the object with a key.
+    func ref(_ key: Int64) -> ObjectRef { ObjectRef(classID: binding.classID, key: key) }
 
     /// Throws unless objects may be used here and now; after the realm was invalidated, never
     /// again.

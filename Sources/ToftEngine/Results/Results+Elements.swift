@@ -222,12 +222,13 @@ extension Results {
 
     // MARK: Underneath
 
+    /// Looks at the keys of the class.
     private func storing<Result>(_ body: (TableReader) throws(StorageError) -> Result)
         throws(EngineError)
         -> Result
     {
         let owner = try objectClass()
-        let table = try model { () throws(ModelError) in try session.view.table(owner) }
+        let table = try model { () throws(ModelError) in try session.view.keyTable(owner) }
         return try storage { () throws(StorageError) in try body(table) }
     }
 

@@ -8,7 +8,7 @@ extension ModelView {
             throw .notACollection(
                 className: property.className, property: property.name, kind: .list)
         }
-        let table = try table(of: property, with: key)
+        let table = try table(of: property, property.column, with: key)
         do { return try table.list(key, property.column) } catch {
             throw property.modelError(error, key: key)
         }
@@ -16,7 +16,16 @@ extension ModelView {
 
     /// The number of elements.
     package func listCount(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Int {
-        try list(key, property).count
+        guard property.isCollection, let unflushed else { return try list(key, property).count }
+        let table = try rows(schema.classes[property.classPosition], with: key)
+        if property.type.canLink { try unflushed.flushDeletesForReader() }
+        do throws(StorageError) {
+            switch unflushed.size(key, property.column, property.classPosition) {
+            case .unchanged: return try table.listCount(key, property.column)
+            case .difference(let more): return try table.listCount(key, property.column) + more
+            case .whole(let count): return count
+            }
+        } catch { throw property.modelError(error, key: key) }
     }
 
     /// One element, without copying.

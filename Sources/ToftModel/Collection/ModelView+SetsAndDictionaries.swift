@@ -26,7 +26,7 @@ extension ModelView {
         -> ListView
     {
         _ = try collection(.dictionary, key, property)
-        let table = try table(of: property, with: key)
+        let table = try table(of: property, property.keysColumn, with: key)
         do { return try table.list(key, property.keysColumn) } catch {
             throw property.modelError(error, key: key)
         }

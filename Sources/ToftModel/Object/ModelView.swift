@@ -57,6 +57,13 @@ package final class ModelView: Sendable {
         return table
     }
 
+    /// The same for a scan that looks at keys alone: values may wait.
+    package func keyTable(_ owner: ClassHandle) throws(ModelError) -> TableReader {
+        let table = try rows(owner)
+        try unflushed?.flushDeletesForReader()
+        return table
+    }
+
     /// The table of a class as it is in the snapshot, without the changes that are not flushed.
     func rows(_ owner: ClassHandle) throws(ModelError) -> TableReader {
         do { return try slots.table(owner.position, id: owner.table, in: snapshot) } catch {
@@ -77,20 +84,19 @@ package final class ModelView: Sendable {
         if isDeleted(key, owner) { throw .noSuchObject(className: owner.name, key: key) }
     }
 
-    /// The table for reading one property of one object. A link in it may lead to a deleted object;
-    /// a list does not.
+    /// The table for reading a collection of one object, which leads to no deleted object. `column`:
+    /// that of the property, or of a dictionary's keys.
     @inline(__always)
-    func table(of property: PropertyHandle, with key: Int64) throws(ModelError) -> TableReader {
+    func table(of property: PropertyHandle, _ column: UInt32, with key: Int64) throws(ModelError)
+        -> TableReader
+    {
         let owner = schema.classes[property.classPosition]
+        let table = try rows(owner, with: key)
         if let unflushed {
-            if property.isCollection, property.type == .link { return try table(owner) }
-            if property.type == .mixed {
-                try requireNotDeleted(key, owner)
-                return try table(owner)
-            }
-            if property.isBuffered { try unflushed.flushValues(of: owner.position) }
+            if property.type.canLink { try unflushed.flushDeletesForReader() }
+            try unflushed.flushValue(key, column, owner.position)
         }
-        return try rows(owner, with: key)
+        return table
     }
 
     /// Whether an object was deleted whose row is still there.
@@ -186,11 +192,23 @@ package final class ModelView: Sendable {
     @inline(__always)
     package func cell(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Cell {
         guard property.collection == .none, property.isStored else { throw property.notOneValue }
-        let table = try table(of: property, with: key)
+        let table = try rows(schema.classes[property.classPosition], with: key)
+        if let unflushed {
+            if property.type == .mixed { try unflushed.flushDeletesForReader() }
+            if let cell = unflushed.value(key, property.column, property.classPosition) {
+                return isDangling(cell, property) ? .null : cell
+            }
+        }
         do {
             let cell = try table.cell(key, property.column)
             return isDangling(cell, property) ? .null : cell
         } catch { throw property.modelError(error, key: key) }
+    }
+
+    /// Whether values of a class wait for its table, or deletes: reading values one by one then
+    /// costs less than reading the table.
+    package func holdsBack(_ owner: ClassHandle) -> Bool {
+        unflushed?.holdsRows(of: owner.position) ?? false
     }
 
     /// Whether a cell is a link to a deleted object.
@@ -208,20 +226,21 @@ package final class ModelView: Sendable {
         _ key: Int64, _ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>,
         _ body: (PropertyType, ClassID, Cell) -> Void
     ) throws(ModelError) {
-        if let unflushed {
-            if owner.hasMixed { try unflushed.flushRows(of: owner.position) }
-            try unflushed.flushValues(of: owner.position)
-        }
         let table = try rows(owner, with: key)
+        if owner.hasMixed { try unflushed?.flushDeletesForReader() }
         let row = try reading(key, owner) { () throws(StorageError) in try table.row(key) }
         for id in ids {
             let property = try owner.property(id: id)
             guard property.collection == .none, property.isStored else {
                 throw property.notOneValue
             }
-            let cell = try reading(key, owner) { () throws(StorageError) in
-                try table.cell(row, property.column)
-            }
+            let waiting = unflushed?.value(key, property.column, owner.position)
+            let cell =
+                if let waiting { waiting } else {
+                    try reading(key, owner) { () throws(StorageError) in
+                        try table.cell(row, property.column)
+                    }
+                }
             body(
                 property.type, property.targetClassID ?? 0,
                 isDangling(cell, property) ? .null : cell)

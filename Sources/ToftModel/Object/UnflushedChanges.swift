@@ -1,3 +1,5 @@
+internal import ToftStorage
+
 /// The changes of a transaction that have not reached their tables and trees yet, as the
 /// transaction's view sees them.
 ///
@@ -7,12 +9,21 @@
 protocol UnflushedChanges: AnyObject, Sendable {
     /// Flushes the values of a class, and deletes of all classes.
     func flushRows(of position: Int) throws(ModelError)
-    /// Flushes the buffered values of a class alone.
-    func flushValues(of position: Int) throws(ModelError)
+    /// Flushes deletes of all classes, and if there are any all values.
+    func flushDeletesForReader() throws(ModelError)
+    /// Flushes what waits for one column of a row.
+    func flushValue(_ key: Int64, _ column: UInt32, _ position: Int) throws(ModelError)
     /// Flushes the entries of one tree, and deletes of all classes.
     func flushEntries(of slot: Int) throws(ModelError)
     /// Flushes everything.
     func flushAll() throws(ModelError)
+
+    /// The buffered value of a column that holds one; nil where the row has the answer.
+    func value(_ key: Int64, _ column: UInt32, _ position: Int) -> Cell?
+    /// The number of elements of a column that holds a collection.
+    func size(_ key: Int64, _ column: UInt32, _ position: Int) -> BufferedSize
+    /// Whether values of a class wait, or deletes.
+    func holdsRows(of position: Int) -> Bool
 
     /// The buffered entry with a key.
     func lookup(_ slot: Int, _ key: UnsafeRawBufferPointer) -> BufferedEntry
@@ -35,4 +46,13 @@ enum BufferedEntry {
     case removed
     /// The value as 0 to 8 bytes in the order of memory, and their number.
     case value(UInt64, length: Int)
+}
+
+/// The number of elements of a collection whose changes are buffered.
+enum BufferedSize {
+    /// None is: the row has the answer.
+    case unchanged
+    /// So many more than in the row.
+    case difference(Int)
+    case whole(Int)
 }

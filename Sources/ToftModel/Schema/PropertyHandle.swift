@@ -35,8 +35,6 @@ package final class PropertyHandle: Sendable {
     let isUnique: Bool
     /// Whether entries of trees follow from its value.
     let hasEntries: Bool
-    /// Whether its values wait in the write buffer: they have a fixed width and no entries.
-    let isBuffered: Bool
     /// For an inverse link, the property of the target class that links here.
     package let originPropertyID: PropertyID?
     let indexTree: TreeID?
@@ -72,7 +70,6 @@ package final class PropertyHandle: Sendable {
         deleteRule = stored.deleteRule
         isUnique = owner.uniques.contains { $0.properties.contains(stored.id) }
         hasEntries = stored.indexTree != nil || isUnique || type.canLink
-        isBuffered = type.hasFixedWidth && !hasEntries
         originPropertyID = stored.originPropertyID
         indexTree = stored.indexTree
         backlinkTree = stored.backlinkTree

@@ -54,14 +54,6 @@ extension PropertyType {
         }
     }
 
-    /// Whether its values have a fixed width and lead to no object.
-    var hasFixedWidth: Bool {
-        switch self {
-        case .bool, .int, .float, .double, .date, .objectId, .uuid, .decimal128: true
-        case .string, .data, .link, .linkingObjects, .mixed: false
-        }
-    }
-
     /// Whether its values may lead to other objects.
     package var canLink: Bool { self == .link || self == .mixed }
 

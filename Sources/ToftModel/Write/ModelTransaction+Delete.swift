@@ -154,10 +154,15 @@ extension ModelView {
     {
         let table = try rows(schema.classes[property.classPosition])
         guard property.collection == .none else {
+            try unflushed?.flushValue(key, property.column, property.classPosition)
             return try stored { () throws(StorageError) in try table.list(key, property.column) }
                 .linkTargets()
         }
-        let cell = try stored { () throws(StorageError) in try table.cell(key, property.column) }
+        let waiting = unflushed?.value(key, property.column, property.classPosition)
+        let cell =
+            if let waiting { waiting } else {
+                try stored { () throws(StorageError) in try table.cell(key, property.column) }
+            }
         guard case .int64(let target) = cell else { return [] }
         return [target]
     }

@@ -65,9 +65,7 @@ extension ModelTransaction {
     ) throws(ModelError) {
         try checkIndex(index, key, property)
         try checkIndex(destination, key, property)
-        try change(key, property) { table throws(StorageError) in
-            try writing.listMove(table, key, property.column, from: index, to: destination)
-        }
+        try change(.listMove, of: key, property, at: index, .int64(Int64(destination)))
     }
 
     /// Exchanges two elements.
@@ -76,9 +74,7 @@ extension ModelTransaction {
     {
         try checkIndex(first, key, property)
         try checkIndex(second, key, property)
-        try change(key, property) { table throws(StorageError) in
-            try writing.listSwap(table, key, property.column, first, second)
-        }
+        try change(.listSwap, of: key, property, at: first, .int64(Int64(second)))
     }
 
     /// Replaces a whole collection, all or nothing: with `.all` it is emptied and filled again,
@@ -141,9 +137,7 @@ extension ModelTransaction {
     func insert(_ cell: Cell, at index: Int, of key: Int64, _ property: PropertyHandle)
         throws(ModelError)
     {
-        try change(key, property) { table throws(StorageError) in
-            try writing.listInsert(table, key, property.column, at: index, cell, derived: false)
-        }
+        try change(.listInsert, of: key, property, at: index, cell)
         if property.type == .link, case .int64(let target) = cell {
             try addBacklink(property, target: target, source: key)
         } else if property.type == .mixed {
@@ -157,9 +151,7 @@ extension ModelTransaction {
     {
         let links = try mixedLinks(at: index, of: key, property)
         let was = property.type == .link ? try view.listCell(key, property, at: index) : .null
-        try change(key, property) { table throws(StorageError) in
-            try writing.listSet(table, key, property.column, at: index, cell, derived: false)
-        }
+        try change(.listSet, of: key, property, at: index, cell)
         if property.type == .mixed {
             try replaceMixedLinks(property, of: key, links, by: cell)
         }
@@ -189,9 +181,7 @@ extension ModelTransaction {
     {
         let links = try mixedLinks(at: index, of: key, property)
         let was = property.type == .link ? try view.listCell(key, property, at: index) : .null
-        try change(key, property) { table throws(StorageError) in
-            try writing.listErase(table, key, property.column, at: index, derived: false)
-        }
+        try change(.listErase, of: key, property, at: index)
         try replaceMixedLinks(property, of: key, links, by: .null)
         guard case .int64(let target) = was else { return nil }
         try removeBacklink(property, target: target, source: key)
@@ -203,11 +193,9 @@ extension ModelTransaction {
         let targets = property.type == .link ? try view.list(key, property).linkTargets() : []
         let mixed = property.type == .mixed ? try view.list(key, property).mixedTargets() : []
         _ = try listCount(key, property)
-        try change(key, property) { table throws(StorageError) in
-            try writing.listClear(table, key, property.column, derived: false)
-            if property.collection == .dictionary {
-                try writing.listClear(table, key, property.keysColumn, derived: false)
-            }
+        try change(.listClear, of: key, property)
+        if property.collection == .dictionary {
+            try change(.listClear, of: key, property, in: property.keysColumn)
         }
         for target in targets {
             try buffer.removeAllBacklinks(property, target: target, source: key)
@@ -265,13 +253,17 @@ extension ModelTransaction {
         guard index >= 0, index < count else { throw .indexOutOfRange(index: index, count: count) }
     }
 
-    @inline(__always)
+    /// Changes a collection, or with `column` the keys of a dictionary. Of a move or a swap `cell`
+    /// is the other index.
     func change(
-        _ key: Int64, _ property: PropertyHandle,
-        _ body: (TreeID) throws(StorageError) -> Void
+        _ kind: RowChange.Kind, of key: Int64, _ property: PropertyHandle, at index: Int = 0,
+        _ cell: Cell = .null, in column: UInt32? = nil
     ) throws(ModelError) {
         let owner = view.schema.classes[property.classPosition]
-        do { try body(owner.table) } catch { throw property.modelError(error, key: key) }
+        let column = column ?? property.column
+        try view.requireObject(key, owner)
+        try buffer.add(kind, of: column, at: index, cell, to: key, property)
+        try stored { () throws(StorageError) in try writing.spillKept() }
     }
 }
 

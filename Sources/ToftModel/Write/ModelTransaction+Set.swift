@@ -27,7 +27,7 @@ extension ModelTransaction {
         if property.hasEntries {
             try putWithEntries(.int64(sum), to: key, property, adding: amount)
         } else {
-            try putCell(.int64(sum), to: key, property, adding: amount, derived: false)
+            try putCell(.int64(sum), to: key, property, adding: amount)
         }
     }
 
@@ -141,31 +141,17 @@ extension ModelTransaction {
     /// Sets a checked cell and keeps indexes, unique constraints and backlinks up.
     @inline(__always)
     func put(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
-        if property.isBuffered { return try putBuffered(cell, to: key, property) }
         if property.hasEntries { return try putWithEntries(cell, to: key, property) }
-        try putCell(cell, to: key, property, derived: false)
-    }
-
-    @inline(__always)
-    private func putBuffered(_ cell: Cell, to key: Int64, _ property: PropertyHandle)
-        throws(ModelError)
-    {
-        try view.requireObject(key, view.schema.classes[property.classPosition])
-        try buffer.add(cell, to: key, property)
-        try stored { () throws(StorageError) in try writing.spillKept() }
+        try putCell(cell, to: key, property)
     }
 
     @inline(__always)
     func putCell(
-        _ cell: Cell, to key: Int64, _ property: PropertyHandle, adding amount: Int64? = nil,
-        derived: Bool
+        _ cell: Cell, to key: Int64, _ property: PropertyHandle, adding amount: Int64? = nil
     ) throws(ModelError) {
-        let owner = view.schema.classes[property.classPosition]
-        try view.requireNotDeleted(key, owner)
-        do {
-            try writing.cellSet(
-                owner.table, key, property.column, cell, adding: amount, derived: derived)
-        } catch { throw property.modelError(error, key: key) }
+        try view.requireObject(key, view.schema.classes[property.classPosition])
+        try buffer.add(cell, to: key, property, adding: amount)
+        try stored { () throws(StorageError) in try writing.spillKept() }
     }
 
     private func putWithEntries(
@@ -177,7 +163,7 @@ extension ModelTransaction {
             var was: Int64?, now: Int64?
             if case .int64(let target) = old { was = target }
             if case .int64(let target) = cell { now = target }
-            try putCell(cell, to: key, property, derived: false)
+            try putCell(cell, to: key, property)
             guard was != now else { return }
             if let was { try removeBacklink(property, target: was, source: key) }
             if let now { try addBacklink(property, target: now, source: key) }
@@ -187,14 +173,14 @@ extension ModelTransaction {
             if property.isIndexed {
                 try putIndexed(cell, to: key, property, old: old)
             } else {
-                try putCell(cell, to: key, property, derived: false)
+                try putCell(cell, to: key, property)
             }
             try replaceMixedLinks(property, of: key, links, by: cell)
         } else {
             if property.isIndexed {
                 try putIndexed(cell, to: key, property, old: old, adding: amount)
             } else {
-                try putCell(cell, to: key, property, adding: amount, derived: false)
+                try putCell(cell, to: key, property, adding: amount)
                 try buffer.flushExcessEntries()
             }
         }
@@ -206,7 +192,7 @@ extension ModelTransaction {
     ) throws(ModelError) {
         try buffer.replaceIndexEntry(property, key, old: old, new: cell) {
             () throws(ModelError) in
-            try putCell(cell, to: key, property, adding: amount, derived: false)
+            try putCell(cell, to: key, property, adding: amount)
         }
         try buffer.flushExcessEntries()
     }

@@ -130,10 +130,7 @@ extension ModelTransaction {
     func insertEntry(
         _ name: Cell, _ cell: Cell, at index: Int, of key: Int64, _ property: PropertyHandle
     ) throws(ModelError) {
-        try change(key, property) { table throws(StorageError) in
-            try writing.listInsert(
-                table, key, property.keysColumn, at: index, name, derived: false)
-        }
+        try change(.listInsert, of: key, property, at: index, name, in: property.keysColumn)
         try insert(cell, at: index, of: key, property)
     }
 
@@ -141,9 +138,7 @@ extension ModelTransaction {
         throws(ModelError)
     {
         try remove(index, of: key, property)
-        try change(key, property) { table throws(StorageError) in
-            try writing.listErase(table, key, property.keysColumn, at: index, derived: false)
-        }
+        try change(.listErase, of: key, property, at: index, in: property.keysColumn)
     }
 
     // MARK: Differences

@@ -7,14 +7,13 @@ internal import ToftStorage
 /// own, or read one back that has left memory. Buffered and sorted, the changes of one page are
 /// written together.
 ///
-/// 1. Values of fixed width without an index wait, see `PropertyHandle.isBuffered`; other values
-///    are written at once. A value waits only for a row that exists. If the row is deleted
-///    meanwhile, the flush leaves the value out. Values of one cell are written in the order in
-///    which they were set.
+/// 1. Values and the elements of collections wait, but for long ones. They wait only for a row that
+///    exists. Changes of one value are written in the order in which they were made.
 /// 2. All entries of primary keys, indexes, unique constraints and backlinks wait.
 /// 3. A deleted object waits with its row and its entries. Until the flush a link to it reads as
 ///    null and its primary key is not found. A link that is set meanwhile to something else stays.
-/// 4. A flush writes deletes first (they add entries), then values, then entries.
+/// 4. A flush writes values first, then deletes (they look at the rows, and add entries), then
+///    entries.
 /// 5. Readers see no difference: see `UnflushedChanges`.
 ///
 /// The database keeps one buffer and lends it to one transaction after the other, between `begin`
@@ -26,25 +25,17 @@ package final class WriteBuffer: @unchecked Sendable {
     /// How much may wait; more is flushed.
     struct Limits {
         /// Bytes of the entries of all trees, far below four gigabytes.
-        var entryBytes = 24 << 20
-        /// Values of one class.
-        var values = 1 << 17
+        var entryBytes: Int
+        /// Changes of the rows of one class, and bytes of the texts and the data among them.
+        var values: Int
+        var valueBytes: Int
         /// Deleted objects of all classes.
-        var deletes = 1 << 19
-    }
-
-    /// The new value of one cell.
-    private struct CellValue {
-        var key: Int64
-        var cell: Cell
-        var column: UInt32
+        var deletes: Int
     }
 
     /// What waits for the rows of one class.
     private struct ClassChanges {
-        var values: [CellValue] = []
-        /// Whether the keys of `values` ascend.
-        var isInOrder = true
+        var rows = RowChanges()
         var deleted: Set<Int64> = []
         /// Those of `deleted` that go because their owner does.
         var cascaded: Set<Int64> = []
@@ -83,11 +74,15 @@ package final class WriteBuffer: @unchecked Sendable {
         byteCount: 2 * KeyBytes.capacity, alignment: 16)
 
     /// An empty buffer.
-    package convenience init() { self.init(limits: Limits()) }
+    /// - Parameter dirtyLimit: bytes of changed pages that stay in memory.
+    package convenience init(dirtyLimit: Int = StoreLimit.dirtyBytes) {
+        self.init(limits: Limits(dirtyLimit: dirtyLimit))
+    }
 
     init(limits: Limits) { self.limits = limits }
 
     deinit {
+        for position in classes.indices { classes[position].rows.deallocate() }
         classes.deinitialize()
         classes.deallocate()
         for index in trees.indices { trees[index].entries.deallocate() }
@@ -116,7 +111,7 @@ package final class WriteBuffer: @unchecked Sendable {
         borrower = nil
         if !touched.isEmpty { touched = [] }
         for position in classes.indices {
-            removeValues(position)
+            classes[position].rows.removeAll()
             removeDeletes(position)
         }
         deleteCount = 0
@@ -145,7 +140,7 @@ package final class WriteBuffer: @unchecked Sendable {
 
     /// Whether user data waits.
     var holdsUserChanges: Bool {
-        deleteCount > 0 || classes.contains { !$0.values.isEmpty }
+        deleteCount > 0 || classes.contains { $0.rows.count > 0 }
     }
 
     /// Remembers that the transaction has created an object.
@@ -174,12 +169,13 @@ package final class WriteBuffer: @unchecked Sendable {
         if deleteCount >= limits.deletes { try flushDeletes() }
     }
 
-    /// Writes the deletes.
+    /// Writes the deletes, and before them the values of all classes.
     func flushDeletes() throws(ModelError) {
         if deleteCount > 0 { try writeDeletes() }
     }
 
     private func writeDeletes() throws(ModelError) {
+        for position in classes.indices { try writeValues(position) }
         let (transaction, schema) = try borrowed()
         let deleted = ContiguousArray(classes.map(\.deleted))
         let cascaded = ContiguousArray(classes.map(\.cascaded))
@@ -196,7 +192,9 @@ package final class WriteBuffer: @unchecked Sendable {
         if !classes[position].cascaded.isEmpty { classes[position].cascaded = [] }
     }
 
-    private func borrowed() throws(ModelError) -> (WriteTransaction, ModelSchema) {
+    private func borrowed() throws(ModelError) -> (
+        transaction: WriteTransaction, schema: ModelSchema
+    ) {
         guard let borrower else { throw .storage(.closed) }
         return borrower
     }
@@ -206,7 +204,7 @@ package final class WriteBuffer: @unchecked Sendable {
     /// The greatest primary key that an object of a class has had: see `KeyCounter`.
     func counter(_ owner: ClassHandle) throws(ModelError) -> Int64 {
         if let counter = classes[owner.position].counter { return counter }
-        let counter = try KeyCounter.read(owner.id, in: try borrowed().0.view)
+        let counter = try KeyCounter.read(owner.id, in: try borrowed().transaction.view)
         classes[owner.position].counter = counter
         return counter
     }
@@ -229,52 +227,102 @@ package final class WriteBuffer: @unchecked Sendable {
 
     // MARK: Values
 
-    /// Adds the value of a buffered property for a row that exists.
+    /// Adds the new value of a property, for a row that exists. An integer has got it by adding
+    /// `amount`.
     @inline(__always)
-    func add(_ cell: Cell, to key: Int64, _ property: PropertyHandle) throws(ModelError) {
+    func add(
+        _ cell: Cell, to key: Int64, _ property: PropertyHandle, adding amount: Int64? = nil
+    ) throws(ModelError) {
         let position = property.classPosition
-        let count = classes[position].values.count
-        if count > 0, classes[position].values[count - 1].key > key {
-            classes[position].isInOrder = false
-        }
-        classes[position].values.append(
-            CellValue(key: key, cell: cell, column: property.column))
-        if count + 1 >= limits.values { try writeValues(position) }
+        if cell.isLong { return try writeLong(.set, property.column, 0, cell, key, position) }
+        classes[position].rows.set(key, property.column, cell, adding: amount)
+        if isFull(position) { try writeValues(position) }
+    }
+
+    /// Adds a change of a collection, or with its column of a dictionary's keys, for a row that
+    /// exists. `cell` is the element, of a move and a swap the other index.
+    func add(
+        _ kind: RowChange.Kind, of column: UInt32, at index: Int, _ cell: Cell, to key: Int64,
+        _ property: PropertyHandle
+    ) throws(ModelError) {
+        let position = property.classPosition
+        if cell.isLong { return try writeLong(kind, column, index, cell, key, position) }
+        classes[position].rows.edit(kind, key, column, at: index, cell)
+        if isFull(position) { try writeValues(position) }
+    }
+
+    /// Writes a long value at once, after what waits for its place.
+    @inline(never)
+    private func writeLong(
+        _ kind: RowChange.Kind, _ column: UInt32, _ index: Int, _ cell: Cell, _ key: Int64,
+        _ position: Int
+    ) throws(ModelError) {
+        try writeValue(key, column, position)
+        try write(
+            RowChange(key: key, cell: cell, kind: kind, column: column, number: index),
+            to: try borrowed().schema.classes[position].table)
+    }
+
+    @inline(__always)
+    private func isFull(_ position: Int) -> Bool {
+        classes[position].rows.count >= limits.values
+            || classes[position].rows.byteCount >= limits.valueBytes
     }
 
     @inline(__always)
     private func writeValues(_ position: Int) throws(ModelError) {
-        if !classes[position].values.isEmpty { try writeSomeValues(position) }
+        if classes[position].rows.count > 0 { try writeSomeValues(position) }
     }
 
     private func writeSomeValues(_ position: Int) throws(ModelError) {
-        let (transaction, schema) = try borrowed()
-        let isInOrder = classes[position].isInOrder
-        var values: [CellValue] = []
-        swap(&values, &classes[position].values)
-        defer {
-            swap(&values, &classes[position].values)
-            removeValues(position)
-        }
-        var order = RadixSort(count: values.count) {
+        let table = try borrowed().schema.classes[position].table
+        defer { classes[position].rows.removeAll() }
+        let rows = classes[position].rows
+        var order = RadixSort(count: rows.count) {
             RadixSort.Item(
-                head: RadixSort.head(values[$0].key), index: UInt32(truncatingIfNeeded: $0))
+                head: RadixSort.head(rows[$0].key), index: UInt32(truncatingIfNeeded: $0))
         }
-        if !isInOrder { order.sort() }
-        try stored { () throws(StorageError) in
-            let batch = try transaction.cellBatch(
-                of: schema.classes[position].table, derived: false)
-            for item in order.items {
-                let value = values[Int(item.index)]
-                // False where the object was deleted meanwhile.
-                _ = try batch.set(value.key, value.column, value.cell)
+        if !rows.isInOrder { order.sort() }
+        let distance = 8
+        for place in order.items.indices {
+            if place &+ distance < order.items.count {
+                rows.fetch(Int(order.items[place &+ distance].index))
             }
+            try write(rows[Int(order.items[place].index)], to: table)
         }
     }
 
-    private func removeValues(_ position: Int) {
-        classes[position].values.removeAll(keepingCapacity: true)
-        classes[position].isInOrder = true
+    /// Writes what waits for one column of a row.
+    private func writeValue(_ key: Int64, _ column: UInt32, _ position: Int) throws(ModelError) {
+        let table = try borrowed().schema.classes[position].table
+        for change in classes[position].rows.take(key, column) { try write(change, to: table) }
+    }
+
+    @inline(__always)
+    private func write(_ change: RowChange, to table: TreeID) throws(ModelError) {
+        let transaction = try borrowed().transaction
+        let key = change.key, column = change.column, index = change.number
+        do throws(StorageError) {
+            switch change.kind {
+            case .set: try transaction.cellSet(table, key, column, change.cell, derived: false)
+            case .add:
+                try transaction.cellSet(
+                    table, key, column, change.cell, adding: Int64(index), derived: false)
+            case .listInsert:
+                try transaction.listInsert(
+                    table, key, column, at: index, change.cell, derived: false)
+            case .listSet:
+                try transaction.listSet(table, key, column, at: index, change.cell, derived: false)
+            case .listErase:
+                try transaction.listErase(table, key, column, at: index, derived: false)
+            case .listMove:
+                try transaction.listMove(table, key, column, from: index, to: change.otherIndex)
+            case .listSwap:
+                try transaction.listSwap(table, key, column, index, change.otherIndex)
+            case .listClear: try transaction.listClear(table, key, column, derived: false)
+            case .written: break
+            }
+        } catch { throw .storage(error) }
     }
 
     // MARK: Entries
@@ -344,11 +392,9 @@ package final class WriteBuffer: @unchecked Sendable {
 
     /// Writes everything to its tables and trees.
     func flush() throws(ModelError) {
+        for position in classes.indices { try writeValues(position) }
         try flushDeletes()
-        for position in classes.indices {
-            try writeValues(position)
-            try writeCounter(position)
-        }
+        for position in classes.indices { try writeCounter(position) }
         try flushAllEntries()
     }
 
@@ -362,14 +408,14 @@ package final class WriteBuffer: @unchecked Sendable {
     }
 
     private func forReader(_ body: () throws(ModelError) -> Void) throws(ModelError) {
-        try borrowed().0.changeForReader(body)
+        try borrowed().transaction.changeForReader(body)
     }
 }
 
 extension WriteBuffer: UnflushedChanges {
     @inline(__always)
     func flushRows(of position: Int) throws(ModelError) {
-        guard deleteCount > 0 || !classes[position].values.isEmpty else { return }
+        guard deleteCount > 0 || classes[position].rows.count > 0 else { return }
         try forReader { () throws(ModelError) in
             try flushDeletes()
             try writeValues(position)
@@ -377,9 +423,30 @@ extension WriteBuffer: UnflushedChanges {
     }
 
     @inline(__always)
-    func flushValues(of position: Int) throws(ModelError) {
-        guard !classes[position].values.isEmpty else { return }
-        try forReader { () throws(ModelError) in try writeValues(position) }
+    func flushDeletesForReader() throws(ModelError) {
+        if deleteCount > 0 { try forReader { () throws(ModelError) in try flushDeletes() } }
+    }
+
+    @inline(__always)
+    func flushValue(_ key: Int64, _ column: UInt32, _ position: Int) throws(ModelError) {
+        guard classes[position].rows.latest(key, column) != nil else { return }
+        try forReader { () throws(ModelError) in try writeValue(key, column, position) }
+    }
+
+    @inline(__always)
+    func value(_ key: Int64, _ column: UInt32, _ position: Int) -> Cell? {
+        classes[position].rows.latest(key, column)?.cell
+    }
+
+    @inline(__always)
+    func size(_ key: Int64, _ column: UInt32, _ position: Int) -> BufferedSize {
+        guard let last = classes[position].rows.latest(key, column) else { return .unchanged }
+        return last.isEmptied ? .whole(Int(last.size)) : .difference(Int(last.size))
+    }
+
+    @inline(__always)
+    func holdsRows(of position: Int) -> Bool {
+        deleteCount > 0 || classes[position].rows.count > 0
     }
 
     @inline(__always)
@@ -417,5 +484,15 @@ extension WriteBuffer: UnflushedChanges {
     @inline(__always)
     func isVerified(_ key: Int64, _ position: Int) -> Bool {
         lastVerifiedObject.key == key && lastVerifiedObject.position == position
+    }
+}
+
+extension WriteBuffer.Limits {
+    /// In proportion to the memory of changed pages: half as much for entries, an eighth for
+    /// changes, which have 48 bytes, a sixth for texts.
+    init(dirtyLimit: Int = StoreLimit.dirtyBytes) {
+        let bytes = min(dirtyLimit, StoreLimit.dirtyBytes)
+        self.init(
+            entryBytes: bytes / 2, values: bytes / 384, valueBytes: bytes / 6, deletes: bytes / 96)
     }
 }

@@ -197,7 +197,34 @@ private struct BulkTouch {
     private struct Table {
         var inserted: [ClosedRange<Int64>] = []
         var erased: [ClosedRange<Int64>] = []
-        var cells: [Int64: [UInt32]] = [:]
+        /// In the order in which they were touched, some again and again.
+        var cells: [TouchedCell] = []
+        /// How many cells there may be before those that are there again are taken out.
+        var room = 1 << 12
+
+        mutating func touch(_ cell: TouchedCell) {
+            if cells.last == cell { return }
+            cells.append(cell)
+            guard cells.count > room else { return }
+            cells = sortedCells()
+            room = max(room, 2 * cells.count)
+        }
+
+        /// Each once, in ascending order.
+        func sortedCells() -> [TouchedCell] {
+            var sorted: [TouchedCell] = []
+            for cell in cells.sorted() where cell != sorted.last { sorted.append(cell) }
+            return sorted
+        }
+    }
+
+    private struct TouchedCell: Comparable {
+        var key: Int64
+        var column: UInt32
+
+        static func < (left: TouchedCell, right: TouchedCell) -> Bool {
+            left.key != right.key ? left.key < right.key : left.column < right.column
+        }
     }
 
     private var tables: [TreeID: Table] = [:]
@@ -235,8 +262,7 @@ private struct BulkTouch {
     mutating func touch(_ tree: TreeID, _ key: Int64, _ column: UInt32) {
         if tree == newestTree, key == newestKey { return }
         if let last = tables[tree]?.inserted.last, last.contains(key) { return }
-        if tables[tree]?.cells[key]?.contains(column) == true { return }
-        tables[tree, default: Table()].cells[key, default: []].append(column)
+        tables[tree, default: Table()].touch(TouchedCell(key: key, column: column))
     }
 
     /// Effects of the bulk kinds, tables and keys in ascending order.
@@ -253,13 +279,11 @@ private struct BulkTouch {
                     bytes.appendVarint(UInt64(bitPattern: run.upperBound &- run.lowerBound) &+ 1)
                 }
             }
-            for (key, columns) in table.cells.sorted(by: { $0.key < $1.key }) {
-                for column in columns.sorted() {
-                    bytes.append(Effect.Kind.cellTouched.rawValue)
-                    bytes.appendVarint(tree.rawValue)
-                    bytes.appendSigned(key)
-                    bytes.appendVarint(UInt64(column))
-                }
+            for cell in table.sortedCells() {
+                bytes.append(Effect.Kind.cellTouched.rawValue)
+                bytes.appendVarint(tree.rawValue)
+                bytes.appendSigned(cell.key)
+                bytes.appendVarint(UInt64(cell.column))
             }
         }
         return bytes

@@ -26,8 +26,8 @@ final class BitmapAllocator {
     private(set) var filePages: UInt64
     private var shortLived = AllocationWindow(length: PageRuns.fragmentPages)
     private var longLived = AllocationWindow(length: 64)
-    /// Of each region the pages of the longest run, or more than that where its bitmap was not asked
-    /// yet; and of the longest fragment.
+    /// Of each region the pages of the longest run and of the longest fragment, or more than that
+    /// where its bitmap was not asked yet.
     private var runs = FirstFit()
     private var fragments = FirstFit()
     /// The regions whose bitmaps are in memory, ascending.

@@ -48,7 +48,8 @@ package final class Store: Sendable {
     /// Where the file is, or the name in angle brackets of an in-memory database.
     package var path: String { file.path }
     package let isReadOnly: Bool
-    let dirtyLimit: Int
+    /// Bytes of changed pages that a transaction keeps in memory.
+    package let dirtyLimit: Int
     /// What every meta says of this file.
     let template: Meta
     let firstLogPages: UInt64

@@ -22,6 +22,9 @@ enum Command: Equatable {
     case setSame(class: Int, object: Int, property: Int)
     /// Adds to an integer property.
     case add(class: Int, object: Int, property: Int, amount: Int64)
+    /// Adds to an integer and puts an element into a collection of objects all over the class, and
+    /// reads some of them at once.
+    case countUp(class: Int, object: Int, count: Int, property: Int, list: Int, Draw)
     case setMany(class: Int, object: Int, values: [Draw?])
     case erase(class: Int, object: Int, count: Int)
     case eraseAll(class: Int)
@@ -83,9 +86,8 @@ enum Command: Equatable {
 
     var isChange: Bool {
         switch self {
-        case .create, .upsert, .set, .setRun, .setSame, .add, .setMany, .erase, .eraseAll,
-            .eraseFound,
-            .own, .insert, .replace, .remove, .move, .swap, .clear, .assign, .nest:
+        case .create, .upsert, .set, .setRun, .setSame, .add, .countUp, .setMany, .erase, .eraseAll,
+            .eraseFound, .own, .insert, .replace, .remove, .move, .swap, .clear, .assign, .nest:
             true
         default: false
         }

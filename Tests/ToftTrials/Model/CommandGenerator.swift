@@ -120,6 +120,13 @@ struct CommandGenerator {
         case "add":
             let amount = numbers.pick([1, -1, 7, .max, .min, Int64(numbers.below(1 << 40))]) ?? 1
             return .add(class: owner, object: object, property: any(), amount: amount)
+        case "countUp":
+            guard
+                case .insert(_, _, let list, _, _, let draw) = listCommand("insert", owner, object)
+            else { return .add(class: owner, object: object, property: any(), amount: 1) }
+            return .countUp(
+                class: owner, object: object, count: min(258, profile.sizes.objects(&numbers)),
+                property: any(), list: list, draw.bounded(for: 258))
         case "setMany":
             return .setMany(class: owner, object: object, values: values(of: declared, for: 1))
         case "erase":

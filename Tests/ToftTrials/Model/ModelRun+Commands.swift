@@ -74,6 +74,8 @@ extension ModelRun {
             try setSame(session, owner, object, property)
         case .add(let owner, let object, let property, let amount):
             try add(session, owner, object, property, amount)
+        case .countUp(let owner, let object, let count, let property, let list, let draw):
+            try countUp(session, owner, object, count, property, list, draw)
         case .setMany(let owner, let object, let values):
             try setMany(session, owner, object, values)
         case .own(let owner, let object, let property, let at, let action):
@@ -300,6 +302,27 @@ extension ModelRun {
         guard let sum else { return }
         content.classes[owner].rows[row][property] = .int(sum)
         touched.insert(ModelObject(owner: owner, key: key))
+    }
+
+    private func countUp(
+        _ session: any ModelSession, _ index: Int, _ object: Int, _ count: Int, _ property: Int,
+        _ list: Int, _ draw: Draw
+    ) throws {
+        let owner = owner(index)
+        for turn in 0..<count {
+            let object = object + turn * 7_919
+            try add(session, index, object, property, 1)
+            try edit(
+                session,
+                .insert(
+                    class: index, object: object, list: list, at: -1, count: 1, draw.plus(turn)))
+            guard turn % 3 == 0, let row = rowIndex(owner, object) else { continue }
+            let key = content.classes[owner].keys[row]
+            if let difference = try session.difference(owner, key, content.classes[owner].rows[row])
+            {
+                throw ModelViolation("object \(key) of class \(owner), at once: \(difference)")
+            }
+        }
     }
 
     private func setMany(_ session: any ModelSession, _ index: Int, _ object: Int, _ draws: [Draw?])

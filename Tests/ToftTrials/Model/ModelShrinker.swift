@@ -134,6 +134,16 @@ extension Command {
             }
                 + (amount == 1
                     ? [] : [.add(class: owner, object: object, property: property, amount: 1)])
+        case .countUp(let owner, let object, let count, let property, let list, let draw):
+            return counts(count).map {
+                .countUp(
+                    class: owner, object: object, count: $0, property: property, list: list, draw)
+            }
+                + numbers(object).map {
+                    .countUp(
+                        class: owner, object: $0, count: count, property: property, list: list,
+                        draw)
+                }
         case .setMany(let owner, let object, let draws):
             return numbers(object).map { .setMany(class: owner, object: $0, values: draws) }
                 + values(draws).map { .setMany(class: owner, object: object, values: $0) }

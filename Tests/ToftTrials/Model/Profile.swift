@@ -22,7 +22,7 @@ struct ModelProfile {
         ("addClass", 3), ("addProperty", 8), ("toggleIndex", 8), ("makeOptional", 10),
         ("migrate", 12),
         ("query", 60), ("find", 30),
-        ("observe", 15), ("stop", 3),
+        ("observe", 15), ("stop", 3), ("countUp", 25),
     ]
 
     init(_ numbers: inout Seed) {

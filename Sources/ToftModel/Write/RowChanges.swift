@@ -1,0 +1,271 @@
+internal import ToftPlatform
+internal import ToftStorage
+
+/// A change of one value, or of one collection, that waits for its row.
+struct RowChange {
+    enum Kind: UInt8 {
+        /// Another value, and the same with what an integer was raised by.
+        case set, add
+        case listInsert, listSet, listErase, listMove, listSwap, listClear
+        /// It waits no longer.
+        case written
+    }
+
+    let key: Int64
+    /// The value or the element. Of a move and a swap the other index.
+    let cell: Cell
+    fileprivate(set) var kind: Kind
+    /// Whether the collection was emptied, and `size` is all that it has.
+    fileprivate(set) var isEmptied = false
+    let column: UInt32
+    /// What an integer was raised by, or the index of the element.
+    let number: Int
+    /// The number of the change of the same value before this one, plus 1; 0: there is none.
+    fileprivate(set) var previous: UInt32 = 0
+    /// How many elements the collection has more than its row.
+    fileprivate(set) var size: Int32 = 0
+
+    var otherIndex: Int {
+        if case .int64(let other) = cell { Int(other) } else { number }
+    }
+}
+
+/// The changes of the rows of one class that wait, in the order in which they were made, and which
+/// of them is the last one of a value.
+///
+/// `table` holds for each hash of a key and a column the number of the last change plus one, 0
+/// where there is none; changes enter it when one is asked for. Bytes lie in `chunks`. What was
+/// removed stays in memory until the next change is added: it may have been lent. For one thread;
+/// the owner frees it with `deallocate`.
+struct RowChanges {
+    /// Bytes of the longest text or data that may wait: longer ones get pages of their own.
+    static let longestBytes = 2_048
+    private static let chunkSize = 64 << 10
+
+    private(set) var count = 0
+    /// Whether the keys ascend.
+    private(set) var isInOrder = true
+    /// Bytes of texts and data.
+    var byteCount: Int { max(0, usedChunks - 1) * Self.chunkSize + usedBytes }
+
+    private var changes: UnsafeMutablePointer<RowChange>
+    private var capacity = 16
+    private var table: UnsafeMutablePointer<UInt32>
+    private var tableCapacity = 64
+    /// How many changes have entered the table, and the buckets that are used.
+    private var enteredCount = 0
+    private var usedBuckets = 0
+    private var chunks: [UnsafeMutableRawPointer] = []
+    private var usedChunks = 0
+    /// Of the last used chunk.
+    private var usedBytes = 0
+
+    init() {
+        changes = .allocate(capacity: capacity)
+        table = .allocate(capacity: tableCapacity)
+        table.initialize(repeating: 0, count: tableCapacity)
+    }
+
+    func deallocate() {
+        changes.deallocate()
+        table.deallocate()
+        for chunk in chunks { chunk.deallocate() }
+    }
+
+    subscript(index: Int) -> RowChange {
+        @inline(__always) get { changes[index] }
+    }
+
+    /// Has the processor fetch a change that comes soon.
+    @inline(__always)
+    func fetch(_ index: Int) { UnsafeRawPointer(changes + index).prefetch() }
+
+    // MARK: Adding
+
+    /// Adds the new value of a property.
+    @inline(__always)
+    mutating func set(_ key: Int64, _ column: UInt32, _ cell: Cell, adding amount: Int64?) {
+        append(
+            RowChange(
+                key: key, cell: kept(cell), kind: amount == nil ? .set : .add, column: column,
+                number: Int(amount ?? 0)))
+    }
+
+    /// Adds a change of a collection.
+    mutating func edit(
+        _ kind: RowChange.Kind, _ key: Int64, _ column: UInt32, at index: Int, _ cell: Cell
+    ) {
+        let last = latest(key, column)
+        var change = RowChange(
+            key: key, cell: kept(cell), kind: kind, column: column, number: index)
+        change.isEmptied = kind == .listClear || last?.isEmptied ?? false
+        switch kind {
+        case .listClear: change.size = 0
+        case .listInsert: change.size = (last?.size ?? 0) &+ 1
+        case .listErase: change.size = (last?.size ?? 0) &- 1
+        default: change.size = last?.size ?? 0
+        }
+        append(change)
+    }
+
+    @inline(__always)
+    private mutating func append(_ change: RowChange) {
+        if count == capacity { grow() }
+        if count > 0, changes[count &- 1].key > change.key { isInOrder = false }
+        (changes + count).initialize(to: change)
+        count &+= 1
+    }
+
+    private mutating func grow() {
+        capacity *= 2
+        let grown = UnsafeMutablePointer<RowChange>.allocate(capacity: capacity)
+        grown.moveInitialize(from: changes, count: count)
+        changes.deallocate()
+        changes = grown
+    }
+
+    /// The same cell with bytes of its own.
+    @inline(__always)
+    private mutating func kept(_ cell: Cell) -> Cell {
+        guard case .bytes(let bytes) = cell else {
+            if count == 0 { forgetBytes() }
+            return cell
+        }
+        return .bytes(kept(bytes))
+    }
+
+    private mutating func kept(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        if count == 0 { forgetBytes() }
+        if usedChunks == 0 || bytes.count > Self.chunkSize - usedBytes {
+            if usedChunks == chunks.count {
+                chunks.append(.allocate(byteCount: Self.chunkSize, alignment: 16))
+            }
+            usedChunks += 1
+            usedBytes = 0
+        }
+        let copy = UnsafeMutableRawBufferPointer(
+            start: chunks[usedChunks - 1] + usedBytes, count: bytes.count)
+        copy.copyMemory(from: bytes)
+        usedBytes += bytes.count
+        return UnsafeRawBufferPointer(copy)
+    }
+
+    /// The first chunk stays for the bytes to come.
+    @inline(__always)
+    private mutating func forgetBytes() {
+        if usedChunks > 0 { freeChunks() }
+    }
+
+    private mutating func freeChunks() {
+        #if DEBUG || TOFT_TRIALS
+        // A stale read of what was here must be noticed.
+        for chunk in chunks {
+            chunk.initializeMemory(as: UInt8.self, repeating: 0xDB, count: Self.chunkSize)
+        }
+        #endif
+        while chunks.count > 1 { chunks.removeLast().deallocate() }
+        usedChunks = 0
+        usedBytes = 0
+    }
+
+    // MARK: Finding
+
+    /// The last change of a value or a collection; nil where none waits.
+    @inline(__always)
+    mutating func latest(_ key: Int64, _ column: UInt32) -> RowChange? {
+        guard let number = latestNumber(key, column) else { return nil }
+        return changes[number]
+    }
+
+    private mutating func latestNumber(_ key: Int64, _ column: UInt32) -> Int? {
+        guard count > 0 else { return nil }
+        if enteredCount < count { enterAll() }
+        let number = Int(table[bucket(key, column)]) &- 1
+        return number >= 0 && changes[number].kind != .written ? number : nil
+    }
+
+    /// Takes the changes of a value or a collection out, in the order in which they were made.
+    mutating func take(_ key: Int64, _ column: UInt32) -> [RowChange] {
+        var taken: [RowChange] = []
+        var next = latestNumber(key, column)
+        while let number = next, changes[number].kind != .written {
+            taken.append(changes[number])
+            changes[number].kind = .written
+            next = changes[number].previous > 0 ? Int(changes[number].previous) - 1 : nil
+        }
+        taken.reverse()
+        return taken
+    }
+
+    /// The bucket of a value, or the free one where it belongs.
+    @inline(__always)
+    private func bucket(_ key: Int64, _ column: UInt32) -> Int {
+        var bucket = Int(truncatingIfNeeded: Self.hash(key, column)) & (tableCapacity &- 1)
+        while case let number = Int(table[bucket]), number > 0 {
+            if changes[number &- 1].key == key, changes[number &- 1].column == column { break }
+            bucket = (bucket &+ 1) & (tableCapacity &- 1)
+        }
+        return bucket
+    }
+
+    /// Only for this table: never stored. The columns of a row are neighbours.
+    @inline(__always)
+    private static func hash(_ key: Int64, _ column: UInt32) -> UInt64 {
+        let product = UInt64(bitPattern: key).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+        return (product.high ^ product.low) &+ UInt64(column)
+    }
+
+    private mutating func enterAll() {
+        while enteredCount < count {
+            let change = changes[enteredCount]
+            let bucket = bucket(change.key, change.column)
+            if table[bucket] == 0 { usedBuckets += 1 }
+            changes[enteredCount].previous = table[bucket]
+            enteredCount += 1
+            table[bucket] = UInt32(truncatingIfNeeded: enteredCount)
+            if usedBuckets * 2 > tableCapacity { growTable() }
+        }
+    }
+
+    private mutating func growTable() {
+        let old = table, oldCapacity = tableCapacity
+        makeTable(oldCapacity * 4)
+        for index in 0..<oldCapacity where old[index] > 0 {
+            let change = changes[Int(old[index]) - 1]
+            table[bucket(change.key, change.column)] = old[index]
+        }
+        old.deallocate()
+    }
+
+    private mutating func makeTable(_ capacity: Int) {
+        tableCapacity = capacity
+        table = .allocate(capacity: capacity)
+        table.initialize(repeating: 0, count: capacity)
+    }
+
+    // MARK: Removing
+
+    /// Forgets everything. The bytes stay until the next change is added.
+    mutating func removeAll() {
+        count = 0
+        isInOrder = true
+        guard enteredCount > 0 else { return }
+        enteredCount = 0
+        usedBuckets = 0
+        if tableCapacity > 64 {
+            // Few changes after many must not pay for the large table.
+            table.deallocate()
+            makeTable(64)
+        } else {
+            table.update(repeating: 0, count: tableCapacity)
+        }
+    }
+}
+
+extension Cell {
+    /// Whether it is too long to wait.
+    @inline(__always)
+    var isLong: Bool {
+        if case .bytes(let bytes) = self { bytes.count > RowChanges.longestBytes } else { false }
+    }
+}
