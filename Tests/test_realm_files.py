@@ -276,6 +276,30 @@ def test_what_is_no_realm_file_or_has_another_key_is_refused_and_nothing_is_made
     assert done.returncode == 1 and "already" in done.stderr
 
 
+def test_python_imports_a_realm_file_and_tells_what_differs(tmp_path: Path) -> None:
+    plain, encrypted = (
+        next(file for file in FILES if file.stem == name) for name in ("streaming", "encrypted")
+    )
+    made, told = tmp_path / "made.toft", []
+    with pytest.raises(toft.NotADatabaseError):
+        toft.import_realm(encrypted, made)
+    with pytest.raises(toft.WrongKeyError):
+        toft.import_realm(encrypted, made, encryption_key=bytes(64))
+    assert not made.exists()
+    report = toft.import_realm(plain, made, progress=lambda *numbers: told.append(numbers))
+    assert report.format == 24 and report.objects == 106
+    assert any("full-text index" in note for note in report.notes)
+    with pytest.raises(FileExistsError):
+        toft.import_realm(plain, made)
+    with toft.open(made, mode="read_only") as realm:
+        comparing = Imported(realm, expected(plain))
+        comparing.compare()
+    other = tmp_path / "other.toft"
+    report = toft.import_realm(encrypted, other, encryption_key=KEY, new_key=b"\5" * 64)
+    with toft.open(other, mode="read_only", encryption_key=b"\5" * 64) as realm:
+        assert len(realm.objects("Target")) == 29 and report.classes == 2
+
+
 def test_opening_a_realm_file_names_the_import() -> None:
     with pytest.raises(toft.FileError, match="toftdb import"):
         toft.open(FILES[0], mode="read_only")

@@ -1037,6 +1037,53 @@ typedef struct toft_salvage_report {
 TOFT_API toft_status toft_salvage(
     const toft_salvage_options *options, toft_salvage_report *out_report);
 
+/* Called by toft_import_realm with what differs from the Realm file, a sentence each, after all is
+   imported: names that Toft does not take, indexes without a counterpart, links to nothing... The
+   text is valid until the callback returns. It may call nothing of the library but releases and
+   what never fails: all else is TOFT_ERROR_INSIDE_CALLBACK there. */
+typedef void (*toft_note_callback)(void *user_data, toft_string note);
+
+/* What toft_import_realm needs. Start with TOFT_INITIALIZE. */
+typedef struct toft_import_realm_options {
+    size_t size;
+    toft_string path;     /* the Realm file */
+    toft_string new_path; /* the new file */
+    /* NULL and 0 for a file that is not encrypted, else TOFT_KEY_SIZE bytes: of the Realm file */
+    const void *key;
+    size_t key_size;
+    const void *new_key; /* of the new file, in the same way */
+    size_t new_key_size;
+    toft_progress_callback progress; /* NULL, or told how many objects are done */
+    void *progress_user_data;        /* for `progress` */
+    toft_note_callback note;         /* NULL, or told what differs */
+    void *note_user_data;            /* for `note` */
+    /* NULL, or a word that any thread or signal handler may change during the call: when it is not
+       0, the import ends with TOFT_ERROR_INTERRUPTED */
+    const uint32_t *interrupt;
+} toft_import_realm_options;
+
+/* What toft_import_realm has brought over. */
+typedef struct toft_import_realm_report {
+    size_t size;
+    uint64_t format;         /* the file format of the Realm file, 2 to 24; 0: it was empty */
+    uint64_t schema_version; /* the new file has it too; 0 where no program had set one */
+    uint64_t class_count;
+    uint64_t object_count;
+} toft_import_realm_report;
+
+/* Reads one of Realm's own files into a new file: classes, objects, links, embedded objects, lists,
+   sets, dictionaries, mixed values, primary keys, indexes and the schema version; see the page on
+   Realm's files. realm-core is not needed. The Realm file is not written to, and no program may
+   write it meanwhile. The new file is durable when the function returns; after an error, or a
+   crash, there is no such file. Errors: TOFT_ERROR_FILE_EXISTS when there is something at
+   `new_path`; TOFT_ERROR_NOT_A_DATABASE when `path` is no Realm file, or an encrypted one and no
+   key was given; TOFT_ERROR_WRONG_KEY; TOFT_ERROR_CORRUPT when the Realm file is damaged;
+   TOFT_ERROR_UNSUPPORTED for what no SDK of Realm makes; TOFT_ERROR_FILE_NOT_FOUND,
+   TOFT_ERROR_DISK_FULL... Any thread. Cost: both files, and memory for some 50 bytes an object and
+   for what is read of the Realm file. */
+TOFT_API toft_status toft_import_realm(
+    const toft_import_realm_options *options, toft_import_realm_report *out_report);
+
 /* Releases a realm's handle. The realm closes with the last of this and of every object, list and
    results got from it: an open write transaction is cancelled, its version is given up, its
    observations end. Any thread. */

@@ -190,7 +190,7 @@ extension Argument {
         return key == nil ? nil : try EncryptionKey(engine: bytes)
     }
 
-    fileprivate static func givenPath(_ path: toft_string, _ name: StaticString = "path")
+    static func givenPath(_ path: toft_string, _ name: StaticString = "path")
         throws(EngineError) -> String
     {
         let path = try Argument.path(path, name)

@@ -27,6 +27,8 @@ extension toft_compaction: SizedStructure { static var firstSize: Int { 24 } }
 extension toft_compaction_step: SizedStructure { static var firstSize: Int { 48 } }
 extension toft_salvage_options: SizedStructure { static var firstSize: Int { 104 } }
 extension toft_salvage_report: SizedStructure { static var firstSize: Int { 40 } }
+extension toft_import_realm_options: SizedStructure { static var firstSize: Int { 112 } }
+extension toft_import_realm_report: SizedStructure { static var firstSize: Int { 40 } }
 
 extension Argument {
     /// A structure that the caller filled in. What an older caller does not know reads as zero.

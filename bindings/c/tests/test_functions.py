@@ -890,6 +890,56 @@ class FunctionTests(unittest.TestCase):
             self.assertEqual(self.count(realm), 30)
             check("toft_realm_release", realm)
 
+    def import_realm(self, path, new_path, key=None, **members):
+        """Status and report of an import of a Realm file."""
+        options = sized(S.toft_import_realm_options, **members)
+        report = sized(S.toft_import_realm_report)
+        kept = [text(path), text(new_path)]
+        options.path, options.new_path = kept
+        if key is not None:
+            kept.append((ctypes.c_char * max(1, len(key)))(*key))
+            options.key, options.key_size = ctypes.addressof(kept[-1]), len(key)
+        found = status("toft_import_realm", ctypes.byref(options), ctypes.byref(report))
+        return status_name(found), report
+
+    def test_a_realm_file_is_imported_into_a_new_one(self):
+        notes, realms = [], pathlib.Path(__file__).resolve().parents[3] / "Tests/RealmFiles"
+
+        def tell(user_data, note):
+            notes.append((user_data, text_of(note)))
+            self.assertEqual(status("toft_compact", text("a"), None), INSIDE_CALLBACK)
+
+        callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, S.toft_string)(tell)
+        members = {"note": ctypes.cast(callback, ctypes.c_void_p), "note_user_data": 7}
+        plain, encrypted = (str(realms / f"{name}.realm") for name in ("scalars", "encrypted"))
+        key = bytes((3 * index + 1) % 256 for index in range(64))
+        with tempfile.TemporaryDirectory() as directory:
+            new, other = f"{directory}/new.toft", f"{directory}/other.toft"
+            for given, new_given, wrong, more in (
+                (f"{directory}/none", new, "FILE_NOT_FOUND", {}),
+                (plain, plain, "FILE_EXISTS", {}),
+                ("", new, "INVALID_ARGUMENT", {}),
+                (plain, "", "INVALID_ARGUMENT", {}),
+                (directory, new, "IS_DIRECTORY", {}),
+                (__file__, new, "NOT_A_DATABASE", {}),
+                (encrypted, new, "NOT_A_DATABASE", {}),
+                (encrypted, new, "WRONG_KEY", {"key": bytes(64)}),
+                (plain, new, "INVALID_ARGUMENT", {"key": bytes(63)}),
+                (plain, new, "INVALID_ARGUMENT", {"new_key_size": 64}),
+            ):
+                found, _ = self.import_realm(given, new_given, **more)
+                self.assertEqual(found, f"TOFT_ERROR_{wrong}", given)
+                self.assertFalse(os.path.exists(new))
+            found, report = self.import_realm(plain, new, **members)
+            self.assertEqual((found, report.format), ("TOFT_OK", 24))
+            self.assertEqual([each[0] for each in notes], [7] * len(notes))
+            self.assertIn("full-text index", notes[0][1])
+            realm = open_realm(path=new)
+            self.assertEqual(report.schema_version, get("toft_realm_info", realm).schema_version)
+            check("toft_realm_release", realm)
+            found, report = self.import_realm(encrypted, other, key=key)
+            self.assertEqual((found, report.class_count, report.object_count), ("TOFT_OK", 2, 35))
+
     def test_an_encrypted_file_is_salvaged_with_its_key(self):
         key, other = bytes(range(64)), bytes(range(1, 65))
         with tempfile.TemporaryDirectory() as directory:

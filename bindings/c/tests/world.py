@@ -3,6 +3,7 @@
 import ctypes
 import itertools
 import tempfile
+from pathlib import Path
 
 from calls import (
     HEADER,
@@ -210,6 +211,13 @@ class World:
         options = sized(S.toft_salvage_options, path=path)
         options.keep = path, text(f"{self.directory.name}/{next(_names)}.toft")
         options.new_path = options.keep[1]
+        return {"options": options}
+
+    def _special_toft_import_realm(self):
+        given = Path(__file__).resolve().parents[3] / "Tests/RealmFiles/links.realm"
+        options = sized(S.toft_import_realm_options, path=text(str(given)))
+        options.keep = text(str(given)), text(f"{self.directory.name}/{next(_names)}.toft")
+        options.path, options.new_path = options.keep
         return {"options": options}
 
     def _special_toft_file_schema_version_with_key(self):

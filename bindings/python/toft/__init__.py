@@ -42,6 +42,7 @@ from .objects import EmbeddedObject, Object, Property
 from .observe import Changes, Observation
 from .opening import (
     Compaction,
+    RealmImport,
     Salvage,
     SalvagedClass,
     SchemaChange,
@@ -49,6 +50,7 @@ from .opening import (
     compact,
     delete_files,
     dry_run,
+    import_realm,
     open_async,
     open_in_memory,
     salvage,
@@ -87,6 +89,7 @@ __all__ = [
     "PropertyInfo",
     "Query",
     "Realm",
+    "RealmImport",
     "Results",
     "Salvage",
     "SalvagedClass",
@@ -104,6 +107,7 @@ __all__ = [
     "field",
     "fields",
     "handle_count",
+    "import_realm",
     "library_version",
     "linking_objects",
     "open_async",

@@ -17,7 +17,10 @@ from ._ffi import (
     toft_configuration,
     toft_confinement,
     toft_default_callback,
+    toft_import_realm_options,
+    toft_import_realm_report,
     toft_mode,
+    toft_note_callback,
     toft_open_flags,
     toft_progress_callback,
     toft_salvage_callback,
@@ -739,6 +742,77 @@ def salvage(
         bool(report.flags & toft_salvage_flags.COMPLETE),
         bool(report.flags & toft_salvage_flags.SCHEMA_UNVERIFIED),
         tuple(classes),
+    )
+
+
+class RealmImport(Record):
+    """What an import of a Realm file has brought over."""
+
+    #: The file format of the Realm file, 2 to 24; 0: it was empty.
+    format: int
+    #: The new file has it too; 0 where no program had set one.
+    schema_version: int
+    classes: int
+    objects: int
+    #: What differs from the Realm file, a sentence each: names that Toft does not take, indexes
+    #: without a counterpart, links to nothing, texts that are no UTF-8.
+    notes: tuple[str, ...]
+
+
+def import_realm(
+    path: str | os.PathLike[str],
+    new_path: str | os.PathLike[str],
+    *,
+    encryption_key: bytes | None = None,
+    new_key: bytes | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> RealmImport:
+    """Reads one of Realm's own files into a new file, without realm-core.
+
+    The new file has all classes, objects, links, embedded objects, lists, sets, dictionaries, mixed
+    values, primary keys, indexes and the schema version; it is durable when this returns. After an
+    error, or a crash, there is no such file. The Realm file is not written to, and no program may
+    write it meanwhile. FileExistsError: there is something at `new_path`.
+    NotADatabaseError: `path` is no Realm file, or an encrypted one and no key was given. It
+    takes as long as reading the one and writing the other file.
+
+    `encryption_key`: that of the Realm file, None for a plain one; `new_key`: that of the new file,
+    in the same way. `progress`: called with how many objects of how many are done. What it raises
+    comes out of this call, and there is no new file.
+    """
+    raised: list[BaseException] = []
+    notes: list[str] = []
+    stop = ctypes.c_uint32()
+
+    def tell(_: int | None, done: int, total: int) -> None:
+        try:
+            if progress is not None and not raised:
+                progress(done, total)
+        except BaseException as error:  # also Ctrl-C
+            raised.append(error)
+            stop.value = 1
+
+    name, new_name = os.fspath(path), os.fspath(new_path)
+    options, report = toft_import_realm_options(), toft_import_realm_report()
+    options.size, report.size = ctypes.sizeof(options), ctypes.sizeof(report)
+    options.path, memory = borrowed(os.fsencode(name))
+    options.new_path, new_memory = borrowed(os.fsencode(new_name))
+    options.key, options.key_size, key_memory = _borrowed_key(encryption_key)
+    options.new_key, options.new_key_size, new_key_memory = _borrowed_key(new_key)
+    options.progress = toft_progress_callback(tell)
+    options.note = toft_note_callback(lambda _, note: notes.append(text_of(note)))
+    options.interrupt = ctypes.addressof(stop)
+    try:
+        library().toft_import_realm(ctypes.byref(options), ctypes.byref(report))
+    except Error as error:
+        if raised:
+            raise raised.pop().with_traceback(None) from None
+        if isinstance(error, FileError):
+            error.filename = new_name if isinstance(error, FileExistsError) else name
+        raise
+    del memory, new_memory, key_memory, new_key_memory
+    return RealmImport(
+        report.format, report.schema_version, report.class_count, report.object_count, tuple(notes)
     )
 
 
