@@ -55,7 +55,7 @@ def value_of(text: str) -> Any:
     if "\\u" in text and any(each["half"] for each in _ESCAPE.finditer(text)):
         raise _not_json("half a surrogate pair stands in a text, which cannot be UTF-8")
     if text.count("[") + text.count("{") > TOFT_MAX_JSON_DEPTH:
-        _require_depth(text)
+        _require_depth(found)
     return found
 
 
@@ -69,22 +69,23 @@ def _too_deep() -> ValueTooLongError:
     )
 
 
-def _require_depth(text: str) -> None:
-    depth = 0
-    for found in _NESTING.finditer(text):
-        mark = found[0]
-        if mark in "[{":
-            depth += 1
-            if depth > TOFT_MAX_JSON_DEPTH:
-                raise _too_deep()
-        elif mark in "]}":
-            depth -= 1
+def _require_depth(value: Any) -> None:
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > TOFT_MAX_JSON_DEPTH:
+            raise _too_deep()
+        level = [
+            item
+            for each in level
+            for item in (each.values() if type(each) is dict else each)
+            if type(item) is dict or type(item) is list
+        ]
 
 
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>u[dD][89a-fA-F])|.)"
 )
-_NESTING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]')
 
 
 class _Problem(ValueError):
@@ -116,11 +117,11 @@ class Numeral:
 
     __slots__ = ("_nearest", "is_whole", "text")
 
-    def __init__(self, text: str, *, is_whole: bool) -> None:
+    def __init__(self, text: str, nearest: float, is_whole: bool) -> None:
         """`is_whole`: whether it has neither a point nor an exponent."""
         self.text = text
         self.is_whole = is_whole
-        self._nearest = float(text)
+        self._nearest = nearest
 
     def __repr__(self) -> str:
         return self.text
@@ -134,9 +135,9 @@ class Numeral:
     def double(self) -> float:
         """The nearest float. Raises ValueError, as the next ones do, where there is none."""
         number = self._nearest
-        if math.isinf(number) or number == 0 and not self.is_zero:
-            raise ValueError("it is beyond the range of a float")
-        return number
+        if math.isfinite(number) and (number or self.is_zero):
+            return number
+        raise ValueError("it is beyond the range of a float")
 
     @property
     def single(self) -> float:
@@ -175,13 +176,13 @@ def _whole(text: str) -> int | Numeral:
         number = int(text)
         if -(2**63) <= number < 2**63 and (number or text == "0"):
             return number
-    return Numeral(text, is_whole=True)
+    return Numeral(text, float(text), True)
 
 
 def _fractional(text: str) -> int | Numeral:
     """A number with a point or an exponent."""
-    numeral = Numeral(text, is_whole=False)
-    nearest = numeral._nearest
+    nearest = float(text)
+    numeral = Numeral(text, nearest, False)
     if not nearest.is_integer() or abs(nearest) > 2**63:
         return numeral
     if numeral.is_zero:

@@ -292,6 +292,7 @@ class _Reader:
         given: dict[str, Any] = {}
         seen: set[BoundProperty] = set()
         key, names = self._names_of(binding)
+        has_two_names = len(names) > len(binding.properties)
         for name, value in row.items():
             each = names.get(name)
             if each is None:
@@ -304,12 +305,13 @@ class _Reader:
                 raise ReadOnlyPropertyError(
                     f"{binding.cls.__name__}.{each.name} is computed: leave it out."
                 )
-            if each in seen:
+            if has_two_names and each in seen:
                 raise InvalidArgumentError(
                     f"The object has {binding.cls.__name__}.{each.name} twice, as {each.name!r} "
                     f"and as {each.stored_name!r}."
                 )
-            seen.add(each)
+            if has_two_names:
+                seen.add(each)
             if value is None:
                 given[each.name] = self._value(binding, each, value)
             elif each.type == values.LINK and self._realm._owns(each):
