@@ -39,7 +39,7 @@ def _prototype(
 TOFT_VERSION_MAJOR = 0
 TOFT_VERSION_MINOR = 1
 TOFT_VERSION_PATCH = 0
-TOFT_VERSION = "0.1.0"
+TOFT_VERSION = '0.1.0'
 TOFT_ABI_VERSION = 2
 TOFT_MAX_CLASS_NAME_SIZE = 57
 TOFT_MAX_PROPERTY_NAME_SIZE = 63
@@ -1006,685 +1006,694 @@ class Library:
     """The functions of the library, ready to be called."""
 
     def __init__(self, library: CDLL, check: Check) -> None:
-        self.toft_version = _prototype(library, "toft_version", c_void_p, [], None)
-        self.toft_version_number = _prototype(library, "toft_version_number", c_uint32, [], None)
-        self.toft_abi_version = _prototype(library, "toft_abi_version", c_uint32, [], None)
-        self.toft_last_error = _prototype(library, "toft_last_error", c_int, [c_void_p], None)
-        self.toft_clear_last_error = _prototype(library, "toft_clear_last_error", None, [], None)
-        self.toft_status_name = _prototype(library, "toft_status_name", c_void_p, [c_int], None)
-        self.toft_handle_count = _prototype(library, "toft_handle_count", c_int, [c_void_p], check)
+        self.toft_version = _prototype(
+            library, "toft_version", c_void_p,
+            [], None
+        )
+        self.toft_version_number = _prototype(
+            library, "toft_version_number", c_uint32,
+            [], None
+        )
+        self.toft_abi_version = _prototype(
+            library, "toft_abi_version", c_uint32,
+            [], None
+        )
+        self.toft_last_error = _prototype(
+            library, "toft_last_error", c_int,
+            [c_void_p], None
+        )
+        self.toft_clear_last_error = _prototype(
+            library, "toft_clear_last_error", None,
+            [], None
+        )
+        self.toft_status_name = _prototype(
+            library, "toft_status_name", c_void_p,
+            [c_int], None
+        )
+        self.toft_handle_count = _prototype(
+            library, "toft_handle_count", c_int,
+            [c_void_p], check
+        )
         self.toft_set_log = _prototype(
-            library,
-            "toft_set_log",
-            c_int,
-            [c_int, toft_log_callback, c_void_p, toft_destructor],
-            check,
+            library, "toft_set_log", c_int,
+            [c_int, toft_log_callback, c_void_p, toft_destructor], check
         )
         self.toft_schema_new = _prototype(
-            library, "toft_schema_new", c_int, [c_void_p, c_size_t, c_void_p], check
+            library, "toft_schema_new", c_int,
+            [c_void_p, c_size_t, c_void_p], check
         )
         self.toft_schema_release = _prototype(
-            library, "toft_schema_release", None, [c_void_p], None
+            library, "toft_schema_release", None,
+            [c_void_p], None
         )
         self.toft_realm_open = _prototype(
-            library, "toft_realm_open", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_open", c_int,
+            [c_void_p, c_void_p], check
         )
-        self.toft_realm_close = _prototype(library, "toft_realm_close", c_int, [c_void_p], check)
+        self.toft_realm_close = _prototype(
+            library, "toft_realm_close", c_int,
+            [c_void_p], check
+        )
         self.toft_realm_last_error = _prototype(
-            library, "toft_realm_last_error", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_last_error", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_freeze = _prototype(
-            library, "toft_realm_freeze", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_freeze", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_clone = _prototype(
-            library, "toft_realm_clone", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_clone", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_write_copy = _prototype(
-            library, "toft_realm_write_copy", c_int, [c_void_p, toft_string], check
+            library, "toft_realm_write_copy", c_int,
+            [c_void_p, toft_string], check
         )
         self.toft_realm_write_copy_with_key = _prototype(
-            library,
-            "toft_realm_write_copy_with_key",
-            c_int,
-            [c_void_p, toft_string, c_void_p, c_size_t],
-            check,
+            library, "toft_realm_write_copy_with_key", c_int,
+            [c_void_p, toft_string, c_void_p, c_size_t], check
         )
         self.toft_file_schema_version = _prototype(
-            library, "toft_file_schema_version", c_int, [toft_string, c_void_p], check
+            library, "toft_file_schema_version", c_int,
+            [toft_string, c_void_p], check
         )
         self.toft_file_schema_version_with_key = _prototype(
-            library,
-            "toft_file_schema_version_with_key",
-            c_int,
-            [toft_string, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_file_schema_version_with_key", c_int,
+            [toft_string, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_file_delete = _prototype(
-            library, "toft_file_delete", c_int, [toft_string, c_void_p], check
+            library, "toft_file_delete", c_int,
+            [toft_string, c_void_p], check
         )
         self.toft_compact = _prototype(
-            library, "toft_compact", c_int, [toft_string, c_void_p], check
+            library, "toft_compact", c_int,
+            [toft_string, c_void_p], check
         )
         self.toft_compact_with_key = _prototype(
-            library,
-            "toft_compact_with_key",
-            c_int,
-            [toft_string, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_compact_with_key", c_int,
+            [toft_string, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_realm_compact_step = _prototype(
-            library, "toft_realm_compact_step", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_realm_compact_step", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_change_key = _prototype(
-            library,
-            "toft_change_key",
-            c_int,
-            [toft_string, c_void_p, c_size_t, c_void_p, c_size_t],
-            check,
+            library, "toft_change_key", c_int,
+            [toft_string, c_void_p, c_size_t, c_void_p, c_size_t], check
         )
-        self.toft_salvage = _prototype(library, "toft_salvage", c_int, [c_void_p, c_void_p], check)
+        self.toft_salvage = _prototype(
+            library, "toft_salvage", c_int,
+            [c_void_p, c_void_p], check
+        )
         self.toft_import_realm = _prototype(
-            library, "toft_import_realm", c_int, [c_void_p, c_void_p], check
+            library, "toft_import_realm", c_int,
+            [c_void_p, c_void_p], check
         )
-        self.toft_realm_release = _prototype(library, "toft_realm_release", None, [c_void_p], None)
+        self.toft_realm_release = _prototype(
+            library, "toft_realm_release", None,
+            [c_void_p], None
+        )
         self.toft_realm_refresh = _prototype(
-            library, "toft_realm_refresh", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_refresh", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_version = _prototype(
-            library, "toft_realm_version", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_version", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_classes = _prototype(
-            library, "toft_realm_classes", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+            library, "toft_realm_classes", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_realm_find_class = _prototype(
-            library, "toft_realm_find_class", c_int, [c_void_p, toft_string, c_void_p], check
+            library, "toft_realm_find_class", c_int,
+            [c_void_p, toft_string, c_void_p], check
         )
         self.toft_realm_set_alias = _prototype(
-            library,
-            "toft_realm_set_alias",
-            c_int,
-            [c_void_p, c_uint32, toft_string, toft_string],
-            check,
+            library, "toft_realm_set_alias", c_int,
+            [c_void_p, c_uint32, toft_string, toft_string], check
         )
         self.toft_realm_class_info = _prototype(
-            library, "toft_realm_class_info", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_realm_class_info", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_realm_properties = _prototype(
-            library,
-            "toft_realm_properties",
-            c_int,
-            [c_void_p, c_uint32, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_realm_properties", c_int,
+            [c_void_p, c_uint32, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_realm_find_property = _prototype(
-            library,
-            "toft_realm_find_property",
-            c_int,
-            [c_void_p, c_uint32, toft_string, c_void_p],
-            check,
+            library, "toft_realm_find_property", c_int,
+            [c_void_p, c_uint32, toft_string, c_void_p], check
         )
         self.toft_realm_find_properties = _prototype(
-            library,
-            "toft_realm_find_properties",
-            c_int,
-            [c_void_p, c_uint32, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_realm_find_properties", c_int,
+            [c_void_p, c_uint32, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_realm_property_info = _prototype(
-            library,
-            "toft_realm_property_info",
-            c_int,
-            [c_void_p, c_uint32, c_uint32, c_void_p],
-            check,
+            library, "toft_realm_property_info", c_int,
+            [c_void_p, c_uint32, c_uint32, c_void_p], check
         )
         self.toft_realm_class_unique = _prototype(
-            library,
-            "toft_realm_class_unique",
-            c_int,
-            [c_void_p, c_uint32, c_uint64, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_realm_class_unique", c_int,
+            [c_void_p, c_uint32, c_uint64, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_realm_object_count = _prototype(
-            library, "toft_realm_object_count", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_realm_object_count", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_migration_versions = _prototype(
-            library, "toft_migration_versions", c_int, [c_void_p, c_void_p, c_void_p], check
+            library, "toft_migration_versions", c_int,
+            [c_void_p, c_void_p, c_void_p], check
         )
         self.toft_migration_old_realm = _prototype(
-            library, "toft_migration_old_realm", c_int, [c_void_p, c_void_p], check
+            library, "toft_migration_old_realm", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_migration_new_realm = _prototype(
-            library, "toft_migration_new_realm", c_int, [c_void_p, c_void_p], check
+            library, "toft_migration_new_realm", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_migration_rename_class = _prototype(
-            library,
-            "toft_migration_rename_class",
-            c_int,
-            [c_void_p, toft_string, toft_string],
-            check,
+            library, "toft_migration_rename_class", c_int,
+            [c_void_p, toft_string, toft_string], check
         )
         self.toft_migration_rename_property = _prototype(
-            library,
-            "toft_migration_rename_property",
-            c_int,
-            [c_void_p, toft_string, toft_string, toft_string],
-            check,
+            library, "toft_migration_rename_property", c_int,
+            [c_void_p, toft_string, toft_string, toft_string], check
         )
         self.toft_migration_delete_data = _prototype(
-            library, "toft_migration_delete_data", c_int, [c_void_p, toft_string, c_void_p], check
+            library, "toft_migration_delete_data", c_int,
+            [c_void_p, toft_string, c_void_p], check
         )
         self.toft_realm_open_dry_run = _prototype(
-            library,
-            "toft_realm_open_dry_run",
-            c_int,
-            [c_void_p, toft_schema_change_callback, c_void_p],
-            check,
+            library, "toft_realm_open_dry_run", c_int,
+            [c_void_p, toft_schema_change_callback, c_void_p], check
         )
         self.toft_realm_begin_write = _prototype(
-            library, "toft_realm_begin_write", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_begin_write", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_interrupt = _prototype(
-            library, "toft_realm_interrupt", c_int, [c_void_p], check
+            library, "toft_realm_interrupt", c_int,
+            [c_void_p], check
         )
         self.toft_realm_commit = _prototype(
-            library, "toft_realm_commit", c_int, [c_void_p, c_void_p, c_void_p], check
+            library, "toft_realm_commit", c_int,
+            [c_void_p, c_void_p, c_void_p], check
         )
-        self.toft_realm_flush = _prototype(library, "toft_realm_flush", c_int, [c_void_p], check)
-        self.toft_realm_cancel = _prototype(library, "toft_realm_cancel", c_int, [c_void_p], check)
+        self.toft_realm_flush = _prototype(
+            library, "toft_realm_flush", c_int,
+            [c_void_p], check
+        )
+        self.toft_realm_cancel = _prototype(
+            library, "toft_realm_cancel", c_int,
+            [c_void_p], check
+        )
         self.toft_realm_is_writing = _prototype(
-            library, "toft_realm_is_writing", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_is_writing", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_create_object = _prototype(
-            library,
-            "toft_realm_create_object",
-            c_int,
+            library, "toft_realm_create_object", c_int,
             [c_void_p, c_uint32, c_int, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p],
-            check,
+             check
         )
         self.toft_realm_create_objects = _prototype(
-            library,
-            "toft_realm_create_objects",
-            c_int,
-            [c_void_p, c_uint32, c_int, c_void_p, c_size_t, c_size_t, c_void_p, c_void_p],
-            check,
+            library, "toft_realm_create_objects", c_int,
+            [c_void_p, c_uint32, c_int, c_void_p, c_size_t, c_size_t, c_void_p, c_void_p], check
         )
         self.toft_realm_create_from_json = _prototype(
-            library,
-            "toft_realm_create_from_json",
-            c_int,
-            [c_void_p, c_uint32, c_int, toft_string, c_void_p, c_void_p, c_void_p],
-            check,
+            library, "toft_realm_create_from_json", c_int,
+            [c_void_p, c_uint32, c_int, toft_string, c_void_p, c_void_p, c_void_p], check
         )
         self.toft_realm_find_object = _prototype(
-            library,
-            "toft_realm_find_object",
-            c_int,
-            [c_void_p, c_uint32, c_void_p, c_void_p],
-            check,
+            library, "toft_realm_find_object", c_int,
+            [c_void_p, c_uint32, c_void_p, c_void_p], check
         )
         self.toft_realm_follow = _prototype(
-            library, "toft_realm_follow", c_int, [c_void_p, toft_link, c_void_p], check
+            library, "toft_realm_follow", c_int,
+            [c_void_p, toft_link, c_void_p], check
         )
         self.toft_object_link = _prototype(
-            library, "toft_object_link", c_int, [c_void_p, c_void_p], check
+            library, "toft_object_link", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_object_is_valid = _prototype(
-            library, "toft_object_is_valid", c_int, [c_void_p, c_void_p], check
+            library, "toft_object_is_valid", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_object_delete = _prototype(
-            library, "toft_object_delete", c_int, [c_void_p], check
+            library, "toft_object_delete", c_int,
+            [c_void_p], check
         )
         self.toft_realm_delete_all = _prototype(
-            library, "toft_realm_delete_all", c_int, [c_void_p, c_uint32], check
+            library, "toft_realm_delete_all", c_int,
+            [c_void_p, c_uint32], check
         )
         self.toft_object_clone = _prototype(
-            library, "toft_object_clone", c_int, [c_void_p, c_void_p], check
+            library, "toft_object_clone", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_object_release = _prototype(
-            library, "toft_object_release", None, [c_void_p], None
+            library, "toft_object_release", None,
+            [c_void_p], None
         )
         self.toft_object_get = _prototype(
-            library, "toft_object_get", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_object_get", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_object_set = _prototype(
-            library, "toft_object_set", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_object_set", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_object_get_values = _prototype(
-            library,
-            "toft_object_get_values",
-            c_int,
-            [c_void_p, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_object_get_values", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_realm_follow_values = _prototype(
-            library,
-            "toft_realm_follow_values",
-            c_int,
-            [c_void_p, toft_link, c_void_p, c_size_t, c_void_p, c_void_p],
-            check,
+            library, "toft_realm_follow_values", c_int,
+            [c_void_p, toft_link, c_void_p, c_size_t, c_void_p, c_void_p], check
         )
         self.toft_realm_find_values = _prototype(
-            library,
-            "toft_realm_find_values",
-            c_int,
-            [c_void_p, c_uint32, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p],
-            check,
+            library, "toft_realm_find_values", c_int,
+            [c_void_p, c_uint32, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], check
         )
         self.toft_object_set_values = _prototype(
-            library,
-            "toft_object_set_values",
-            c_int,
-            [c_void_p, c_void_p, c_void_p, c_size_t],
-            check,
+            library, "toft_object_set_values", c_int,
+            [c_void_p, c_void_p, c_void_p, c_size_t], check
         )
         self.toft_object_add = _prototype(
-            library, "toft_object_add", c_int, [c_void_p, c_uint32, c_int64], check
+            library, "toft_object_add", c_int,
+            [c_void_p, c_uint32, c_int64], check
         )
         self.toft_object_set_embedded = _prototype(
-            library,
-            "toft_object_set_embedded",
-            c_int,
-            [c_void_p, c_uint32, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p],
-            check,
+            library, "toft_object_set_embedded", c_int,
+            [c_void_p, c_uint32, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], check
         )
         self.toft_object_to_json = _prototype(
-            library,
-            "toft_object_to_json",
-            c_int,
-            [c_void_p, c_uint32, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_object_to_json", c_int,
+            [c_void_p, c_uint32, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_object_linking_objects = _prototype(
-            library, "toft_object_linking_objects", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_object_linking_objects", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_object_list = _prototype(
-            library, "toft_object_list", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_object_list", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_list_is_valid = _prototype(
-            library, "toft_list_is_valid", c_int, [c_void_p, c_void_p], check
+            library, "toft_list_is_valid", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_list_owner = _prototype(
-            library, "toft_list_owner", c_int, [c_void_p, c_void_p, c_void_p], check
+            library, "toft_list_owner", c_int,
+            [c_void_p, c_void_p, c_void_p], check
         )
         self.toft_list_count = _prototype(
-            library, "toft_list_count", c_int, [c_void_p, c_void_p], check
+            library, "toft_list_count", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_list_get = _prototype(
-            library, "toft_list_get", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_list_get", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_list_get_values = _prototype(
-            library,
-            "toft_list_get_values",
-            c_int,
-            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_list_get_values", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_list_get_list = _prototype(
-            library, "toft_list_get_list", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_list_get_list", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_list_get_dictionary = _prototype(
-            library, "toft_list_get_dictionary", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_list_get_dictionary", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_list_set = _prototype(
-            library, "toft_list_set", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_list_set", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_list_set_embedded = _prototype(
-            library,
-            "toft_list_set_embedded",
-            c_int,
-            [c_void_p, c_uint64, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p],
-            check,
+            library, "toft_list_set_embedded", c_int,
+            [c_void_p, c_uint64, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], check
         )
         self.toft_list_insert_embedded = _prototype(
-            library,
-            "toft_list_insert_embedded",
-            c_int,
-            [c_void_p, c_uint64, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p],
-            check,
+            library, "toft_list_insert_embedded", c_int,
+            [c_void_p, c_uint64, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], check
         )
         self.toft_list_insert = _prototype(
-            library, "toft_list_insert", c_int, [c_void_p, c_uint64, c_void_p, c_size_t], check
+            library, "toft_list_insert", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t], check
         )
         self.toft_list_append = _prototype(
-            library, "toft_list_append", c_int, [c_void_p, c_void_p, c_size_t], check
+            library, "toft_list_append", c_int,
+            [c_void_p, c_void_p, c_size_t], check
         )
         self.toft_list_erase = _prototype(
-            library, "toft_list_erase", c_int, [c_void_p, c_uint64, c_uint64], check
+            library, "toft_list_erase", c_int,
+            [c_void_p, c_uint64, c_uint64], check
         )
         self.toft_list_move = _prototype(
-            library, "toft_list_move", c_int, [c_void_p, c_uint64, c_uint64], check
+            library, "toft_list_move", c_int,
+            [c_void_p, c_uint64, c_uint64], check
         )
         self.toft_list_swap = _prototype(
-            library, "toft_list_swap", c_int, [c_void_p, c_uint64, c_uint64], check
+            library, "toft_list_swap", c_int,
+            [c_void_p, c_uint64, c_uint64], check
         )
-        self.toft_list_clear = _prototype(library, "toft_list_clear", c_int, [c_void_p], check)
+        self.toft_list_clear = _prototype(
+            library, "toft_list_clear", c_int,
+            [c_void_p], check
+        )
         self.toft_list_find = _prototype(
-            library, "toft_list_find", c_int, [c_void_p, c_void_p, c_void_p], check
+            library, "toft_list_find", c_int,
+            [c_void_p, c_void_p, c_void_p], check
         )
         self.toft_list_results = _prototype(
-            library, "toft_list_results", c_int, [c_void_p, c_void_p], check
+            library, "toft_list_results", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_list_clone = _prototype(
-            library, "toft_list_clone", c_int, [c_void_p, c_void_p], check
+            library, "toft_list_clone", c_int,
+            [c_void_p, c_void_p], check
         )
-        self.toft_list_release = _prototype(library, "toft_list_release", None, [c_void_p], None)
+        self.toft_list_release = _prototype(
+            library, "toft_list_release", None,
+            [c_void_p], None
+        )
         self.toft_object_get_set = _prototype(
-            library, "toft_object_get_set", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_object_get_set", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_set_is_valid = _prototype(
-            library, "toft_set_is_valid", c_int, [c_void_p, c_void_p], check
+            library, "toft_set_is_valid", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_set_owner = _prototype(
-            library, "toft_set_owner", c_int, [c_void_p, c_void_p, c_void_p], check
+            library, "toft_set_owner", c_int,
+            [c_void_p, c_void_p, c_void_p], check
         )
         self.toft_set_count = _prototype(
-            library, "toft_set_count", c_int, [c_void_p, c_void_p], check
+            library, "toft_set_count", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_set_get = _prototype(
-            library, "toft_set_get", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_set_get", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_set_get_values = _prototype(
-            library,
-            "toft_set_get_values",
-            c_int,
-            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_set_get_values", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_set_find = _prototype(
-            library, "toft_set_find", c_int, [c_void_p, c_void_p, c_void_p], check
+            library, "toft_set_find", c_int,
+            [c_void_p, c_void_p, c_void_p], check
         )
         self.toft_set_insert = _prototype(
-            library, "toft_set_insert", c_int, [c_void_p, c_void_p, c_void_p, c_void_p], check
+            library, "toft_set_insert", c_int,
+            [c_void_p, c_void_p, c_void_p, c_void_p], check
         )
         self.toft_set_erase = _prototype(
-            library, "toft_set_erase", c_int, [c_void_p, c_void_p, c_void_p], check
+            library, "toft_set_erase", c_int,
+            [c_void_p, c_void_p, c_void_p], check
         )
-        self.toft_set_clear = _prototype(library, "toft_set_clear", c_int, [c_void_p], check)
+        self.toft_set_clear = _prototype(
+            library, "toft_set_clear", c_int,
+            [c_void_p], check
+        )
         self.toft_set_results = _prototype(
-            library, "toft_set_results", c_int, [c_void_p, c_void_p], check
+            library, "toft_set_results", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_set_clone = _prototype(
-            library, "toft_set_clone", c_int, [c_void_p, c_void_p], check
+            library, "toft_set_clone", c_int,
+            [c_void_p, c_void_p], check
         )
-        self.toft_set_release = _prototype(library, "toft_set_release", None, [c_void_p], None)
+        self.toft_set_release = _prototype(
+            library, "toft_set_release", None,
+            [c_void_p], None
+        )
         self.toft_object_get_dictionary = _prototype(
-            library, "toft_object_get_dictionary", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_object_get_dictionary", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_dictionary_is_valid = _prototype(
-            library, "toft_dictionary_is_valid", c_int, [c_void_p, c_void_p], check
+            library, "toft_dictionary_is_valid", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_dictionary_owner = _prototype(
-            library, "toft_dictionary_owner", c_int, [c_void_p, c_void_p, c_void_p], check
+            library, "toft_dictionary_owner", c_int,
+            [c_void_p, c_void_p, c_void_p], check
         )
         self.toft_dictionary_count = _prototype(
-            library, "toft_dictionary_count", c_int, [c_void_p, c_void_p], check
+            library, "toft_dictionary_count", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_dictionary_get = _prototype(
-            library,
-            "toft_dictionary_get",
-            c_int,
-            [c_void_p, toft_string, c_void_p, c_void_p],
-            check,
+            library, "toft_dictionary_get", c_int,
+            [c_void_p, toft_string, c_void_p, c_void_p], check
         )
         self.toft_dictionary_find = _prototype(
-            library, "toft_dictionary_find", c_int, [c_void_p, toft_string, c_void_p], check
+            library, "toft_dictionary_find", c_int,
+            [c_void_p, toft_string, c_void_p], check
         )
         self.toft_dictionary_get_entries = _prototype(
-            library,
-            "toft_dictionary_get_entries",
-            c_int,
-            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_dictionary_get_entries", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_dictionary_get_list = _prototype(
-            library, "toft_dictionary_get_list", c_int, [c_void_p, toft_string, c_void_p], check
+            library, "toft_dictionary_get_list", c_int,
+            [c_void_p, toft_string, c_void_p], check
         )
         self.toft_dictionary_get_dictionary = _prototype(
-            library,
-            "toft_dictionary_get_dictionary",
-            c_int,
-            [c_void_p, toft_string, c_void_p],
-            check,
+            library, "toft_dictionary_get_dictionary", c_int,
+            [c_void_p, toft_string, c_void_p], check
         )
         self.toft_dictionary_set = _prototype(
-            library,
-            "toft_dictionary_set",
-            c_int,
-            [c_void_p, toft_string, c_void_p, c_void_p],
-            check,
+            library, "toft_dictionary_set", c_int,
+            [c_void_p, toft_string, c_void_p, c_void_p], check
         )
         self.toft_dictionary_set_embedded = _prototype(
-            library,
-            "toft_dictionary_set_embedded",
-            c_int,
-            [c_void_p, toft_string, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p],
-            check,
+            library, "toft_dictionary_set_embedded", c_int,
+            [c_void_p, toft_string, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], check
         )
         self.toft_dictionary_erase = _prototype(
-            library, "toft_dictionary_erase", c_int, [c_void_p, toft_string, c_void_p], check
+            library, "toft_dictionary_erase", c_int,
+            [c_void_p, toft_string, c_void_p], check
         )
         self.toft_dictionary_clear = _prototype(
-            library, "toft_dictionary_clear", c_int, [c_void_p], check
+            library, "toft_dictionary_clear", c_int,
+            [c_void_p], check
         )
         self.toft_dictionary_results = _prototype(
-            library, "toft_dictionary_results", c_int, [c_void_p, c_void_p], check
+            library, "toft_dictionary_results", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_dictionary_clone = _prototype(
-            library, "toft_dictionary_clone", c_int, [c_void_p, c_void_p], check
+            library, "toft_dictionary_clone", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_dictionary_release = _prototype(
-            library, "toft_dictionary_release", None, [c_void_p], None
+            library, "toft_dictionary_release", None,
+            [c_void_p], None
         )
         self.toft_realm_objects = _prototype(
-            library, "toft_realm_objects", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_realm_objects", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_results_filter = _prototype(
-            library,
-            "toft_results_filter",
-            c_int,
-            [c_void_p, toft_string, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_results_filter", c_int,
+            [c_void_p, toft_string, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_query_new = _prototype(
-            library, "toft_query_new", c_int, [toft_string, c_void_p], check
+            library, "toft_query_new", c_int,
+            [toft_string, c_void_p], check
         )
         self.toft_query_text = _prototype(
-            library, "toft_query_text", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+            library, "toft_query_text", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
-        self.toft_query_release = _prototype(library, "toft_query_release", None, [c_void_p], None)
+        self.toft_query_release = _prototype(
+            library, "toft_query_release", None,
+            [c_void_p], None
+        )
         self.toft_results_filter_prepared = _prototype(
-            library,
-            "toft_results_filter_prepared",
-            c_int,
-            [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_results_filter_prepared", c_int,
+            [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_realm_find_first = _prototype(
-            library,
-            "toft_realm_find_first",
-            c_int,
-            [c_void_p, c_uint32, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p],
-            check,
+            library, "toft_realm_find_first", c_int,
+            [c_void_p, c_uint32, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p], check
         )
         self.toft_object_matches = _prototype(
-            library,
-            "toft_object_matches",
-            c_int,
-            [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_object_matches", c_int,
+            [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_sort = _prototype(
-            library, "toft_results_sort", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+            library, "toft_results_sort", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_distinct = _prototype(
-            library, "toft_results_distinct", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+            library, "toft_results_distinct", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_limit = _prototype(
-            library, "toft_results_limit", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_results_limit", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_results_offset = _prototype(
-            library, "toft_results_offset", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_results_offset", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_results_snapshot = _prototype(
-            library, "toft_results_snapshot", c_int, [c_void_p, c_void_p], check
+            library, "toft_results_snapshot", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_results_resolve = _prototype(
-            library, "toft_results_resolve", c_int, [c_void_p, c_void_p, c_void_p], check
+            library, "toft_results_resolve", c_int,
+            [c_void_p, c_void_p, c_void_p], check
         )
         self.toft_results_is_valid = _prototype(
-            library, "toft_results_is_valid", c_int, [c_void_p, c_void_p], check
+            library, "toft_results_is_valid", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_results_count = _prototype(
-            library, "toft_results_count", c_int, [c_void_p, c_void_p], check
+            library, "toft_results_count", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_results_is_empty = _prototype(
-            library, "toft_results_is_empty", c_int, [c_void_p, c_void_p], check
+            library, "toft_results_is_empty", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_results_get = _prototype(
-            library, "toft_results_get", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_results_get", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_results_get_values = _prototype(
-            library,
-            "toft_results_get_values",
-            c_int,
-            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_results_get_values", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_object = _prototype(
-            library, "toft_results_object", c_int, [c_void_p, c_uint64, c_void_p], check
+            library, "toft_results_object", c_int,
+            [c_void_p, c_uint64, c_void_p], check
         )
         self.toft_results_object_values = _prototype(
-            library,
-            "toft_results_object_values",
-            c_int,
-            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_results_object_values", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_find = _prototype(
-            library, "toft_results_find", c_int, [c_void_p, c_void_p, c_void_p], check
+            library, "toft_results_find", c_int,
+            [c_void_p, c_void_p, c_void_p], check
         )
         self.toft_results_class = _prototype(
-            library, "toft_results_class", c_int, [c_void_p, c_void_p], check
+            library, "toft_results_class", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_results_delete_all = _prototype(
-            library, "toft_results_delete_all", c_int, [c_void_p], check
+            library, "toft_results_delete_all", c_int,
+            [c_void_p], check
         )
         self.toft_results_set_values = _prototype(
-            library,
-            "toft_results_set_values",
-            c_int,
-            [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_results_set_values", c_int,
+            [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_add = _prototype(
-            library, "toft_results_add", c_int, [c_void_p, c_uint32, c_int64, c_void_p], check
+            library, "toft_results_add", c_int,
+            [c_void_p, c_uint32, c_int64, c_void_p], check
         )
         self.toft_results_query = _prototype(
-            library, "toft_results_query", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+            library, "toft_results_query", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_explain = _prototype(
-            library, "toft_results_explain", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+            library, "toft_results_explain", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_results_clone = _prototype(
-            library, "toft_results_clone", c_int, [c_void_p, c_void_p], check
+            library, "toft_results_clone", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_results_release = _prototype(
-            library, "toft_results_release", None, [c_void_p], None
+            library, "toft_results_release", None,
+            [c_void_p], None
         )
         self.toft_results_columns = _prototype(
-            library,
-            "toft_results_columns",
-            c_int,
-            [c_void_p, c_uint64, c_void_p, c_size_t, c_size_t, c_void_p],
-            check,
+            library, "toft_results_columns", c_int,
+            [c_void_p, c_uint64, c_void_p, c_size_t, c_size_t, c_void_p], check
         )
         self.toft_results_minimum = _prototype(
-            library, "toft_results_minimum", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_results_minimum", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_results_maximum = _prototype(
-            library, "toft_results_maximum", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_results_maximum", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_results_sum = _prototype(
-            library, "toft_results_sum", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_results_sum", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_results_average = _prototype(
-            library, "toft_results_average", c_int, [c_void_p, c_uint32, c_void_p], check
+            library, "toft_results_average", c_int,
+            [c_void_p, c_uint32, c_void_p], check
         )
         self.toft_results_aggregate = _prototype(
-            library,
-            "toft_results_aggregate",
-            c_int,
-            [c_void_p, c_int, toft_string, c_void_p],
-            check,
+            library, "toft_results_aggregate", c_int,
+            [c_void_p, c_int, toft_string, c_void_p], check
         )
         self.toft_results_groups = _prototype(
-            library,
-            "toft_results_groups",
-            c_int,
-            [c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, toft_group_callback, c_void_p],
-            check,
+            library, "toft_results_groups", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, toft_group_callback, c_void_p], check
         )
         self.toft_realm_observe = _prototype(
-            library,
-            "toft_realm_observe",
-            c_int,
-            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p],
-            check,
+            library, "toft_realm_observe", c_int,
+            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
         self.toft_object_observe = _prototype(
-            library,
-            "toft_object_observe",
-            c_int,
-            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p],
-            check,
+            library, "toft_object_observe", c_int,
+            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
         self.toft_list_observe = _prototype(
-            library,
-            "toft_list_observe",
-            c_int,
-            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p],
-            check,
+            library, "toft_list_observe", c_int,
+            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
         self.toft_set_observe = _prototype(
-            library,
-            "toft_set_observe",
-            c_int,
-            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p],
-            check,
+            library, "toft_set_observe", c_int,
+            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
         self.toft_dictionary_observe = _prototype(
-            library,
-            "toft_dictionary_observe",
-            c_int,
-            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p],
-            check,
+            library, "toft_dictionary_observe", c_int,
+            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
         self.toft_results_observe = _prototype(
-            library,
-            "toft_results_observe",
-            c_int,
-            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p],
-            check,
+            library, "toft_results_observe", c_int,
+            [c_void_p, c_void_p, toft_changes_callback, c_void_p, toft_destructor, c_void_p], check
         )
-        self.toft_token_release = _prototype(library, "toft_token_release", None, [c_void_p], None)
+        self.toft_token_release = _prototype(
+            library, "toft_token_release", None,
+            [c_void_p], None
+        )
         self.toft_realm_descriptor = _prototype(
-            library, "toft_realm_descriptor", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_descriptor", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_dispatch = _prototype(
-            library, "toft_realm_dispatch", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_dispatch", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_info = _prototype(
-            library, "toft_realm_info", c_int, [c_void_p, c_void_p], check
+            library, "toft_realm_info", c_int,
+            [c_void_p, c_void_p], check
         )
         self.toft_realm_pins = _prototype(
-            library, "toft_realm_pins", c_int, [c_void_p, c_void_p, c_size_t, c_void_p], check
+            library, "toft_realm_pins", c_int,
+            [c_void_p, c_void_p, c_size_t, c_void_p], check
         )
         self.toft_realm_check = _prototype(
-            library,
-            "toft_realm_check",
-            c_int,
-            [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p],
-            check,
+            library, "toft_realm_check", c_int,
+            [c_void_p, c_void_p, c_void_p, c_size_t, c_void_p], check
         )
 
 
