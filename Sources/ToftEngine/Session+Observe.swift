@@ -7,7 +7,11 @@ extension Session {
     /// session: poll it, never read or close it.
     package func eventDescriptor() throws(EngineError) -> Int32 {
         try check()
-        return try openChannel().flag.fileDescriptor
+        let flag = try openChannel().flag
+        if !flag.isIntact {
+            throw EngineError(StorageError.descriptorLost(path: database.store.path))
+        }
+        return flag.fileDescriptor
     }
 
     /// Has a handler called, on any thread, whenever the event descriptor becomes readable, for

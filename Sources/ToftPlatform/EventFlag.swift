@@ -1,18 +1,32 @@
 internal import CPlatform
 internal import Glibc
+internal import Synchronization
 
 /// A flag that any event loop can wait for: its descriptor is readable while it is set. Any thread
 /// may set and clear it.
+///
+/// A program may have closed the descriptor, and another file may have its number: so it is marked,
+/// and neither written, read nor closed where the mark is gone.
 package final class EventFlag: Sendable {
     /// To be polled for reading, never read or written by others.
     package let fileDescriptor: Int32
     private let generation = ForkGuard.generation
+    /// What `platform_mark` says of the descriptor.
+    private let mark: Int32
+    private static let lastMark = Atomic<UInt32>(0)
 
     package init() throws(SystemError) {
         fileDescriptor = try checked("eventfd", "", platform_eventfd())
+        let count = Self.lastMark.add(1, ordering: .relaxed).newValue
+        _ = platform_set_mark(fileDescriptor, Int32(1 + count % 64))
+        mark = platform_mark(fileDescriptor)
     }
 
+    /// Whether the descriptor is still the flag's.
+    package var isIntact: Bool { platform_mark(fileDescriptor) == mark }
+
     package func set() {
+        guard isIntact else { return }
         var one: UInt64 = 1
         _ = platform_write(fileDescriptor, &one, 8)
     }
@@ -20,14 +34,17 @@ package final class EventFlag: Sendable {
     /// Returns whether it was set.
     @discardableResult
     package func clear() -> Bool {
+        guard isIntact else { return false }
         var count: UInt64 = 0
         return platform_read(fileDescriptor, &count, 8) == 8
     }
 
-    /// Waits until it is set, without clearing it; nil waits for ever. Returns whether it is set.
+    /// Waits until it is set, without clearing it; nil waits for ever. Returns whether it is set,
+    /// at once where its descriptor was lost.
     package func wait(timeoutMilliseconds: Int?) -> Bool {
         let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds)
         while true {
+            guard isIntact else { return false }
             let left =
                 deadline.isNever
                 ? -1
@@ -41,6 +58,6 @@ package final class EventFlag: Sendable {
     }
 
     deinit {
-        if generation == ForkGuard.generation { _ = platform_close(fileDescriptor) }
+        if generation == ForkGuard.generation, isIntact { _ = platform_close(fileDescriptor) }
     }
 }

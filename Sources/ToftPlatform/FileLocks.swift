@@ -9,6 +9,9 @@ package struct FileLocks: Sendable {
 
     package init(file: any StorageFile) { self.file = file }
 
+    /// Whether the locks that were taken are there: they end with the descriptor.
+    package var isIntact: Bool { (try? file.checkDescriptor()) != nil }
+
     /// Takes a byte for this descriptor alone, or turns its shared lock into an exclusive one.
     /// False: others are in the way.
     package func takeExclusive(_ byte: Int64) throws(SystemError) -> Bool {
@@ -31,7 +34,7 @@ package struct FileLocks: Sendable {
     /// Whether other descriptors hold a lock on the byte that they share, or could share.
     package func isShared(_ byte: Int64) throws(SystemError) -> Bool {
         var found: (Int64, Int64) = (0, 0)
-        return try check(platform_find_lock(descriptor, byte, 1, &found.0, &found.1))
+        return try check(platform_find_lock(file.lockDescriptor(), byte, 1, &found.0, &found.1))
             == Int32(platform_lock_shared)
     }
 
@@ -40,15 +43,14 @@ package struct FileLocks: Sendable {
         var start: Int64 = 0
         var count: Int64 = 0
         let result = platform_find_lock(
-            descriptor, range.lowerBound, Int64(range.count), &start, &count)
+            try file.lockDescriptor(), range.lowerBound, Int64(range.count), &start, &count)
         guard try check(result) != Int32(platform_lock_none) else { return nil }
         let (end, overflow) = start.addingReportingOverflow(count)
         return start..<(count == 0 || overflow ? .max : end)
     }
 
-    private var descriptor: Int32 { file.lockDescriptor ?? -1 }
-
     private func set(_ kind: Int32, _ byte: Int64) throws(SystemError) -> Bool {
+        let descriptor = try file.lockDescriptor()
         var result: Int32
         repeat { result = platform_lock(descriptor, kind, byte, 1) } while result == -EINTR
         if result == -EAGAIN { return false }

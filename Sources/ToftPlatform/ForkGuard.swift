@@ -50,26 +50,26 @@ package enum ForkGuard {
 
     /// Created with the page, before the first fork that matters.
     nonisolated(unsafe) private static let descriptors = DescriptorTable(limit: descriptorLimit)
-    /// Two for each database file that the process has open.
-    private static let descriptorLimit = 4096
+    /// Database files that a process has open at most.
+    package static let fileLimit = 2_048
+    /// Three for each: to read and write, to map, and for the locks.
+    private static let descriptorLimit = 3 * fileLimit
 
     /// A forked child will close this descriptor.
     ///
-    /// - Throws: `io` with EMFILE when 4,096 descriptors are registered: a child would keep the
+    /// - Throws: `tooManyFiles` when as many are registered as there may be: a child would keep the
     ///   locks of a descriptor that it does not know.
-    static func register(descriptor: Int32, path: String) throws(SystemError) {
+    static func register(_ descriptor: MarkedDescriptor, path: String) throws(SystemError) {
         _ = generation
-        guard descriptors.add(descriptor) else {
-            throw .io(operation: "open", path: path, errno: EMFILE)
-        }
+        guard descriptors.add(descriptor.word) else { throw .tooManyFiles(path: path) }
     }
 
     /// To be called before the descriptor is closed.
-    static func unregister(descriptor: Int32) { descriptors.remove(descriptor) }
+    static func unregister(_ descriptor: MarkedDescriptor) { descriptors.remove(descriptor.word) }
 
     private static func enterChild() {
         page.pointee.store(0, ordering: .relaxed)
-        descriptors.takeAll { _ = platform_close($0) }
+        descriptors.takeAll { _ = MarkedDescriptor(word: $0).close() }
         ForkGate.open(inChild: true)
     }
 }
@@ -77,33 +77,33 @@ package enum ForkGuard {
 /// Descriptors, in a table of fixed size that lives as long as the process: the handler of a fork
 /// may only do what a handler of a signal may.
 package struct DescriptorTable {
-    /// Descriptor + 1, or 0.
-    private let entries: UnsafeMutablePointer<Atomic<Int32>>
+    /// Words of descriptors, or 0.
+    private let entries: UnsafeMutablePointer<Atomic<UInt64>>
     private let limit: Int
 
     /// For `limit` descriptors.
     package init(limit: Int) {
         self.limit = limit
-        let table = UnsafeMutableRawPointer.allocate(byteCount: max(1, limit) * 4, alignment: 4)
-        table.initializeMemory(as: Int32.self, repeating: 0, count: limit)
-        entries = table.assumingMemoryBound(to: Atomic<Int32>.self)
+        let table = UnsafeMutableRawPointer.allocate(byteCount: max(1, limit) * 8, alignment: 8)
+        table.initializeMemory(as: UInt64.self, repeating: 0, count: limit)
+        entries = table.assumingMemoryBound(to: Atomic<UInt64>.self)
     }
 
-    /// Adds a descriptor, 0 or above. False when the table is full. O(limit).
-    package func add(_ descriptor: Int32) -> Bool { replace(0, by: descriptor + 1) }
+    /// Adds the word of a descriptor, which is not 0. False when the table is full. O(limit).
+    package func add(_ word: UInt64) -> Bool { replace(0, by: word) }
 
-    /// Removes a descriptor that is there; else does nothing. O(limit).
-    package func remove(_ descriptor: Int32) { _ = replace(descriptor + 1, by: 0) }
+    /// Removes a word that is there; else does nothing. O(limit).
+    package func remove(_ word: UInt64) { _ = replace(word, by: 0) }
 
-    /// Empties the table, and hands each descriptor that was there to `body`.
-    package func takeAll(_ body: (Int32) -> Void) {
+    /// Empties the table, and hands each word that was there to `body`.
+    package func takeAll(_ body: (UInt64) -> Void) {
         for index in 0..<limit {
-            let descriptor = entries[index].exchange(0, ordering: .relaxed) - 1
-            if descriptor >= 0 { body(descriptor) }
+            let word = entries[index].exchange(0, ordering: .relaxed)
+            if word != 0 { body(word) }
         }
     }
 
-    private func replace(_ old: Int32, by new: Int32) -> Bool {
+    private func replace(_ old: UInt64, by new: UInt64) -> Bool {
         for index in 0..<limit where entries[index].load(ordering: .relaxed) == old {
             if entries[index].compareExchange(expected: old, desired: new, ordering: .relaxed)
                 .exchanged

@@ -8,7 +8,7 @@ internal import Synchronization
 package final class MemoryFile: StorageFile {
     package let path: String
     package let isWritable = true
-    package let lockDescriptor: Int32? = nil
+    package let hasLocks = false
     private let opened: Result<PosixFile, SystemError>
     private let number: UInt64
     private static let lastNumber = Atomic<UInt64>(0)
@@ -29,6 +29,10 @@ package final class MemoryFile: StorageFile {
     private var file: PosixFile {
         get throws(SystemError) { try opened.get() }
     }
+
+    package func lockDescriptor() throws(SystemError) -> Int32 { throw .closed }
+    package func checkDescriptor() throws(SystemError) { try file.checkDescriptor() }
+    package func renewMapping() {}
 
     package func size() throws(SystemError) -> UInt64 { try file.size() }
 

@@ -15,8 +15,10 @@ internal import Glibc
 extension PosixFile {
     /// Creates the file with the content that `write` gives it. False: it existed already (or
     /// another creator was faster), and is untouched. Not durable: what is lost with a crash may be
-    /// lost. Replacing: the file takes the place of the one that has the name, and its owner and
-    /// mode.
+    /// lost. Replacing: the file takes the place of the one that has the name, and all that says who
+    /// may do what with it; where that can't be, nothing is replaced.
+    ///
+    /// A new file can be read and written by its owner alone, whatever the umask.
     package static func create(
         _ path: String, allowingNetworkFileSystem: Bool = false, isDurable: Bool = true,
         isReplacing: Bool = false,
@@ -28,9 +30,11 @@ extension PosixFile {
             let (file, temporary) = try createTemporary(for: path)
             do throws(SystemError) {
                 if !allowingNetworkFileSystem {
-                    try checkFileSystem(of: file.descriptor, path: path)
+                    try checkFileSystem(of: try file.descriptor(), path: path)
                 }
-                if isReplacing { file.takeOwner(of: path) }
+                if isReplacing, let access = try FileAccess(ofFileAt: path) {
+                    try access.give(to: file, path: path)
+                }
                 try write(file)
                 Failpoint.reach(.creationWritten)
                 if isDurable { try file.sync() }
@@ -106,14 +110,6 @@ extension PosixFile {
     }
 
     private enum Naming { case named, taken, vanished }
-
-    /// Takes owner, group and mode of another file, as far as the process may give them.
-    private func takeOwner(of path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return }
-        _ = platform_fchown(descriptor, status.st_uid, status.st_gid)
-        _ = platform_fchmod(descriptor, status.st_mode & 0o7777)
-    }
 
     private static func give(name path: String, to temporary: String, isReplacing: Bool)
         throws(SystemError) -> Naming

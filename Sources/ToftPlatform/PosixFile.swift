@@ -5,15 +5,24 @@ internal import Synchronization
 /// A file of the file system, read, written and locked through one descriptor for its whole life:
 /// an error of a sync is told to the descriptors that wrote, and the locks hang on this one.
 ///
-/// Mappings hang on another. A mapping holds the open file description that it was made from, and a
-/// forked child inherits it: made from the locked one, it would keep the locks of a dead parent as
-/// long as the child lives.
+/// 1. Mappings hang on another. A mapping holds the open file description that it was made from,
+///    and a forked child inherits it: made from the locked one, it would keep the locks of a dead
+///    parent as long as the child lives.
+/// 2. Every call looks first whether the descriptor is still this file's (`MarkedDescriptor`): a
+///    program may have closed it, and another file may have its number. A call that makes something
+///    durable looks once more afterwards. Nothing is written into another file but by a program
+///    that closes the descriptor between that look and the call, within a microsecond; what was
+///    lost so is told.
+/// 3. Locks that must hold as long as the process lives hang on a file of their own (`anchored`):
+///    a mapping that no child inherits keeps its description, and them, whoever closes descriptors.
 package final class PosixFile: StorageFile {
     package let path: String
     package let isWritable: Bool
-    private let descriptorWord: Atomic<Int32>
+    private let descriptorWord: Atomic<UInt64>
     /// Opened at the first mapping.
-    private let mappingDescriptor = FutexMutex<Int32>(-1)
+    private let mappingDescriptor = FutexMutex<MarkedDescriptor>(.none)
+    /// What `anchor` mapped.
+    private let anchorPage = FutexMutex<UInt>(0)
     private let generation = ForkGuard.generation
     private let canWriteDurably = Atomic<Bool>(true)
     private let canPopulate = Atomic<Bool>(true)
@@ -26,24 +35,34 @@ package final class PosixFile: StorageFile {
     init(descriptor: Int32, path: String, isWritable: Bool) throws(SystemError) {
         self.path = path
         self.isWritable = isWritable
-        descriptorWord = Atomic(descriptor)
+        descriptorWord = Atomic(0)
         do throws(SystemError) {
-            try ForkGuard.register(descriptor: descriptor, path: path)
+            let marked = try MarkedDescriptor(descriptor, path: path)
+            try ForkGuard.register(marked, path: path)
+            descriptorWord.store(marked.word, ordering: .relaxed)
         } catch {
             _ = platform_close(descriptor)
-            descriptorWord.store(-1, ordering: .relaxed)
             throw error
         }
     }
 
     deinit { try? close() }
 
-    /// -1 (which every call answers with `closed`) after `close` and in a forked child.
-    var descriptor: Int32 {
-        generation == ForkGuard.generation ? descriptorWord.load(ordering: .relaxed) : -1
+    private var marked: MarkedDescriptor {
+        MarkedDescriptor(word: descriptorWord.load(ordering: .relaxed))
     }
 
-    package var lockDescriptor: Int32? { descriptor }
+    /// - Throws: `closed` after `close` and in a forked child; `descriptorLost`.
+    func descriptor() throws(SystemError) -> Int32 {
+        guard generation == ForkGuard.generation else { throw .closed }
+        return try marked.check(path)
+    }
+
+    package let hasLocks = true
+
+    package func lockDescriptor() throws(SystemError) -> Int32 { try descriptor() }
+
+    package func checkDescriptor() throws(SystemError) { _ = try descriptor() }
 
     package func size() throws(SystemError) -> UInt64 { UInt64(try status().st_size) }
 
@@ -51,43 +70,86 @@ package final class PosixFile: StorageFile {
 
     func status() throws(SystemError) -> stat {
         var status = stat()
-        try checked("fstat", path, platform_fstat(descriptor, &status))
+        try checked("fstat", path, platform_fstat(try descriptor(), &status))
         return status
     }
 
     package func close() throws(SystemError) {
-        let descriptor = descriptorWord.exchange(-1, ordering: .relaxed)
-        guard descriptor >= 0 else { return }
-        guard generation == ForkGuard.generation else { return }
-        mappingDescriptor.withLock { mapping in
-            if mapping >= 0 { Self.give(back: mapping) }
-            mapping = -1
+        let marked = MarkedDescriptor(word: descriptorWord.exchange(0, ordering: .relaxed))
+        // A forked child has neither the page nor the descriptors.
+        guard marked != .none, generation == ForkGuard.generation else { return }
+        anchorPage.withLock { page in
+            if let page = UnsafeMutableRawPointer(bitPattern: page) {
+                _ = platform_unmap(page, Machine.memoryPageSize)
+            }
+            page = 0
         }
-        ForkGuard.unregister(descriptor: descriptor)
-        try checked("close", path, platform_close(descriptor))
+        mappingDescriptor.withLock { mapping in
+            Self.give(back: mapping)
+            mapping = .none
+        }
+        ForkGuard.unregister(marked)
+        try checked("close", path, marked.close())
     }
 
-    private static func give(back descriptor: Int32) {
-        ForkGuard.unregister(descriptor: descriptor)
-        _ = platform_close(descriptor)
+    private static func give(back descriptor: MarkedDescriptor) {
+        guard descriptor != .none else { return }
+        ForkGuard.unregister(descriptor)
+        _ = descriptor.close()
     }
 
     /// The descriptor that is mapped from; the other one where there is no /proc to open
-    /// a second by.
+    /// a second by. One that was lost is opened again.
     private func descriptorForMapping() throws(SystemError) -> Int32 {
         try mappingDescriptor.withLock { mapping throws(SystemError) in
-            if mapping >= 0 { return mapping }
-            let reopened = platform_reopen(descriptor)
-            guard reopened >= 0 else { return descriptor }
+            if mapping.isIntact { return mapping.number }
+            Self.give(back: mapping)
+            mapping = .none
+            let reopened = platform_reopen(try descriptor(), 0)
+            guard reopened >= 0 else { return try descriptor() }
             do throws(SystemError) {
-                try ForkGuard.register(descriptor: reopened, path: path)
+                let marked = try MarkedDescriptor(reopened, path: path)
+                try ForkGuard.register(marked, path: path)
+                mapping = marked
             } catch {
                 _ = platform_close(reopened)
                 throw error
             }
-            mapping = reopened
             return reopened
         }
+    }
+
+    /// Maps from another descriptor from now on. On a file system of layers the old one may lead to
+    /// the file as it was before it was written to.
+    package func renewMapping() {
+        mappingDescriptor.withLock { mapping in
+            Self.give(back: mapping)
+            mapping = .none
+        }
+    }
+
+    // MARK: Anchors
+
+    /// Keeps the open file description, and the locks on it, until `close`, or the end of the
+    /// process, whoever closes its descriptor.
+    package func anchor() throws(SystemError) {
+        let descriptor = try descriptor()
+        anchorPage.withLock { page in
+            if page == 0 { page = UInt(bitPattern: platform_map_anchor(descriptor)) }
+        }
+    }
+
+    /// Whether the locks on the file are certainly there.
+    package var keepsLocks: Bool { anchorPage.withLock { $0 != 0 } || marked.isIntact }
+
+    /// The same file with another descriptor, anchored; this one where there is no /proc to open
+    /// one by.
+    package func anchored() throws(SystemError) -> PosixFile {
+        let reopened = platform_reopen(try descriptor(), isWritable ? 1 : 0)
+        guard reopened >= 0 else { return self }
+        let file = try PosixFile(descriptor: reopened, path: path, isWritable: isWritable)
+        try file.anchor()
+        return file
     }
 }
 
@@ -97,7 +159,7 @@ extension PosixFile {
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
         throws(SystemError)
     {
-        try read(from: descriptor, into: buffer, at: offset)
+        try read(from: try descriptor(), into: buffer, at: offset)
     }
 
     private func read(
@@ -117,7 +179,7 @@ extension PosixFile {
         throws(SystemError)
     {
         if try readDirectly(into: buffer, at: offset) { return }
-        _ = platform_drop_cache(descriptor, try signed(offset, plus: 0), Int64(buffer.count))
+        _ = platform_drop_cache(try descriptor(), try signed(offset, plus: 0), Int64(buffer.count))
         try read(into: buffer, at: offset)
     }
 
@@ -126,7 +188,7 @@ extension PosixFile {
     private func readDirectly(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
         throws(SystemError) -> Bool
     {
-        let direct = platform_reopen_direct(descriptor)
+        let direct = platform_reopen_direct(try descriptor())
         guard direct >= 0 else { return false }
         defer { _ = platform_close(direct) }
         let end = UInt64(try signed(offset, plus: buffer.count))
@@ -234,6 +296,7 @@ extension PosixFile {
         guard count <= min(Self.pieceSize, Failpoint.writeLimit) else { return false }
         let position = try signed(offset, plus: 0)
         try FileSizeLimit.check(UInt64(try signed(offset, plus: count)), path: path)
+        let descriptor = try descriptor()
         return withUnsafeTemporaryAllocation(of: iovec.self, capacity: pieces.count) { vectors in
             for (index, piece) in pieces.enumerated() {
                 vectors.initializeElement(
@@ -253,9 +316,10 @@ extension PosixFile {
     {
         if bytes.count <= Self.durablePieceSize, canWriteDurably.load(ordering: .relaxed) {
             do throws(SystemError) {
-                return try write(bytes, at: offset, piece: Self.durablePieceSize) {
+                try write(bytes, at: offset, piece: Self.durablePieceSize) {
                     platform_pwrite_durably($0, $1, $2, $3)
                 }
+                return try checkDescriptor()
             } catch .io(_, _, errno: EOPNOTSUPP), .io(_, _, errno: ENOSYS) {
                 canWriteDurably.store(false, ordering: .relaxed)
             }
@@ -273,7 +337,7 @@ extension PosixFile {
         var done = 0
         while done < bytes.count, let base = bytes.baseAddress {
             let piece = min(bytes.count - done, limit, Failpoint.writeLimit)
-            let count = call(descriptor, base + done, piece, try signed(offset, plus: done))
+            let count = call(try descriptor(), base + done, piece, try signed(offset, plus: done))
             if count == -Int(EINTR) { continue }
             if count == 0 { throw .io(operation: "pwrite", path: path, errno: EIO) }
             done += try checked("pwrite", path, count)
@@ -282,7 +346,7 @@ extension PosixFile {
 
     package func writeOut(_ range: Range<UInt64>) throws(SystemError) {
         let result = platform_write_out(
-            descriptor, try signed(range.lowerBound, plus: 0),
+            try descriptor(), try signed(range.lowerBound, plus: 0),
             try signed(range.upperBound - range.lowerBound, plus: 0))
         // Where there is no such call, the sync does all.
         if result != -ENOSYS && result != -EINVAL && result != -ESPIPE {
@@ -291,7 +355,8 @@ extension PosixFile {
     }
 
     package func sync() throws(SystemError) {
-        try checked("fdatasync", path, platform_data_sync(descriptor))
+        try checked("fdatasync", path, platform_data_sync(try descriptor()))
+        try checkDescriptor()
     }
 
     package func grow(to size: UInt64) throws(SystemError) {
@@ -302,10 +367,11 @@ extension PosixFile {
         try FileSizeLimit.check(size, path: path)
         var result: Int32
         repeat {
-            result = platform_allocate(descriptor, Int64(current), Int64(size - current))
+            result = platform_allocate(
+                try descriptor(), Int64(current), Int64(size - current))
         } while result == -EINTR
         if result == -EOPNOTSUPP || result == -ENOSYS {
-            result = platform_truncate(descriptor, Int64(size))
+            result = platform_truncate(try descriptor(), Int64(size))
         }
         try checked("fallocate", path, result)
     }
@@ -313,7 +379,7 @@ extension PosixFile {
     package func truncate(to size: UInt64) throws(SystemError) {
         guard isWritable else { throw .readOnly }
         guard size <= Self.sizeLimit else { throw .fileTooLarge(path: path) }
-        try checked("ftruncate", path, platform_truncate(descriptor, Int64(size)))
+        try checked("ftruncate", path, platform_truncate(try descriptor(), Int64(size)))
     }
 
     private func signed(_ offset: UInt64, plus count: Int) throws(SystemError) -> Int64 {

@@ -24,6 +24,19 @@ package final class Reservation: @unchecked Sendable {
         platform_refuse_huge_pages(base, byteCount)
     }
 
+    /// Puts bytes in the place of what is mapped, or memory, at an address of it: whole pages of the
+    /// machine, all at once, so that who reads there sees the old ones or these.
+    package func replace(at address: UnsafeMutableRawPointer, by bytes: UnsafeRawBufferPointer)
+        throws(SystemError)
+    {
+        guard let memory = platform_map_zeroed(bytes.count) else { throw .addressSpaceExhausted }
+        UnsafeMutableRawBufferPointer(start: memory, count: bytes.count).copyMemory(from: bytes)
+        if platform_replace_memory(memory, address, bytes.count) < 0 {
+            _ = platform_unmap(memory, bytes.count)
+            throw .addressSpaceExhausted
+        }
+    }
+
     /// Bytes of a block of memory that `joinBlock` makes one page of the machine.
     package static let blockSize = 2 << 20
 

@@ -6,17 +6,33 @@ internal import Glibc
 /// Its blocks are allocated when it is made, so that no store to the mapping can find the disk
 /// full. The words stay mapped when this object goes.
 package final class SharedWordsFile {
-    private let descriptor: Int32
+    private let marked: MarkedDescriptor
     private let path: String
 
     private static let flags = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
 
-    private init(descriptor: Int32, path: String) {
-        self.descriptor = descriptor
+    /// Takes over an open descriptor of a regular file; nil where it is none.
+    private init?(descriptor: Int32, path: String) throws(SystemError) {
+        var status = stat()
+        do throws(SystemError) {
+            try checked("fstat", path, platform_fstat(descriptor, &status))
+            marked =
+                status.st_mode & S_IFMT == S_IFREG
+                ? try MarkedDescriptor(descriptor, path: path) : .none
+        } catch {
+            _ = platform_close(descriptor)
+            throw error
+        }
         self.path = path
+        if marked == .none {
+            _ = platform_close(descriptor)
+            return nil
+        }
     }
 
-    deinit { _ = platform_close(descriptor) }
+    deinit { _ = marked.close() }
+
+    private func descriptor() throws(SystemError) -> Int32 { try marked.check(path) }
 
     /// Opens an existing file for reading and writing; nil if there is none.
     ///
@@ -27,13 +43,9 @@ package final class SharedWordsFile {
         case -ENOENT: return nil
         case -ELOOP, -EISDIR: throw .notAFile(path: path, kind: "a directory or a link")
         default:
-            let file = SharedWordsFile(
+            let file = try SharedWordsFile(
                 descriptor: try checked("open", path, descriptor), path: path)
-            var status = stat()
-            try checked("fstat", path, platform_fstat(descriptor, &status))
-            guard status.st_mode & S_IFMT == S_IFREG else {
-                throw .notAFile(path: path, kind: "no regular file")
-            }
+            guard let file else { throw .notAFile(path: path, kind: "no regular file") }
             return file
         }
     }
@@ -42,39 +54,37 @@ package final class SharedWordsFile {
     /// can't be opened.
     package static func openForReading(_ path: String, byteCount: Int) -> SharedWordsFile? {
         let descriptor = platform_open(path, O_RDONLY | flags, 0)
-        guard descriptor >= 0 else { return nil }
-        let file = SharedWordsFile(descriptor: descriptor, path: path)
-        var status = stat()
-        guard platform_fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            status.st_size == byteCount
+        guard descriptor >= 0,
+            let file = try? SharedWordsFile(descriptor: descriptor, path: path),
+            (try? file.size()) == byteCount
         else { return nil }
         return file
     }
 
-    /// Replaces what has the name by a file of zeros with the owner and mode of `file`.
+    /// Replaces what has the name by a file of zeros that those can use who can use `file`.
     package static func create(_ path: String, byteCount: Int, like file: PosixFile)
         throws(SystemError) -> SharedWordsFile?
     {
         try FilePath.remove(path)
-        let status = try file.status()
+        let access = try FileAccess(ofFileAt: file.path)
         _ = try PosixFile.create(path, allowingNetworkFileSystem: true, isDurable: false) {
             created throws(SystemError) in
-            try allocate(created.descriptor, byteCount, path: path)
-            _ = platform_fchown(created.descriptor, status.st_uid, status.st_gid)
-            _ = platform_fchmod(created.descriptor, status.st_mode & 0o666)
+            try allocate(try created.descriptor(), byteCount, path: path)
+            try access?.lend(to: created)
         }
         return try open(path)
     }
 
     package func size() throws(SystemError) -> Int {
         var status = stat()
-        try checked("fstat", path, platform_fstat(descriptor, &status))
+        try checked("fstat", path, platform_fstat(try descriptor(), &status))
         return Int(status.st_size)
     }
 
     /// The first words as they are in the file, 0 beyond its end.
     package func words(count: Int) throws(SystemError) -> [UInt64] {
         var words = [UInt64](repeating: 0, count: count)
+        let descriptor = try descriptor()
         let result = words.withUnsafeMutableBytes {
             platform_pread(descriptor, $0.baseAddress, $0.count, 0)
         }
@@ -84,24 +94,27 @@ package final class SharedWordsFile {
 
     /// Makes the file at least so large, with its blocks allocated.
     package func allocate(_ byteCount: Int) throws(SystemError) {
-        try Self.allocate(descriptor, byteCount, path: path)
+        try Self.allocate(try descriptor(), byteCount, path: path)
     }
 
     /// The file's words, which must be there. Stores to them reach all processes.
     package func mapped(byteCount: Int) throws(SystemError) -> SharedWords {
         var error: Int32 = 0
-        guard let base = platform_map_shared(descriptor, byteCount, &error) else {
+        guard let base = platform_map_shared(try descriptor(), byteCount, &error) else {
             if error == ENOMEM { throw .addressSpaceExhausted }
             throw .failed("mmap", path: path, errno: error)
         }
-        return SharedWords(mapping: base, byteCount: byteCount)
+        let words = SharedWords(mapping: base, byteCount: byteCount)
+        // What is mapped is written to.
+        _ = try descriptor()
+        return words
     }
 
     /// The file's words, for looking only.
     package func mappedForReading(byteCount: Int) throws(SystemError) -> SharedWords {
         guard let base = platform_reserve(byteCount) else { throw .addressSpaceExhausted }
         let words = SharedWords(mapping: base, byteCount: byteCount)
-        try checked("mmap", path, platform_map_reading(descriptor, base, byteCount, 0))
+        try checked("mmap", path, platform_map_reading(try descriptor(), base, byteCount, 0))
         return words
     }
 

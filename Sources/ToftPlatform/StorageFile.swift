@@ -10,8 +10,15 @@ package protocol StorageFile: AnyObject, Sendable {
     var path: String { get }
     /// Whether writing is possible at all.
     var isWritable: Bool { get }
-    /// The descriptor that locks are taken on, nil where no other process can come.
-    var lockDescriptor: Int32? { get }
+    /// Whether locks are taken on the file, because other processes can come.
+    var hasLocks: Bool { get }
+    /// The descriptor that they are taken on.
+    func lockDescriptor() throws(SystemError) -> Int32
+    /// Throws `descriptorLost` where the program has closed the file's descriptor. Every other call
+    /// does so, too.
+    func checkDescriptor() throws(SystemError)
+    /// Has later mappings show the file as it is, see `MappedFile`.
+    func renewMapping()
     /// The size now, as the file system says it.
     func size() throws(SystemError) -> UInt64
     /// Fills the buffer, or throws: `fileEnds` when the file ends before.

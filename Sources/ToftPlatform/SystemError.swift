@@ -7,6 +7,8 @@ package enum SystemError: Error, Sendable, Equatable {
     case io(operation: String, path: String, errno: Int32)
     case fileNotFound(path: String)
     case permissionDenied(path: String)
+    /// A file can't be replaced, as the new one would not get this of the old one: "its group".
+    case accessNotKept(path: String, what: String)
     case isDirectory(path: String)
     /// The path names something that is not a regular file; `kind` says what ("a named pipe").
     case notAFile(path: String, kind: String)
@@ -20,6 +22,10 @@ package enum SystemError: Error, Sendable, Equatable {
     /// The file lies on a file system that can't be written to.
     case readOnlyFileSystem(path: String)
     case closed
+    /// The program has closed the file's descriptor, whose number may be another file's now.
+    case descriptorLost(path: String)
+    /// The process has as many files open as `ForkGuard` can know.
+    case tooManyFiles(path: String)
     /// Locks and shared memory do not hold on this file system, and the caller did not insist.
     case unsupportedFileSystem(path: String, name: String)
 
@@ -35,7 +41,7 @@ package enum SystemError: Error, Sendable, Equatable {
         case ENOSPC, EDQUOT: .diskFull(path: path)
         case EFBIG: .fileTooLarge(path: path)
         case EROFS: .readOnlyFileSystem(path: path)
-        case EBADF: .closed
+        case EBADF: .descriptorLost(path: path)
         default: .io(operation: operation, path: path, errno: code)
         }
     }

@@ -225,14 +225,14 @@ struct CloseTests {
         _ limit: Int
     ) {
         let table = DescriptorTable(limit: limit)
-        for descriptor in 0..<limit { #expect(table.add(Int32(descriptor))) }
+        for descriptor in 0..<limit { #expect(table.add(UInt64(descriptor + 1))) }
         #expect(!table.add(9_999))
         if limit > 0 {
-            table.remove(Int32(limit - 1))
+            table.remove(UInt64(limit))
             #expect(table.add(9_999))
             #expect(!table.add(10_000))
         }
-        var found: [Int32] = []
+        var found: [UInt64] = []
         table.takeAll { found.append($0) }
         #expect(found.count == limit)
         #expect(found.contains(9_999) == (limit > 0))

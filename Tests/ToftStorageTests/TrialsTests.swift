@@ -20,6 +20,12 @@ internal import ToftTestKit
         try Self.run("kills", "50", "1")
     }
 
+    @Test func `Descriptors are closed under the engine, and no commit gets into another file`()
+        throws
+    {
+        try Self.run("descriptors", "100", "\(UInt32.random(in: 0 ... .max))")
+    }
+
     /// Other ones each time; the optimised build does many more.
     @Test func `Random queries have the answers of a plain evaluator`() throws {
         try Self.run("differential", "1000")

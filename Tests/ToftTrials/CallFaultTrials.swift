@@ -550,7 +550,7 @@ extension CallFaultTrials.Subject {
 extension PosixFile {
     /// Whether nobody has a lock on the file.
     func hasNoLocks() throws -> Bool {
-        guard let descriptor = lockDescriptor else { return true }
+        let descriptor = try lockDescriptor()
         var lock = flock(
             l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
         // F_OFD_GETLK

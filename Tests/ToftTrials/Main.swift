@@ -35,6 +35,8 @@ enum Trials {
         case "again":
             return try CrashTrials.again(arguments.first ?? "", seed: UInt64(number(1, 1)))
         case "faults": return try FaultTrials.run(stride: number(0, 1), pairs: number(1, 0))
+        case "descriptors":
+            return try DescriptorTrials.run(rounds: number(0, 2_000), seed: UInt64(number(1, 1)))
         case "participants": return try ParticipantTrial.run(commits: number(0, 1_000))
         case "interleavings": return try InterleavingTrials.run()
         case "files": return try FileTrials.run()
@@ -60,8 +62,8 @@ enum Trials {
         case "damage-again": return try DamageTrial.again(arguments)
         case "all":
             return try [
-                "crash", "faults", "interleavings", "files", "participants", "kills", "soak",
-                "damage", "bits", "query", "differential",
+                "crash", "faults", "interleavings", "files", "descriptors", "participants",
+                "kills", "soak", "damage", "bits", "query", "differential",
             ]
             .allSatisfy { try run($0, []) }
         case "participant" where arguments.count == 3:
@@ -88,7 +90,8 @@ enum Trials {
                 "usage: ToftTrials crash [images [seed]] | again WORKLOAD SEED | "
                     + "faults [stride [pairs]] "
                     + "| model [--seed N | --commands N --sequences N | --minutes N] "
-                    + "| interleavings | files | participants [commits] "
+                    + "| interleavings | files | descriptors [rounds [seed]] "
+                    + "| participants [commits] "
                     + "| kills [kills [seed [encrypted]]] | "
                     + "soak [commits [seed]] | query [texts [seed]] "
                     + "| differential [queries [seed]] "

@@ -1,6 +1,7 @@
 // What Linux has and `import Glibc` does not show: declarations and inline wrappers, no logic.
 //
-// The wrappers exist for three reasons: the call is variadic (fcntl, open, syscall), the C library
+// The wrappers exist for three reasons: the call is variadic (fcntl, open, syscall: each argument of
+// the last is a whole word, as the kernel reads 64 bits of it), the C library
 // hides it behind _GNU_SOURCE (which a
 // module's header cannot switch on for headers that another module owns), or errno has to be taken
 // before anything else can run.
@@ -29,6 +30,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,11 +69,31 @@ static inline int platform_reopen_direct(int fd) {
     return platform_above_standard(PLATFORM_RESULT(open(path, O_RDONLY | O_CLOEXEC | __O_DIRECT)));
 }
 
-/// A second description of the file behind `fd`, for reading.
-static inline int platform_reopen(int fd) {
+/// A second description of the file behind `fd`, for reading, or for writing as well.
+static inline int platform_reopen(int fd, int for_writing) {
     char path[40];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return platform_above_standard(PLATFORM_RESULT(open(path, O_RDONLY | O_CLOEXEC)));
+    const int flags = (for_writing ? O_RDWR : O_RDONLY) | O_CLOEXEC;
+    return platform_above_standard(PLATFORM_RESULT(open(path, flags)));
+}
+
+/// The position of a description, at which `read` and `write` would begin; or -errno.
+static inline int64_t platform_position(int fd) {
+    return PLATFORM_RESULT(lseek(fd, 0, SEEK_CUR));
+}
+static inline int64_t platform_set_position(int fd, int64_t position) {
+    return PLATFORM_RESULT(lseek(fd, position, SEEK_SET));
+}
+
+/// A number from 1 to 64 that a description of any kind keeps: the signal that would be sent if it
+/// were asked to send one. Other descriptions have 0.
+static inline int platform_mark(int fd) {
+    const int get_signal = 11; // F_GETSIG
+    return PLATFORM_RESULT(fcntl(fd, get_signal));
+}
+static inline int platform_set_mark(int fd, int mark) {
+    const int set_signal = 10; // F_SETSIG
+    return PLATFORM_RESULT(fcntl(fd, set_signal, mark));
 }
 
 /// Renames unless `to` exists (-EEXIST). -EINVAL and -ENOSYS: the file system cannot.
@@ -79,8 +101,8 @@ static inline int platform_rename(const char *from, const char *to) {
     return PLATFORM_RESULT(rename(from, to));
 }
 static inline int platform_rename_exclusive(const char *from, const char *to) {
-    const unsigned int no_replace = 1; // RENAME_NOREPLACE
-    return (int)PLATFORM_RESULT(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, no_replace));
+    const long no_replace = 1; // RENAME_NOREPLACE
+    return (int)PLATFORM_RESULT(syscall(SYS_renameat2, (long)AT_FDCWD, from, (long)AT_FDCWD, to, no_replace));
 }
 
 static inline int platform_link(const char *from, const char *to) {
@@ -94,10 +116,10 @@ static inline int platform_unlink(const char *path) {
 /// next write store new ones, and a durable write then takes 40 us longer (on ext4).
 static inline int platform_stat_without_times(
     int fd, const char *path, int flags, struct stat *out) {
-    const unsigned int wanted =
+    const unsigned long wanted =
         STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_UID | STATX_GID | STATX_INO | STATX_SIZE;
     struct statx found;
-    if (syscall(SYS_statx, fd, path, flags, wanted, &found) < 0) return -errno;
+    if (syscall(SYS_statx, (long)fd, path, (long)flags, wanted, &found) < 0) return -errno;
     memset(out, 0, sizeof *out);
     out->st_dev = makedev(found.stx_dev_major, found.stx_dev_minor);
     out->st_ino = found.stx_ino;
@@ -137,9 +159,35 @@ static inline int64_t platform_file_system_magic(int fd) {
     return fstatfs(fd, &information) < 0 ? -(int64_t)errno : (int64_t)(uint32_t)information.f_type;
 }
 
+/// Whether the file system that holds `fd` is mounted so that nothing can be written.
+static inline int platform_is_mounted_read_only(int fd) {
+    const long read_only = 1; // ST_RDONLY
+    struct statfs information;
+    return fstatfs(fd, &information) == 0 && (information.f_flags & read_only) != 0;
+}
+
+// Extended attributes, among them access control lists.
+
+static inline ssize_t platform_list_attributes(const char *path, char *names, size_t size) {
+    return PLATFORM_RESULT(listxattr(path, names, size));
+}
+static inline ssize_t platform_attribute_at(
+    const char *path, const char *name, void *value, size_t size) {
+    return PLATFORM_RESULT(getxattr(path, name, value, size));
+}
+static inline ssize_t platform_attribute(int fd, const char *name, void *value, size_t size) {
+    return PLATFORM_RESULT(fgetxattr(fd, name, value, size));
+}
+static inline int platform_set_attribute(int fd, const char *name, const void *value, size_t size) {
+    return PLATFORM_RESULT(fsetxattr(fd, name, value, size, 0));
+}
+static inline int platform_remove_attribute(int fd, const char *name) {
+    return PLATFORM_RESULT(fremovexattr(fd, name));
+}
+
 /// A file that is memory and has no name in any directory.
 static inline int platform_memory_file(const char *name) {
-    const unsigned int close_on_exec = 1; // MFD_CLOEXEC
+    const long close_on_exec = 1; // MFD_CLOEXEC
     return (int)PLATFORM_RESULT(syscall(SYS_memfd_create, name, close_on_exec));
 }
 
@@ -162,16 +210,17 @@ static inline ssize_t platform_pwritev(
 /// A write that is durable when it returns (RWF_DSYNC). -EOPNOTSUPP and -ENOSYS: the kernel cannot.
 static inline ssize_t platform_pwrite_durably(
     int fd, const void *bytes, size_t count, int64_t offset) {
-    const int dsync = 2; // RWF_DSYNC
+    const long dsync = 2; // RWF_DSYNC
     struct iovec piece = {.iov_base = (void *)bytes, .iov_len = count};
-    return (ssize_t)PLATFORM_RESULT(syscall(SYS_pwritev2, fd, &piece, 1L, (long)offset, 0L, dsync));
+    return (ssize_t)PLATFORM_RESULT(
+        syscall(SYS_pwritev2, (long)fd, &piece, 1L, (long)offset, 0L, dsync));
 }
 
 // Begins to write a range out and waits for it; not a sync.
 static inline int platform_write_out(int fd, int64_t offset, int64_t count) {
-    enum { wait_before = 1, write = 2, wait_after = 4 };
-    return (int)PLATFORM_RESULT(
-        syscall(SYS_sync_file_range, fd, offset, count, wait_before | write | wait_after));
+    const long wait_before = 1, write = 2, wait_after = 4;
+    return (int)PLATFORM_RESULT(syscall(SYS_sync_file_range, (long)fd, (long)offset, (long)count,
+        wait_before | write | wait_after));
 }
 static inline int platform_data_sync(int fd) {
     return PLATFORM_RESULT(fdatasync(fd));
@@ -186,14 +235,14 @@ static inline int platform_truncate(int fd, int64_t size) {
 /// Allocates blocks for a range and extends the file to its end. -EOPNOTSUPP: the file system
 /// cannot.
 static inline int platform_allocate(int fd, int64_t offset, int64_t count) {
-    return (int)PLATFORM_RESULT(syscall(SYS_fallocate, fd, 0, (long)offset, (long)count));
+    return (int)PLATFORM_RESULT(syscall(SYS_fallocate, (long)fd, 0L, (long)offset, (long)count));
 }
 
 /// Frees the blocks of a range; it reads as zeros afterwards.
 static inline int platform_punch_hole(int fd, int64_t offset, int64_t count) {
-    const int keep_size = 1, punch_hole = 2; // FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE
+    const long keep_size = 1, punch_hole = 2; // FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE
     return (int)PLATFORM_RESULT(
-        syscall(SYS_fallocate, fd, keep_size | punch_hole, (long)offset, (long)count));
+        syscall(SYS_fallocate, (long)fd, keep_size | punch_hole, (long)offset, (long)count));
 }
 
 /// Asks the kernel to forget cached pages of a range.
@@ -316,6 +365,26 @@ static inline void *platform_map_shared(int fd, size_t count, int *error) {
     return base == MAP_FAILED ? NULL : base;
 }
 
+/// A page of a file that nobody can touch, and that a forked child does not get: as long as it is
+/// there the description is open, whoever closes its descriptors. NULL where there is no such thing.
+static inline void *platform_map_anchor(int fd) {
+    const size_t count = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, count, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+    if (page == MAP_FAILED) return NULL;
+    if (madvise(page, count, MADV_DONTFORK) == 0) return page;
+    munmap(page, count);
+    return NULL;
+}
+
+/// Puts memory with other bytes in the place of some pages of memory, all at once.
+static inline int platform_replace_memory(void *memory, void *place, size_t count) {
+    const int may_move = 1, fixed = 2; // MREMAP_MAYMOVE, MREMAP_FIXED
+    return (void *)syscall(SYS_mremap, memory, count, count, (long)(may_move | fixed), place) ==
+                   MAP_FAILED
+               ? -errno
+               : 0;
+}
+
 static inline int platform_unmap(void *address, size_t count) {
     return PLATFORM_RESULT(munmap(address, count));
 }
@@ -343,7 +412,7 @@ static inline size_t platform_memory_page_size(void) {
 /// Processors that the calling thread may run on; 1 where the kernel does not tell.
 static inline int platform_processor_count(void) {
     unsigned long mask[128] = {0}; // 8,192 processors
-    long bytes = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+    long bytes = syscall(SYS_sched_getaffinity, 0L, sizeof mask, mask);
     int count = 0;
     for (long word = 0; word < bytes / (long)sizeof *mask; word++)
         count += __builtin_popcountl(mask[word]);
@@ -356,37 +425,37 @@ static inline int platform_processor_count(void) {
 /// -EINTR, -ETIMEDOUT.
 static inline int platform_futex_wait(
     const void *word, uint32_t expected, int64_t nanoseconds, int is_private) {
-    const int wait = 0, private_flag = 128; // FUTEX_WAIT, FUTEX_PRIVATE_FLAG
+    const long wait = 0, private_flag = 128; // FUTEX_WAIT, FUTEX_PRIVATE_FLAG
     struct timespec timeout = {
         .tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     return (int)PLATFORM_RESULT(syscall(SYS_futex, word, wait | (is_private ? private_flag : 0),
-        expected, nanoseconds < 0 ? NULL : &timeout, NULL, 0));
+        (long)expected, nanoseconds < 0 ? NULL : &timeout, NULL, 0L));
 }
 
 /// Wakes at most `count` sleepers.
 static inline int platform_futex_wake(const void *word, int count, int is_private) {
-    const int wake = 1, private_flag = 128; // FUTEX_WAKE, FUTEX_PRIVATE_FLAG
-    return (int)PLATFORM_RESULT(
-        syscall(SYS_futex, word, wake | (is_private ? private_flag : 0), count, NULL, NULL, 0));
+    const long wake = 1, private_flag = 128; // FUTEX_WAKE, FUTEX_PRIVATE_FLAG
+    return (int)PLATFORM_RESULT(syscall(
+        SYS_futex, word, wake | (is_private ? private_flag : 0), (long)count, NULL, NULL, 0L));
 }
 
 /// Whether the kernel can make the other threads of the process pass a memory barrier
 /// (Linux 4.14).
 static inline int platform_can_fence_all_threads(void) {
-    const int query = 0, private_expedited = 8; // MEMBARRIER_CMD_...
-    const long commands = syscall(SYS_membarrier, query, 0, 0);
+    const long query = 0, private_expedited = 8; // MEMBARRIER_CMD_...
+    const long commands = syscall(SYS_membarrier, query, 0L, 0L);
     return commands > 0 && (commands & private_expedited) != 0;
 }
 
 /// Makes every other thread of the process pass a full memory barrier before it returns: 0 or
 /// -errno.
 static inline int platform_fence_all_threads(void) {
-    const int private_expedited = 8, register_private_expedited = 16; // MEMBARRIER_CMD_...
-    int result = PLATFORM_RESULT(syscall(SYS_membarrier, private_expedited, 0, 0));
+    const long private_expedited = 8, register_private_expedited = 16; // MEMBARRIER_CMD_...
+    int result = PLATFORM_RESULT(syscall(SYS_membarrier, private_expedited, 0L, 0L));
     if (result != -EPERM) return result;
-    result = PLATFORM_RESULT(syscall(SYS_membarrier, register_private_expedited, 0, 0));
+    result = PLATFORM_RESULT(syscall(SYS_membarrier, register_private_expedited, 0L, 0L));
     return result < 0 ? result
-                      : (int)PLATFORM_RESULT(syscall(SYS_membarrier, private_expedited, 0, 0));
+                      : (int)PLATFORM_RESULT(syscall(SYS_membarrier, private_expedited, 0L, 0L));
 }
 
 /// Keeps the compiler from moving loads and stores across.
@@ -396,8 +465,8 @@ static inline void platform_compiler_fence(void) {
 
 /// A pollable flag.
 static inline int platform_eventfd(void) {
-    const int nonblocking = O_NONBLOCK, close_on_exec = O_CLOEXEC; // EFD_NONBLOCK, EFD_CLOEXEC
-    return (int)PLATFORM_RESULT(syscall(SYS_eventfd2, 0, nonblocking | close_on_exec));
+    const long nonblocking = O_NONBLOCK, close_on_exec = O_CLOEXEC; // EFD_NONBLOCK, EFD_CLOEXEC
+    return (int)PLATFORM_RESULT(syscall(SYS_eventfd2, 0L, nonblocking | close_on_exec));
 }
 
 static inline ssize_t platform_read(int fd, void *bytes, size_t count) {
@@ -420,7 +489,7 @@ static inline int64_t platform_monotonic_nanoseconds(void) {
 }
 
 static inline ssize_t platform_random(void *bytes, size_t count) {
-    return (ssize_t)PLATFORM_RESULT(syscall(SYS_getrandom, bytes, count, 0));
+    return (ssize_t)PLATFORM_RESULT(syscall(SYS_getrandom, bytes, count, 0L));
 }
 
 static inline int platform_signal_probe(int pid) {
@@ -452,7 +521,7 @@ static inline int platform_start_thread(
 
 /// Names the calling thread, for debuggers.
 static inline void platform_name_thread(const char *name) {
-    const int set_name = 15; // PR_SET_NAME
+    const long set_name = 15; // PR_SET_NAME
     syscall(SYS_prctl, set_name, name, 0L, 0L, 0L);
 }
 

@@ -16,10 +16,11 @@ extension EngineError {
                 detail: "\(operation) \(path): name too long",
                 number: Int64(SystemError.nameTooLong))
         case .io(let operation, let path, let errno):
+            let place = path.isEmpty ? "" : " on '\(path)'"
             self.init(
                 .fileAccess,
-                "The system call \(operation) failed on '\(path)' with error \(errno). Check the "
-                    + "path, the disk and the file's permissions.",
+                "The system call \(operation) failed\(place): \(SystemError.meaning(of: errno)) "
+                    + "(error \(errno)). \(SystemError.remedy(for: errno, of: operation))",
                 detail: "\(operation) \(path): errno \(errno)", number: Int64(errno))
         case .fileNotFound(let path):
             self.init(
@@ -37,6 +38,12 @@ extension EngineError {
                 "Permission denied for '\(path)'. Toft must be able to read the file and, unless "
                     + "it is opened read-only, to write it and its directory.",
                 detail: path)
+        case .accessNotKept(let path, let what):
+            self.init(
+                .permissionDenied,
+                "'\(path)' is as it was: a new file would take its place, and this process may not "
+                    + "give that \(what). Do it as the owner of the file, or as root.",
+                detail: "\(path): \(what)")
         case .isDirectory(let path):
             self.init(
                 .isDirectory, "'\(path)' is a directory. Give the path of a file.", detail: path)
@@ -90,8 +97,8 @@ extension EngineError {
         case .corrupt(let page, let reason):
             self.init(
                 .corrupt,
-                "The database is damaged at page \(page): \(reason). Restore it from a backup; "
-                    + "the file was not changed.",
+                "The database is damaged at page \(page): \(reason). Restore it from a backup, or "
+                    + "save what can be read of it into a new file with 'toftdb salvage'.",
                 detail: reason, number: Int64(clamping: page.rawValue))
         case .invalidPage(let page, let kind, let reason):
             self.init(
@@ -113,7 +120,8 @@ extension EngineError {
         case .diskFull(let path):
             self.init(
                 .diskFull,
-                "No space left for '\(path)'. Nothing was changed; free some space and try again.",
+                "No space left for '\(path)', on its disk or in the user's quota. Nothing was "
+                    + "changed; free some space and try again.",
                 detail: path)
         case .fileTooLarge(let path):
             self.init(
@@ -134,8 +142,9 @@ extension EngineError {
         case .commitOutcomeUnknown(let version):
             self.init(
                 .commitOutcomeUnknown,
-                "The disk reported an error while version \(version) was synced: whether it is "
-                    + "there will be known when the file is opened again.",
+                "The disk reported an error while version \(version) was synced, or the program "
+                    + "closed the file's descriptor meanwhile: whether it is there will be known "
+                    + "when the file is opened again.",
                 number: Int64(clamping: version.rawValue))
         case .readOnly:
             self.init(
@@ -168,6 +177,22 @@ extension EngineError {
             )
         case .closed:
             self.init(.closed, "The database has been closed.")
+        case .descriptorLost(let path):
+            self.init(
+                .fileAccess,
+                "The descriptor of '\(path)' was closed by the program, which did not open it (as a "
+                    + "daemon does that closes all that it finds), and may be another file's now. "
+                    + "Nothing was written to that, and the transaction is not committed. Close "
+                    + "the database and open it again, behind whatever closes descriptors.",
+                detail: "\(path): its descriptor was closed",
+                number: Int64(SystemError.badDescriptor))
+        case .tooManyFiles(let path):
+            self.init(
+                .fileAccess,
+                "'\(path)' can't be opened, as a process has at most \(ForkGuard.fileLimit) "
+                    + "databases open at once. Close some.",
+                detail: "\(path): too many databases are open",
+                number: Int64(SystemError.tooManyOpenFiles))
         case .interrupted: self = .interrupted
         case .lockTimeout:
             self.init(

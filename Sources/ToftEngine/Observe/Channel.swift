@@ -163,6 +163,15 @@ extension Channel {
         hand(over: prepared, generation: generation)
     }
 
+    /// Tells the observers that they can't be told any more.
+    func fail(_ error: EngineError) {
+        let work = state.withLock { state in
+            state.view.map { (state.observations.filter(\.isFollowing), $0, state.generation) }
+        }
+        guard let (observations, view, generation) = work, !observations.isEmpty else { return }
+        hand(over: .failure(error, for: observations, at: view), generation: generation)
+    }
+
     private func hand(over prepared: NotificationPackage, generation: UInt64) {
         signal { state in
             guard state.generation == generation, let view = state.view else { return false }

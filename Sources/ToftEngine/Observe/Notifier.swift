@@ -89,8 +89,14 @@ final class Notifier: Sendable {
     }
 
     private func prepare(_ channels: [Channel]) {
-        // Without a snapshot (all pins taken, say) the next version gets another try.
-        guard let snapshot = try? store.beginRead() else { return }
-        for channel in channels { channel.prepare(snapshot) }
+        do throws(StorageError) {
+            let snapshot = try store.beginRead()
+            for channel in channels { channel.prepare(snapshot) }
+        } catch .descriptorLost(let path) {
+            let error = EngineError(StorageError.descriptorLost(path: path))
+            for channel in channels { channel.fail(error) }
+        } catch {
+            // Without a snapshot (all pins taken, say) the next version gets another try.
+        }
     }
 }

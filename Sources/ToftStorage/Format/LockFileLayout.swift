@@ -69,8 +69,7 @@ package enum LockFileLayout {
     enum Process {
         static let incarnation = 0
         static let pid = incarnation + 8
-        static let startTime = pid + 8
-        static let pidNamespace = startTime + 8
+        static let pidNamespace = pid + 16
         static let bootID = pidNamespace + 8
     }
 

@@ -8,6 +8,7 @@ extension StorageError {
                 .io(operation: operation, path: path, errno: errno)
             case .fileNotFound(let path): .fileNotFound(path: path)
             case .permissionDenied(let path): .permissionDenied(path: path)
+            case .accessNotKept(let path, let what): .accessNotKept(path: path, what: what)
             case .isDirectory(let path): .isDirectory(path: path)
             case .notAFile(let path, let kind): .notADatabase(path: path, what: kind)
             case .fileEnds(_, let offset):
@@ -20,6 +21,8 @@ extension StorageError {
             case .readOnly: .readOnly
             case .readOnlyFileSystem(let path): .readOnlyFileSystem(path: path)
             case .closed: .closed
+            case .descriptorLost(let path): .descriptorLost(path: path)
+            case .tooManyFiles(let path): .tooManyFiles(path: path)
             case .unsupportedFileSystem(let path, let name):
                 .unsupportedFileSystem(path: path, name: name)
             }

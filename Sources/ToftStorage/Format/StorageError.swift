@@ -6,6 +6,8 @@ package enum StorageError: Error, Sendable, Equatable {
     /// What was to be made is there already.
     case fileExists(path: String)
     case permissionDenied(path: String)
+    /// A file can't be replaced, as the new one would not get this of the old one: "its group".
+    case accessNotKept(path: String, what: String)
     case isDirectory(path: String)
     /// The file is not a Toft database; `what` says what it looks like ("a Realm file", "an SQLite
     /// database", "empty"...).
@@ -54,6 +56,10 @@ package enum StorageError: Error, Sendable, Equatable {
     case tooManyFreedRuns
     case usedAfterFork
     case closed
+    /// The program has closed the file's descriptor, whose number may be another file's now.
+    case descriptorLost(path: String)
+    /// The process has as many files open as a process can.
+    case tooManyFiles(path: String)
     case lockTimeout
     /// Somebody asked for the end: see `InterruptProbe`.
     case interrupted
@@ -77,7 +83,7 @@ extension StorageError {
     var mayLeaveHalf: Bool {
         switch self {
         case .io, .corrupt, .invalidPage, .fileTruncated, .diskFull, .fileTooLarge,
-            .addressSpaceExhausted, .poisoned, .tooManyFreedRuns:
+            .addressSpaceExhausted, .poisoned, .tooManyFreedRuns, .descriptorLost:
             true
         default: false
         }
@@ -87,7 +93,7 @@ extension StorageError {
     /// asked to end.
     private var isOfProcess: Bool {
         switch self {
-        case .addressSpaceExhausted, .interrupted, .usedAfterFork, .closed: true
+        case .addressSpaceExhausted, .interrupted, .usedAfterFork, .closed, .descriptorLost: true
         default: false
         }
     }

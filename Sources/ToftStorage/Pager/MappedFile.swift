@@ -12,7 +12,11 @@ package import ToftPlatform
 ///    version in the same page is read and verified anew (another process may have reused it).
 /// 3. `mapped`: a region is a shared mapping of the file, read only, which grows with the file.
 ///    Before a page is verified it is read into memory by a call that says what went wrong; the
-///    system may evict it later, and reads it again at an access, which can say nothing.
+///    system may evict it later, and reads it again at an access, which can say nothing. A mapping
+///    may show another file than the descriptor: where file systems lie in layers (the image of a
+///    container), the first write copies the file up, and a mapping stays with the lower one. So
+///    where a page can't be verified it is read through the descriptor, and if that is right, it
+///    takes the place of what is mapped; new snapshots have another mapping then.
 /// 4. `buffered`: a region is memory of this process. A page is read into it before it is verified,
 ///    and nothing reads it again as long as it is remembered. So every error of the device, and a
 ///    file that others truncate, is an error of a call. A page is filled again only when another
@@ -80,7 +84,9 @@ package final class MappedFile: @unchecked Sendable {
     /// working set that takes more is read, and decrypted, again after each commit.
     package static let defaultKeptBytes = 256 << 20
     private let keptBytes: Int
-    /// `buffered`: the file with other memory, which new snapshots have; nil: this one.
+    /// `mapped`: whether a page was seen that the mapping does not show.
+    private let isStale = Atomic<Bool>(false)
+    /// The file with other memory, or another mapping, which new snapshots have; nil: this one.
     private let other = FutexMutex<MappedFile?>(nil)
     /// The word of verification of a page that takes memory, in which nothing is verified.
     private static let forgotten = UInt64.max
@@ -112,13 +118,14 @@ package final class MappedFile: @unchecked Sendable {
         regions.deinitialize(count: count)
     }
 
-    /// The file with the memory that a new snapshot is to have: this one, or where it is full
-    /// another, which goes with the last snapshot that has it.
+    /// The file with the memory that a new snapshot is to have: this one, or where it is full or
+    /// stale another, which goes with the last snapshot that has it.
     func forSnapshot() -> MappedFile {
-        if !isFull { return self }
+        if !isFull && !isStale.load(ordering: .relaxed) { return self }
         return other.withLock { other in
-            if let other, !other.isFull { return other }
-            let next = MappedFile(file, isBuffered: true, cipher: cipher, keptBytes: keptBytes)
+            if let other, !other.isFull, !other.isStale.load(ordering: .relaxed) { return other }
+            if !isBuffered { file.renewMapping() }
+            let next = reopened()
             other = next
             return next
         }
@@ -214,8 +221,16 @@ package final class MappedFile: @unchecked Sendable {
         let (base, verified) = try locate(page, count: count)
         let place = UnsafeMutableRawPointer(mutating: base)
         guard isBuffered else {
-            try populate(page, count, base)
-            try verify(place)
+            var isShown = false
+            do throws(StorageError) {
+                try populate(page, count, base)
+                isShown = true
+                try verify(place)
+            } catch {
+                try readAround(page, count, place, isShown, error)
+                try verify(place)
+                isStale.store(true, ordering: .relaxed)
+            }
             for index in 0..<count { verified[index].store(birth.rawValue, ordering: .releasing) }
             return
         }
@@ -231,6 +246,40 @@ package final class MappedFile: @unchecked Sendable {
             try fill(page, count, place)
             try verify(place)
             for index in 0..<count { verified[index].store(birth.rawValue, ordering: .releasing) }
+        }
+    }
+
+    /// Reads pages that the mapping may not show through the descriptor, and puts them in its place.
+    /// Whoever reads others in the same pages of memory sees the same as before.
+    ///
+    /// - Parameter isShown: whether the mapping can be read.
+    /// - Throws: `failure`, for which it is called, where the mapping shows what the file has.
+    private func readAround(
+        _ page: PageNumber, _ count: Int, _ place: UnsafeMutableRawPointer, _ isShown: Bool,
+        _ failure: StorageError
+    ) throws(StorageError) {
+        try filling.withLock { _ throws(StorageError) in
+            let unit = Machine.memoryPageSize
+            let lead = Int(bitPattern: place) % unit
+            let count = count * Page.size
+            let (start, offset) = (place - lead, page.byteOffset - UInt64(lead))
+            let buffer = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: (lead + count + unit - 1) / unit * unit, alignment: Page.size)
+            defer { buffer.deallocate() }
+            buffer.initializeMemory(as: UInt8.self, repeating: 0)
+            // The last page of memory may reach beyond the file.
+            guard let memory = regions[Page.region(of: page)].memory,
+                let size = try? file.size(), size >= page.byteOffset + UInt64(count),
+                (try? file.read(
+                    into: UnsafeMutableRawBufferPointer(
+                        rebasing: buffer[..<Int(min(UInt64(buffer.count), size - offset))]),
+                    at: offset)) != nil
+            else { throw failure }
+            let found = UnsafeRawBufferPointer(rebasing: buffer[lead..<lead + count])
+            if isShown, found.isSame(as: UnsafeRawBufferPointer(start: place, count: count)) {
+                throw failure
+            }
+            try system(memory.replace(at: start, by: UnsafeRawBufferPointer(buffer)))
         }
     }
 
@@ -581,7 +630,9 @@ extension MappedFile {
     /// Absolute, without symbolic links; a name in angle brackets where there is no file.
     var path: String { file.path }
     /// Whether locks are taken on the file, because other processes can come.
-    var hasLocks: Bool { file.lockDescriptor != nil }
+    var hasLocks: Bool { file.hasLocks }
+    /// Throws `descriptorLost` where the program has closed the descriptor.
+    func checkDescriptor() throws(StorageError) { try system(file.checkDescriptor()) }
 
     func size() throws(StorageError) -> UInt64 { try system(file.size()) }
     func identity() throws(StorageError) -> FileIdentity { try system(file.identity()) }

@@ -89,7 +89,7 @@ package final class SalvageSource {
     {
         self.file = MappedFile(
             file, isBuffered: isBuffered, cipher: cipher, keptBytes: Self.keptBytes)
-        locked = file.lockDescriptor == nil ? nil : file
+        locked = file.hasLocks ? file : nil
         let metas = try metas().sorted { $0.version > $1.version }
         for meta in metas {
             let known = (problems: problems, refused: refused)

@@ -12,7 +12,8 @@ extension Coordinator {
     package static func attach(_ file: PosixFile, timeoutMilliseconds: Int = 60_000)
         throws(StorageError) -> Coordinator
     {
-        let locks = FileLocks(file: file)
+        let living = try system(file.anchored())
+        let locks = FileLocks(file: living)
         let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds)
         let probe = InterruptProbe.current
         var backoff = Backoff()
@@ -21,7 +22,9 @@ extension Coordinator {
         var endOfPatience: Deadline?
         while true {
             if try system(locks.takeExclusive(LockByte.attach)) {
-                return try releasing(locks) { () throws(StorageError) in try begin(file, locks) }
+                return try releasing(locks) { () throws(StorageError) in
+                    try begin(file, living)
+                }
             }
             if try system(locks.takeShared(LockByte.attach)) {
                 switch try releasing(
@@ -31,8 +34,8 @@ extension Coordinator {
                     Failpoint.reach(.joined)
                     return try releasing(locks) { () throws(StorageError) in
                         try Coordinator(
-                            words: words, locks: locks, role: .participant(join(words, locks)),
-                            isFirst: false)
+                            words: words, file: file, living: living,
+                            role: .participant(join(words, locks)), isFirst: false)
                     }
                 case .unusable(let reason):
                     // Perhaps the first has just died, or several look at once: then one of us is
@@ -60,6 +63,8 @@ extension Coordinator {
         _ file: PosixFile,
         newestDurable: @escaping @Sendable () throws(StorageError) -> PublishedVersion
     ) throws(StorageError) -> Coordinator {
+        // Its locks are pins alone.
+        try system(file.anchor())
         let locks = FileLocks(file: file)
         let participants = ParticipantWords(file: file, locks: locks)
         let pins = ReadOnlyAttachments(
@@ -80,11 +85,11 @@ extension Coordinator {
                 return Pin(published: try newestDurable())
             })
         return Coordinator(
-            words: SharedWords(byteCount: LockFileLayout.size), locks: locks, role: .readOnly(pins),
-            isFirst: true)
+            words: SharedWords(byteCount: LockFileLayout.size), file: file, living: file,
+            role: .readOnly(pins), isFirst: true)
     }
 
-    private static func begin(_ file: PosixFile, _ locks: FileLocks) throws(StorageError)
+    private static func begin(_ file: PosixFile, _ living: PosixFile) throws(StorageError)
         -> Coordinator
     {
         // Somebody may have deleted it, or put another file in its place, while this one waited for
@@ -94,7 +99,8 @@ extension Coordinator {
         Failpoint.reach(.attachTaken)
         let (words, abandoned) = try LockFile.rebuild(for: file)
         return try Coordinator(
-            words: words, locks: locks, role: .participant(join(words, locks)), isFirst: true,
+            words: words, file: file, living: living,
+            role: .participant(join(words, FileLocks(file: living))), isFirst: true,
             abandoned: abandoned)
     }
 

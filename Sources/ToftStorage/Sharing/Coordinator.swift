@@ -36,8 +36,11 @@ package final class Coordinator: Sendable {
     let words: SharedWords
     let ring: VersionRing
     let role: Role
-    /// Nil for in-memory databases.
+    /// The locks that say that the process is there, and what it reads; nil for in-memory
+    /// databases.
     let locks: FileLocks?
+    /// The file that they hang on, of which the coordinator has the descriptor.
+    private let living: PosixFile?
     /// Where others have mapped the words too, the number that a rebuilding changes.
     let stamp: UInt64
     /// For the first: the newest version of the processes that had the file open before and died.
@@ -49,20 +52,26 @@ package final class Coordinator: Sendable {
     private let isDetached = Atomic<Bool>(false)
     private let generation = ForkGuard.generation
 
+    /// - Parameter file: whose descriptor the locks of writing hang on, which end with it; nil for
+    ///   in-memory databases.
+    /// - Parameter living: the same file, anchored: what a process reads stays as long as it lives.
     init(
-        words: SharedWords, locks: FileLocks?, role: Role, isFirst: Bool,
+        words: SharedWords, file: PosixFile?, living: PosixFile?, role: Role, isFirst: Bool,
         abandoned: PublishedVersion? = nil
     ) {
         self.abandoned = abandoned
+        self.living = living
+        locks = living.map { FileLocks(file: $0) }
+        let writing = file.map { FileLocks(file: $0) }
         self.words = words
-        self.locks = locks
         self.role = role
         ring = VersionRing(words: words)
         stamp = words.word(LockFileLayout.stamp).pointee.load(ordering: .relaxed)
         writerLock = InterprocessLock(
-            words: words, offset: LockFileLayout.writerLock, locks: locks, byte: LockByte.writer)
+            words: words, offset: LockFileLayout.writerLock, locks: writing,
+            byte: LockByte.writer)
         checkpointLock = InterprocessLock(
-            words: words, offset: LockFileLayout.checkpointLock, locks: locks,
+            words: words, offset: LockFileLayout.checkpointLock, locks: writing,
             byte: LockByte.checkpoint)
         isBuilding = Atomic(isFirst)
     }
@@ -71,7 +80,8 @@ package final class Coordinator: Sendable {
     package static func inMemory() throws(StorageError) -> Coordinator {
         let words = SharedWords(byteCount: LockFileLayout.size)
         let pins = try ReaderTable(words: words, processes: ProcessTable(words: words, locks: nil))
-        return Coordinator(words: words, locks: nil, role: .participant(pins), isFirst: true)
+        return Coordinator(
+            words: words, file: nil, living: nil, role: .participant(pins), isFirst: true)
     }
 
     /// Whether the caller must recover the file and then call `open(published:)`. Always so for
@@ -124,8 +134,13 @@ package final class Coordinator: Sendable {
         case .participant(let pins):
             pins.leave()
             if let locks { leave(locks, last) } else { last() }
+            // Whatever it still holds, where its descriptor was lost.
+            try? living?.close()
         }
     }
+
+    /// Whether the process still has the locks that say that it is there.
+    var keepsLocks: Bool { living?.keepsLocks ?? true }
 
     private func leave(_ locks: FileLocks, _ last: () -> Void) {
         let wasOpen = !isBuilding.load(ordering: .acquiring)
@@ -374,11 +389,12 @@ package final class Coordinator: Sendable {
     /// Makes something durable. If that fails, what is on the disk is unknown, and it is never
     /// tried again: all writing stops.
     ///
-    /// - Throws: `poisoned`.
+    /// - Throws: `poisoned`; `descriptorLost`, of which the other processes know nothing.
     func orPoison(_ makeDurable: () throws(StorageError) -> Void) throws(StorageError) {
-        do {
+        do throws(StorageError) {
             try makeDurable()
         } catch {
+            if case .descriptorLost = error { throw error }
             poison()
             throw .poisoned
         }

@@ -10,7 +10,8 @@ internal import ToftPlatform
 ///    incarnation.
 /// 3. An owner is dead when its incarnation is over, or its byte is free, or its process is
 ///    certainly gone (a forked child that keeps descriptors open without ever having run our code
-///    holds the byte of a dead parent).
+///    holds the byte of a dead parent). The byte knows best: what the process's number says counts
+///    only for those who see the same numbers.
 struct ProcessTable: Sendable {
     let words: SharedWords
     /// Nil where there is only one process.
@@ -42,7 +43,6 @@ struct ProcessTable: Sendable {
                 (words.process(index, LockFileLayout.Process.incarnation).pointee.load(
                     ordering: .relaxed) & Self.incarnationMask) + 1
             store(me.pid, index, LockFileLayout.Process.pid)
-            store(me.startTime, index, LockFileLayout.Process.startTime)
             store(me.pidNamespace, index, LockFileLayout.Process.pidNamespace)
             store(me.bootID.0, index, LockFileLayout.Process.bootID)
             store(me.bootID.1, index, LockFileLayout.Process.bootID + 8)
@@ -75,7 +75,6 @@ struct ProcessTable: Sendable {
     private func identity(of index: Int) -> ProcessIdentity {
         ProcessIdentity(
             pid: load(index, LockFileLayout.Process.pid),
-            startTime: load(index, LockFileLayout.Process.startTime),
             pidNamespace: load(index, LockFileLayout.Process.pidNamespace),
             bootID: (
                 load(index, LockFileLayout.Process.bootID),

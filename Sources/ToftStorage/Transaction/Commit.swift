@@ -68,6 +68,7 @@ struct Commit {
         if durability == .deferred && store.group.isIdle {
             // 5. The record is appended to the log; a later durable write of the log covers it.
             try frame.write(to: store.file)
+            try store.file.checkDescriptor()
             try Failpoint.pass(.logWritten)
             // 6. The version is published.
             Self.publish(version, store.coordinator)

@@ -7,7 +7,8 @@ internal import ToftPlatform
 ///    file meanwhile.
 /// 2. What the page cache holds may never have reached the disk (a sync failed, and the kernel then
 ///    calls the pages clean): metas and log are read from the device, after a sync of what is still
-///    dirty.
+///    dirty. A file that was closed cleanly needs no recovery to be read, so there the first write
+///    transaction does that (`confirm`): all but that last meta was synced before it was written.
 /// 3. The newest valid meta counts, and what the log has behind it. If its root is damaged the file
 ///    is damaged, and so it is if the log proves that something durable is missing: an older
 ///    version is never taken silently.
@@ -60,6 +61,11 @@ enum Recovery {
         minimumVersion: Version = 0, dirtyLimit: Int
     ) throws(StorageError) -> Meta {
         let start = MonotonicClock.nanoseconds
+        if let meta = try closedCleanly(file) {
+            try meta.version.expect(atLeast: minimumVersion, in: file.path)
+            Diagnostics.tell(.detail, "Opened '\(file.path)' at version \(meta.version).")
+            return meta
+        }
         try file.sync()
         guard
             let (meta, slot) = try MetaPage.newest(
@@ -118,6 +124,36 @@ enum Recovery {
             "Recovered '\(file.path)', which was not closed cleanly: \(records.count) commits "
                 + "after version \(meta.version) were replayed in \(Diagnostics.since(start)).")
         return found
+    }
+
+    /// The newest meta, as the page cache has it, where it says that the file was closed cleanly.
+    private static func closedCleanly(_ file: MappedFile) throws(StorageError) -> Meta? {
+        let found = try unlessDamaged { () throws(StorageError) -> Meta? in
+            guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file),
+                meta.isClosedCleanly
+            else { return nil }
+            let found = try checked(meta, file)
+            try checkNewest(meta, slot, fromDevice: false, file)
+            return found
+        }
+        return found ?? nil
+    }
+
+    /// Makes sure that the meta of a file that was closed cleanly, and has not been written to
+    /// since, is on the disk. The caller has the write lock, or is alone with the file.
+    static func confirm(_ file: MappedFile, _ coordinator: Coordinator) throws(StorageError) {
+        guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file) else {
+            throw .noMeta
+        }
+        guard meta.isClosedCleanly else { return }
+        try coordinator.orPoison { () throws(StorageError) in try file.sync() }
+        guard try MetaPage.newest(fromDevice: true, of: file)?.meta != meta else {
+            return try checkNewest(meta, slot, fromDevice: true, file)
+        }
+        // Its own write failed, after all else was synced.
+        try coordinator.orPoison { () throws(StorageError) in
+            try MetaPage.write(meta, slot: slot, to: file)
+        }
     }
 
     /// The versions after a checkpoint whose pages read-only attachments may look at; nil: there

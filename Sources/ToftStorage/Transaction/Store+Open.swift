@@ -55,7 +55,7 @@ private enum StoreRegistry {
         guard let entry = slots.withLock({ $0[key]?.entry }) else { return nil }
         try entry.expectOtherThread(path)
         return entry.open.withLock { open in
-            guard let store = open.store, store.addHandle() else { return nil }
+            guard let store = open.store, store.isIntact, store.addHandle() else { return nil }
             return store
         }
     }
@@ -76,7 +76,8 @@ private enum StoreRegistry {
         defer { slots.withLock { $0[key]?.users -= 1 } }
         try entry.expectOtherThread(path)
         let result: Result<Store, StorageError> = entry.open.withLock { open in
-            if let store = open.store, store.addHandle() { return .success(store) }
+            // One whose descriptors the program has closed can do nothing more.
+            if let store = open.store, store.isIntact, store.addHandle() { return .success(store) }
             do throws(StorageError) {
                 let store = try entry.attaching(make)
                 open.store = store
@@ -428,6 +429,7 @@ extension Store {
                 let use = try FileUse(meta, file)
                 let used = (use.pages - use.wasted) * UInt64(Page.size)
                 if compacts(try file.size(), used) {
+                    try Recovery.confirm(file, coordinator)
                     meta = try compact(meta, file, coordinator, dirtyLimit)
                     // Nothing may be read where the file has lost its end.
                     file = file.reopened()

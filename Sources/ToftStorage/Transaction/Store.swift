@@ -1,3 +1,4 @@
+internal import Synchronization
 package import ToftPlatform
 
 /// How a store is opened.
@@ -64,6 +65,8 @@ package final class Store: Sendable {
     /// through one.
     private let leavesFile: Bool
     private let generation = ForkGuard.generation
+    /// Whether the newest version is certainly on the disk, so that others may be built upon it.
+    private let isConfirmed = Atomic<Bool>(false)
     /// How many have opened it and not closed it; nil when the last of them has left the file.
     private let handles = FutexMutex<Int?>(1)
     private let writer = FutexMutex(WriterState())
@@ -311,6 +314,10 @@ package final class Store: Sendable {
                 try Recovery.takeOver(self)
                 coordinator.finishTakeover()
             }
+            if !isConfirmed.load(ordering: .relaxed) {
+                try Recovery.confirm(file, coordinator)
+                isConfirmed.store(true, ordering: .relaxed)
+            }
             let ahead = group.ahead
             let visible = coordinator.published
             let published = ahead.newest ?? visible
@@ -436,9 +443,19 @@ package final class Store: Sendable {
         return found == template.identity
     }
 
+    /// Whether the program has left the file's descriptors alone.
+    var isIntact: Bool { (try? checkDescriptors()) != nil }
+
+    /// - Throws: `descriptorLost`.
+    private func checkDescriptors() throws(StorageError) {
+        try file.checkDescriptor()
+        if !coordinator.keepsLocks { throw .descriptorLost(path: path) }
+    }
+
     /// Refuses to write into a file that its path no longer names, as another or none has the name
     /// now: the data would be lost with the last handle.
     private func checkNotReplaced() throws(StorageError) {
+        try checkDescriptors()
         guard file.hasLocks else { return }
         if try system(FileIdentity.ofFile(at: file.path)) != template.identity {
             throw .replaced(path: file.path)

@@ -9,7 +9,10 @@ package class WrappedFile: StorageFile, @unchecked Sendable {
 
     package var path: String { base.path }
     package var isWritable: Bool { base.isWritable }
-    package var lockDescriptor: Int32? { base.lockDescriptor }
+    package var hasLocks: Bool { base.hasLocks }
+    package func lockDescriptor() throws(SystemError) -> Int32 { try base.lockDescriptor() }
+    package func checkDescriptor() throws(SystemError) { try base.checkDescriptor() }
+    package func renewMapping() { base.renewMapping() }
     package func size() throws(SystemError) -> UInt64 { try base.size() }
     package func identity() throws(SystemError) -> FileIdentity { try base.identity() }
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
