@@ -660,6 +660,12 @@ TOFT_API void toft_schema_release(toft_schema *schema);
 
 /* ======================================================================================= Realms */
 
+/* A new file can be read and written by its owner alone (mode 0600), whatever the umask says: give
+   others rights with chmod. The lock file beside it gets the same rights; compactions and
+   toft_change_key keep them. A process has at most 2,048 files open, each with up to three
+   descriptors. A program that closes those, as daemons do, gets TOFT_ERROR_FILE_ACCESS with errno
+   EBADF, and must open the file again: nothing is written to what has their numbers then. */
+
 /* How a file is opened. */
 TOFT_ENUM(toft_mode, uint32_t) {
     TOFT_MODE_READ_WRITE = 0, /* and created when missing */
@@ -700,7 +706,16 @@ TOFT_ENUM(toft_open_flags, uint32_t) {
     /* objects of a class that becomes embedded are deleted where they have no owner, and copied
        where they have several, see "Migrations" below; without it such objects are
        TOFT_ERROR_SCHEMA_MISMATCH */
-    TOFT_OPEN_AUTOMATIC_BACKLINK_HANDLING = 8
+    TOFT_OPEN_AUTOMATIC_BACKLINK_HANDLING = 8,
+    /* this process has the file for itself alone, so that it can lie on any file system: one of
+       FUSE (AppImages, NTFS sticks, the containers of users), of a network, of a virtual machine,
+       where processes can't share a database, and which is TOFT_ERROR_UNSUPPORTED without this flag.
+       Where there are file locks another process that has it open, or opens it, gets
+       TOFT_ERROR_INCOMPATIBLE_PROCESS; where there are none the program vouches for it. No lock file
+       is made. With TOFT_MODE_READ_ONLY nobody may write meanwhile. What is mounted read-only can be
+       read without it. TOFT_ERROR_CONFIGURATION_MISMATCH where the process has the file open without
+       it */
+    TOFT_OPEN_EXCLUSIVE = 16
 };
 
 /* Timeouts are in milliseconds, as poll has them. Other negative ones are

@@ -126,7 +126,7 @@ extension Configuration {
         let handlesBacklinks = TOFT_OPEN_AUTOMATIC_BACKLINK_HANDLING.rawValue
         let known =
             TOFT_OPEN_BUFFERED.rawValue | TOFT_OPEN_WRITE_TIMEOUT.rawValue | deletes
-            | handlesBacklinks
+            | handlesBacklinks | TOFT_OPEN_EXCLUSIVE.rawValue
         try Argument.flags(given.flags, known: known, "flags")
         var schema = try SchemaBox.schema(of: given.schema)
         if hasClasses { schema = try Schema(given.classes, count: given.class_count) }
@@ -143,6 +143,7 @@ extension Configuration {
                 given.write_timeout, isGiven: given.flags & TOFT_OPEN_WRITE_TIMEOUT.rawValue != 0),
             confinement: try Confinement(given.confinement))
         usesMapping = given.flags & TOFT_OPEN_BUFFERED.rawValue == 0
+        if given.flags & TOFT_OPEN_EXCLUSIVE.rawValue != 0 { sharing = .none }
         deletesIfMigrationNeeded = given.flags & deletes != 0
         handlesBacklinksInMigrations = given.flags & handlesBacklinks != 0
         interruptWord = given.interrupt.map { InterruptWord($0) }

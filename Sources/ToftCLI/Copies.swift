@@ -52,6 +52,8 @@ struct Compact: ParsableCommand {
 
     @OptionGroup var target: FileArgument
 
+    @OptionGroup var access: SharingArgument
+
     @Flag(help: "Work in small commits, while others use the file.")
     var online = false
 
@@ -61,7 +63,9 @@ struct Compact: ParsableCommand {
     func run() throws {
         if online { return try reportingErrors { try compactOnline() } }
         let sizes = try reportingErrors {
-            guard let sizes = try Database.compact(target.file, encryptionKey: target.key.key())
+            guard
+                let sizes = try Database.compact(
+                    target.file, encryptionKey: target.key.key(), sharing: access.sharing)
             else {
                 throw EngineError(
                     .alreadyOpen, "'\(target.file)' is open: close it everywhere first.")
@@ -81,6 +85,7 @@ struct Compact: ParsableCommand {
     private func compactOnline() throws {
         var configuration = StoreConfiguration(location: .file(path: target.file))
         configuration.createsFile = false
+        configuration.sharing = access.sharing
         configuration.encryptionKey = try target.key.key()
         let store = try Store.open(configuration)
         var all = try store.compactStep(movingAtMost: stepBytes)
@@ -128,6 +133,8 @@ struct ChangeKey: ParsableCommand {
 
     @OptionGroup var key: KeyArgument
 
+    @OptionGroup var access: SharingArgument
+
     @Option(help: "A file with the 64 bytes of the new key.", completion: .file())
     var newKeyFile: String?
 
@@ -138,7 +145,8 @@ struct ChangeKey: ParsableCommand {
                 throw EngineError(
                     .invalidArgument, "Give --key-file, --new-key-file, or both.")
             }
-            try Database.changeKey(of: file, from: try key.key(), to: new)
+            try Database.changeKey(
+                of: file, from: try key.key(), to: new, sharing: access.sharing)
             Output.print(
                 "'\(file)' is \(new == nil ? "not encrypted" : "encrypted with the new key").")
         }

@@ -76,6 +76,8 @@ struct Load: ParsableCommand {
 
     @OptionGroup var key: KeyArgument
 
+    @OptionGroup var access: SharingArgument
+
     func run() throws {
         try reportingErrors {
             var lines = try LineFile(path: dump)
@@ -86,6 +88,7 @@ struct Load: ParsableCommand {
             var configuration = Configuration(
                 location: .file(path: file), schema: try first.schema.schema())
             configuration.encryptionKey = try key.key()
+            configuration.sharing = access.sharing
             let counters = try Self.counters(first.json)
             let objects = try Session.openAndFill(configuration) { session in
                 try add(&lines, counters, in: session)

@@ -33,6 +33,7 @@ extension FileArgument {
     ) throws -> Session {
         var configuration = Configuration(location: .file(path: file), mode: mode)
         configuration.showsHidden = showsHidden
+        if mode == .readOnly { configuration.sharing = .whereItCan }
         configuration.usesMapping = usesMapping
         configuration.encryptionKey = try key.key()
         return try Session.open(configuration)
@@ -42,10 +43,23 @@ extension FileArgument {
     func reading() throws -> StoreConfiguration {
         var configuration = StoreConfiguration(location: .file(path: file))
         configuration.isReadOnly = true
+        configuration.sharing = .whereItCan
         configuration.usesMapping = !buffered
         configuration.encryptionKey = try key.key()
         return configuration
     }
+}
+
+/// Who else may have the file open that a command changes.
+struct SharingArgument: ParsableArguments {
+    @Flag(
+        name: .long,
+        help: """
+            Have the file for this process alone, on any file system: nobody else may have it open.
+            """)
+    var exclusive = false
+
+    var sharing: StoreConfiguration.Sharing { exclusive ? .none : .processes }
 }
 
 /// The key of an encrypted file. It comes out of a file: other users see the arguments of a

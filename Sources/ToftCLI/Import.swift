@@ -91,12 +91,15 @@ struct Import: ParsableCommand {
 
     @OptionGroup var key: KeyArgument
 
+    @OptionGroup var access: SharingArgument
+
     func run() throws {
         try reportingErrors {
             if isRealmFile { return try importRealm() }
             let schema = try schema.map { try SchemaFile(path: $0).schema() }
             var configuration = Configuration(location: .file(path: file), schema: schema)
             configuration.encryptionKey = try key.key()
+            configuration.sharing = access.sharing
             let start = Date()
             var given = try LineFile(path: lines)
             let objects = try Session.openAndFill(configuration) { session in

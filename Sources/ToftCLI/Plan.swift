@@ -15,6 +15,8 @@ struct Plan: ParsableCommand {
 
     @OptionGroup var target: FileArgument
 
+    @OptionGroup var access: SharingArgument
+
     @Option(
         name: .long, help: "The classes, as `toftdb schema --json` prints them.",
         completion: .file())
@@ -48,6 +50,7 @@ struct Plan: ParsableCommand {
                 location: .file(path: target.file), mode: .existing,
                 schema: try SchemaFile(path: schema).schema(), schemaVersion: schemaVersion)
             configuration.usesMapping = !target.buffered
+            configuration.sharing = access.sharing
             configuration.encryptionKey = try target.key.key()
             if migrating { configuration.migration = { _ in } }
             configuration.handlesBacklinksInMigrations = automaticBacklinkHandling

@@ -38,6 +38,8 @@ package struct Configuration: Sendable {
     /// Whether the file is mapped, or read into memory of the process, which makes every error of
     /// the device an error. A file that the process has open already stays as it is.
     package var usesMapping = true
+    /// Who may have the file open at the same time.
+    package var sharing = StoreConfiguration.Sharing.processes
     /// The key of an encrypted file.
     package var encryptionKey: EncryptionKey?
     /// The version that the file must have at least: one that the caller has seen. A file that is
@@ -138,6 +140,7 @@ extension Configuration {
         configuration.isReadOnly = mode == .readOnly
         configuration.createsFile = mode == .readWrite
         configuration.usesMapping = usesMapping
+        configuration.sharing = sharing
         configuration.seedPath = seedPath
         configuration.encryptionKey = encryptionKey
         configuration.minimumVersion = Version(minimumVersion ?? 0)

@@ -178,11 +178,13 @@ package final class Database: Sendable {
     ///
     /// - Parameter minimumVersion: as in `Configuration`.
     package static func compact(
-        _ path: String, encryptionKey: EncryptionKey? = nil, minimumVersion: UInt64? = nil
+        _ path: String, encryptionKey: EncryptionKey? = nil, minimumVersion: UInt64? = nil,
+        sharing: StoreConfiguration.Sharing = .processes
     ) throws(EngineError) -> (before: UInt64, after: UInt64)? {
         try storage { () throws(StorageError) in
             try Store.compact(
-                path, encryptionKey: encryptionKey, minimumVersion: Version(minimumVersion ?? 0))
+                path, encryptionKey: encryptionKey, minimumVersion: Version(minimumVersion ?? 0),
+                sharing: sharing)
         }
     }
 
@@ -193,11 +195,12 @@ package final class Database: Sendable {
     ///   `wrongKey`, `notEncrypted` where `old` is not its key...
     package static func changeKey(
         of path: String, from old: EncryptionKey?, to new: EncryptionKey?,
-        minimumVersion: UInt64? = nil
+        minimumVersion: UInt64? = nil, sharing: StoreConfiguration.Sharing = .processes
     ) throws(EngineError) {
         let isDone = try storage { () throws(StorageError) in
             try Store.changeKey(
-                of: path, from: old, to: new, minimumVersion: Version(minimumVersion ?? 0))
+                of: path, from: old, to: new, minimumVersion: Version(minimumVersion ?? 0),
+                sharing: sharing)
         }
         if !isDone {
             throw EngineError(

@@ -32,7 +32,7 @@ package struct TextFile {
         }
         var failure: (any Error)?
         do throws(SystemError) {
-            _ = try PosixFile.create(path, allowingNetworkFileSystem: true, isReplacing: true) {
+            _ = try PosixFile.create(path, onAnyFileSystem: true, isReplacing: true) {
                 file throws(SystemError) in
                 do {
                     var text = TextFile(file)
@@ -68,7 +68,7 @@ package struct TextFile {
     /// Throws unless there is nothing, or a file that may be written.
     private static func checkReplaceable(_ path: String) throws(SystemError) {
         do throws(SystemError) {
-            try PosixFile.open(path, forWriting: true, allowingNetworkFileSystem: true).close()
+            try PosixFile.open(path, forWriting: true, onAnyFileSystem: true).close()
         } catch .fileNotFound {
         }
     }
@@ -80,7 +80,7 @@ extension ObjectLines {
     package init(path: String, hint: @escaping Hint) throws(EngineError) {
         let (file, size) = try system { () throws(SystemError) in
             let file = try PosixFile.open(
-                path, forWriting: false, allowingNetworkFileSystem: true)
+                path, forWriting: false, onAnyFileSystem: true)
             return (file, Int(clamping: try file.size()))
         }
         self.init(

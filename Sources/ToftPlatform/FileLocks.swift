@@ -60,10 +60,14 @@ package struct FileLocks: Sendable {
 
     @discardableResult
     private func check(_ result: Int32) throws(SystemError) -> Int32 {
-        switch result {
-        case -ENOLCK, -ENOSYS, -EOPNOTSUPP, -EINVAL:
+        if Self.isMissing(result) {
             throw .unsupportedFileSystem(path: file.path, name: "one without file locks")
-        default: return try checked("fcntl", file.path, result)
         }
+        return try checked("fcntl", file.path, result)
+    }
+
+    /// Whether the result of a call says that the file system has no locks.
+    static func isMissing(_ result: Int32) -> Bool {
+        result == -ENOLCK || result == -ENOSYS || result == -EOPNOTSUPP || result == -EINVAL
     }
 }

@@ -20,7 +20,7 @@ extension PosixFile {
     ///
     /// A new file can be read and written by its owner alone, whatever the umask.
     package static func create(
-        _ path: String, allowingNetworkFileSystem: Bool = false, isDurable: Bool = true,
+        _ path: String, onAnyFileSystem: Bool = false, isDurable: Bool = true,
         isReplacing: Bool = false,
         write: (PosixFile) throws(SystemError) -> Void
     ) throws(SystemError) -> Bool {
@@ -29,8 +29,10 @@ extension PosixFile {
         for _ in 0..<creationAttempts {
             let (file, temporary) = try createTemporary(for: path)
             do throws(SystemError) {
-                if !allowingNetworkFileSystem {
-                    try checkFileSystem(of: try file.descriptor(), path: path)
+                if !onAnyFileSystem,
+                    let name = try unsharableFileSystem(of: try file.descriptor(), path: path)
+                {
+                    throw SystemError.unsupportedFileSystem(path: path, name: name)
                 }
                 if isReplacing, let access = try FileAccess(ofFileAt: path) {
                     try access.give(to: file, path: path)
@@ -104,8 +106,9 @@ extension PosixFile {
         let file = try PosixFile(descriptor: descriptor, path: temporary, isWritable: true)
         let lock = platform_lock(descriptor, lockExclusive, creatorLock, 1)
         // A process that takes us for dead has the lock for a moment and removes the name: noticed
-        // when the name is given, and tried again.
-        if lock != -EAGAIN { try checked("lock", path, lock) }
+        // when the name is given, and tried again. A file system without locks takes nobody for
+        // dead.
+        if lock != -EAGAIN && !FileLocks.isMissing(lock) { try checked("lock", path, lock) }
         return (file, temporary)
     }
 
@@ -120,6 +123,11 @@ extension PosixFile {
         if !isReplacing, result == -EINVAL || result == -ENOSYS {
             result = platform_link(temporary, path)
             if result == 0 { _ = platform_unlink(temporary) }
+            // One without hard links, on which nobody shares a file.
+            if result == -EPERM || result == -EOPNOTSUPP || result == -ENOSYS {
+                result =
+                    platform_access(path, F_OK) == 0 ? -EEXIST : platform_rename(temporary, path)
+            }
         }
         switch result {
         case -EEXIST: return .taken

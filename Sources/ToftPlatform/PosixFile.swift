@@ -18,6 +18,8 @@ internal import Synchronization
 package final class PosixFile: StorageFile {
     package let path: String
     package let isWritable: Bool
+    /// Whether its file system keeps locks and shared memory for processes that share it.
+    package let canBeShared: Bool
     private let descriptorWord: Atomic<UInt64>
     /// Opened at the first mapping.
     private let mappingDescriptor = FutexMutex<MarkedDescriptor>(.none)
@@ -32,9 +34,12 @@ package final class PosixFile: StorageFile {
     package static let sizeLimit: UInt64 = 1 << 44
 
     /// Takes over an open descriptor of a regular file.
-    init(descriptor: Int32, path: String, isWritable: Bool) throws(SystemError) {
+    init(descriptor: Int32, path: String, isWritable: Bool, canBeShared: Bool = true)
+        throws(SystemError)
+    {
         self.path = path
         self.isWritable = isWritable
+        self.canBeShared = canBeShared
         descriptorWord = Atomic(0)
         do throws(SystemError) {
             let marked = try MarkedDescriptor(descriptor, path: path)

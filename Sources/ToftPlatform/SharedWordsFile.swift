@@ -67,7 +67,7 @@ package final class SharedWordsFile {
     {
         try FilePath.remove(path)
         let access = try FileAccess(ofFileAt: file.path)
-        _ = try PosixFile.create(path, allowingNetworkFileSystem: true, isDurable: false) {
+        _ = try PosixFile.create(path, onAnyFileSystem: true, isDurable: false) {
             created throws(SystemError) in
             try allocate(try created.descriptor(), byteCount, path: path)
             try access?.lend(to: created)

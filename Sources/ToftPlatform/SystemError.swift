@@ -26,7 +26,7 @@ package enum SystemError: Error, Sendable, Equatable {
     case descriptorLost(path: String)
     /// The process has as many files open as `ForkGuard` can know.
     case tooManyFiles(path: String)
-    /// Locks and shared memory do not hold on this file system, and the caller did not insist.
+    /// Locks and shared memory do not hold on this file system.
     case unsupportedFileSystem(path: String, name: String)
 
     /// The errno of a name, or a path, that is too long.

@@ -180,6 +180,23 @@ struct CloseTests {
         }
     }
 
+    /// Each opening synced the file, which takes milliseconds, also where nothing was written.
+    @Test func `A file that was closed cleanly is opened, read and closed without a sync`() throws {
+        let database = try Database()
+        try database.store.close()
+        let file = FaultFile(database.disk)
+        #expect(try Database.numbers(on: file) == [0])
+        #expect(file.operations.isEmpty, "\(file.operations)")
+        let store = try Store.open(on: file, coordinator: try Coordinator.inMemory())
+        let transaction = try store.beginWrite()
+        transaction.rollback()
+        #expect(file.operations.count == 1, "what was read is certainly on the disk then")
+        try Database.put(1, in: store)
+        #expect(file.operations.count > 2)
+        try store.close()
+        #expect(try Database.numbers(on: file) == [0, 1])
+    }
+
     @Test func `A file opens at once while another one waits for its attach lock`() throws {
         try withTemporaryDirectory { directory in
             let held = StoreConfiguration(location: .file(path: directory + "/held.toft"))

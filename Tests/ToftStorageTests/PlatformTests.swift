@@ -175,7 +175,7 @@ internal import ToftStorage
             #expect(throws: SystemError.fileNotFound(path: directory + "/no/file")) {
                 try PosixFile.create(directory + "/no/file") { _ throws(SystemError) in }
             }
-            #expect(FileSystemKind.remoteName(magic: 0x6969) == "NFS")
+            #expect(FileSystemKind.unsharableName(magic: 0x6969) == "NFS")
         }
     }
 

@@ -73,6 +73,9 @@ enum Trials {
             try KillRole.run(role, arguments[1], arguments[2], number(3, 0), UInt64(number(4, 0)))
         case "open" where arguments.count == 2:
             Roles.open(arguments[0], isReadOnly: arguments[1] == "ro")
+        case "change-key" where arguments.count == 1: Roles.changeKey(arguments[0])
+        case "scatter-once" where arguments.count == 2:
+            Roles.scatterOnce(arguments[0], round: number(1, 0))
         case "hold" where arguments.count == 2:
             try Roles.hold(
                 arguments[0], inTransaction: arguments[1] == "write",

@@ -17,6 +17,37 @@ enum Roles {
         }
     }
 
+    /// Encrypts a plain file: "ok", or the error.
+    static func changeKey(_ path: String) {
+        report {
+            let key = try EncryptionKey([UInt8](repeating: 1, count: 64))
+            return try Store.changeKey(of: path, from: nil, to: key) ? "done" : "in use"
+        }
+    }
+
+    /// Changes entries all over the tree in one commit: "ok ROUND", or the error.
+    static func scatterOnce(_ path: String, round: Int) {
+        report {
+            let store = try Store.open(StoreConfiguration(location: .file(path: path)))
+            let transaction = try store.beginWrite()
+            var numbers = Seed(UInt64(round))
+            for _ in 0..<200 {
+                try withUnsafeBytes(of: numbers.below(5_000).bigEndian) { key throws in
+                    try numbers.bytes(200).withUnsafeBytes {
+                        try transaction.treePut(tree, key, $0, derived: false)
+                    }
+                }
+            }
+            try Array("value".utf8).withUnsafeBytes { key throws in
+                try Array("\(round)".utf8).withUnsafeBytes {
+                    try transaction.treePut(tree, key, $0, derived: false)
+                }
+            }
+            _ = try transaction.commit()
+            return try value(store)
+        }
+    }
+
     /// Has the file open, says so, and does one thing for each line that it is told... by signals:
     /// SIGTERM ends it.
     static func hold(_ path: String, inTransaction: Bool, poison: Bool) throws {

@@ -1,8 +1,8 @@
 cmake_minimum_required(VERSION 3.22)
 file(SIZE "${LIBRARY}" size)
 message(STATUS "${size} bytes")
-if(size GREATER 8388608)
-  message(SEND_ERROR "the library has ${size} bytes, more than 8 MB")
+if(size GREATER 10485760)
+  message(SEND_ERROR "the library has ${size} bytes, more than 10 MB")
 endif()
 
 execute_process(COMMAND "${READELF}" --dynamic "${LIBRARY}" OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)

@@ -74,7 +74,8 @@ extension Realm {
             try configuration.requireWritable("compact")
             let key = try configuration.engineKey
             return try Database.compact(
-                path, encryptionKey: key, minimumVersion: configuration.minimumVersion
+                path, encryptionKey: key, minimumVersion: configuration.minimumVersion,
+                sharing: configuration.isExclusive ? .none : .processes
             ).map {
                 (Int(clamping: $0.before), Int(clamping: $0.after))
             }
@@ -150,7 +151,8 @@ extension Realm {
             let new: EncryptionKey? = if let key { try EncryptionKey(key) } else { nil }
             try Database.changeKey(
                 of: path, from: configuration.engineKey, to: new,
-                minimumVersion: configuration.minimumVersion)
+                minimumVersion: configuration.minimumVersion,
+                sharing: configuration.isExclusive ? .none : .processes)
         } catch {
             throw Realm.Error(error)
         }

@@ -226,11 +226,19 @@ extension EngineError {
                 "'\(path)' was deleted or moved while it was open, or another file was put in its "
                     + "place. Nothing was written; close it in all processes and open it again.",
                 detail: path)
+        case .sharedAlready(let path):
+            self.init(
+                .configurationMismatch,
+                "'\(path)' is open in this process already, where others may share it, so it can't "
+                    + "be opened for this process alone (exclusive). Open it so everywhere, or "
+                    + "nowhere.",
+                detail: path)
         case .unsupportedFileSystem(let path, let name):
             self.init(
                 .unsupported,
-                "'\(path)' lies on a network file system (\(name)), where processes can't share a "
-                    + "database safely. Move it to a local disk.",
+                "'\(path)' lies on a file system (\(name)) on which processes can't share a "
+                    + "database: it does not keep their locks and shared memory together. Open it "
+                    + "for this process alone (exclusive), or move it to a local disk.",
                 detail: name)
         }
     }

@@ -68,7 +68,7 @@ package struct FileDump: Sendable {
         throws(StorageError) -> FileDump
     {
         let opened = try system(
-            PosixFile.open(path, forWriting: false, allowingNetworkFileSystem: true))
+            PosixFile.open(path, forWriting: false, onAnyFileSystem: true))
         let file = MappedFile(
             opened, isBuffered: true, cipher: try Store.cipher(of: opened, encryptionKey))
         var dump = FileDump()

@@ -113,6 +113,8 @@ enum LockByte {
     static let attach = base
     static let writer = base + 1
     static let checkpoint = base + 2
+    /// Held, besides `attach`, by a process that has the file for itself alone.
+    static let alone = base + 3
     /// Held by the process with this index as long as it lives.
     static func process(_ index: Int) -> Int64 { base + 4096 + Int64(index) }
 

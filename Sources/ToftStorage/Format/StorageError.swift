@@ -73,8 +73,9 @@ package enum StorageError: Error, Sendable, Equatable {
     case typeMismatch(String)
     /// The path names another file than the one that is open.
     case replaced(path: String)
-    /// Locks and shared memory do not hold on this file system (a network file system, by name),
-    /// and the caller did not insist.
+    /// The file was to be opened for this process alone, and is open in it for others to share.
+    case sharedAlready(path: String)
+    /// Locks and shared memory do not hold on this file system, which is named.
     case unsupportedFileSystem(path: String, name: String)
 }
 

@@ -41,7 +41,7 @@ package final class SalvageSource {
         _ path: String, encryptionKey: EncryptionKey? = nil, usesMapping: Bool = true
     ) throws(StorageError) -> SalvageSource {
         let file = try system(
-            PosixFile.open(path, forWriting: false, allowingNetworkFileSystem: true))
+            PosixFile.open(path, forWriting: false, onAnyFileSystem: true))
         do throws(StorageError) {
             var foreign: StorageError?
             do throws(StorageError) {

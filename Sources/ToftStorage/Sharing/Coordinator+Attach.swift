@@ -46,6 +46,9 @@ extension Coordinator {
                     endOfPatience = end
                 }
             } else {
+                if try system(locks.isHeldByOthers(LockByte.alone)) {
+                    throw .incompatibleProcess("it has the file for itself alone")
+                }
                 endOfPatience = nil
             }
             if deadline.hasPassed { throw .lockTimeout }
@@ -57,12 +60,68 @@ extension Coordinator {
     /// Milliseconds for which what participants share is looked at again where it can't be used.
     private static let mostPatience = 2_000
 
+    /// For a process that has the file for itself: the words are its own, and there is no lock file.
+    /// Where the file system has locks they keep others out. The caller recovers, as the first.
+    ///
+    /// - Throws: `incompatibleProcess` where another process has the file open; `replaced`...
+    package static func alone(_ file: PosixFile, timeoutMilliseconds: Int = 60_000)
+        throws(StorageError) -> Coordinator
+    {
+        let living = try system(file.anchored())
+        let words = SharedWords(byteCount: LockFileLayout.size)
+        guard let isTaken = try takeAlone(FileLocks(file: living), timeoutMilliseconds) else {
+            return try Coordinator(
+                words: words, file: nil, living: nil, role: .participant(join(words, nil)),
+                isFirst: true, isAlone: true)
+        }
+        guard isTaken else {
+            throw .incompatibleProcess("it has the file open, which this one wants for itself")
+        }
+        try expectNamed(file)
+        return try Coordinator(
+            words: words, file: file, living: living,
+            role: .participant(join(words, FileLocks(file: living))), isFirst: true, isAlone: true)
+    }
+
+    /// Whether nobody else has the file open, who can't open it from now on. Nil: there are no
+    /// locks.
+    private static func takeAlone(_ locks: FileLocks, _ timeoutMilliseconds: Int)
+        throws(StorageError) -> Bool?
+    {
+        // Who is just closing it holds it for a moment.
+        let deadline = Deadline(timeoutMilliseconds: min(mostPatience, timeoutMilliseconds))
+        var backoff = Backoff()
+        while true {
+            do throws(SystemError) {
+                if try locks.takeExclusive(LockByte.attach) {
+                    return try locks.takeExclusive(LockByte.alone)
+                }
+            } catch .unsupportedFileSystem {
+                return nil
+            } catch {
+                throw StorageError(error)
+            }
+            if deadline.hasPassed { return false }
+            backoff.pause()
+        }
+    }
+
     /// A coordinator for reading only, which writes nothing and never waits. `newestDurable`
     /// reads the newest valid meta from the file.
+    ///
+    /// - Parameter isAlone: whether nobody writes meanwhile: then nothing is pinned.
     package static func readOnly(
-        _ file: PosixFile,
+        _ file: PosixFile, isAlone: Bool = false,
         newestDurable: @escaping @Sendable () throws(StorageError) -> PublishedVersion
     ) throws(StorageError) -> Coordinator {
+        guard !isAlone else {
+            let pins = ReadOnlyAttachments(
+                locks: nil, participants: { nil },
+                newest: { () throws(StorageError) in Pin(published: try newestDurable(), isRecovered: false) })
+            return Coordinator(
+                words: SharedWords(byteCount: LockFileLayout.size), file: nil, living: nil,
+                role: .readOnly(pins), isFirst: true, isAlone: true)
+        }
         // Its locks are pins alone.
         try system(file.anchor())
         let locks = FileLocks(file: file)
@@ -92,10 +151,7 @@ extension Coordinator {
     private static func begin(_ file: PosixFile, _ living: PosixFile) throws(StorageError)
         -> Coordinator
     {
-        // Somebody may have deleted it, or put another file in its place, while this one waited for
-        // the lock.
-        let named = try system(FileIdentity.ofFile(at: file.path))
-        if try system(file.identity()) != named { throw .replaced(path: file.path) }
+        try expectNamed(file)
         Failpoint.reach(.attachTaken)
         let (words, abandoned) = try LockFile.rebuild(for: file)
         return try Coordinator(
@@ -104,7 +160,14 @@ extension Coordinator {
             abandoned: abandoned)
     }
 
-    private static func join(_ words: SharedWords, _ locks: FileLocks) throws(StorageError)
+    /// Throws where somebody has deleted the file, or put another in its place, while this process
+    /// waited for the lock.
+    private static func expectNamed(_ file: PosixFile) throws(StorageError) {
+        let named = try system(FileIdentity.ofFile(at: file.path))
+        if try system(file.identity()) != named { throw .replaced(path: file.path) }
+    }
+
+    private static func join(_ words: SharedWords, _ locks: FileLocks?) throws(StorageError)
         -> ReaderTable
     {
         try ReaderTable(words: words, processes: ProcessTable(words: words, locks: locks))

@@ -20,7 +20,8 @@ package struct Pin: Sendable {
 /// 2. A **read-only attachment** only reads, and writes nothing at all. It needs no lock file: see
 ///    `ReadOnlyAttachments`. Where participants are, it reads their words.
 /// 3. The coordinator of an **in-memory** database has words of its own, and no locks but those of
-///    its process.
+///    its process; that of a process which has a file for itself **alone** has words of its own, and
+///    keeps the attach lock exclusively, where there are locks.
 /// 4. A process that finds the attach lock held but the lock file missing, foreign or of another
 ///    build does not join: `incompatibleProcess`.
 /// 5. The last participant to leave gets the attach lock exclusively once more, so that it can
@@ -41,6 +42,8 @@ package final class Coordinator: Sendable {
     let locks: FileLocks?
     /// The file that they hang on, of which the coordinator has the descriptor.
     private let living: PosixFile?
+    /// Whether no other process may have the file open.
+    let isAlone: Bool
     /// Where others have mapped the words too, the number that a rebuilding changes.
     let stamp: UInt64
     /// For the first: the newest version of the processes that had the file open before and died.
@@ -57,9 +60,10 @@ package final class Coordinator: Sendable {
     /// - Parameter living: the same file, anchored: what a process reads stays as long as it lives.
     init(
         words: SharedWords, file: PosixFile?, living: PosixFile?, role: Role, isFirst: Bool,
-        abandoned: PublishedVersion? = nil
+        isAlone: Bool = false, abandoned: PublishedVersion? = nil
     ) {
         self.abandoned = abandoned
+        self.isAlone = isAlone
         self.living = living
         locks = living.map { FileLocks(file: $0) }
         let writing = file.map { FileLocks(file: $0) }
@@ -115,7 +119,7 @@ package final class Coordinator: Sendable {
             ring.publish(published)
             words.word(LockFileLayout.state).pointee.store(
                 LockFileLayout.State.open, ordering: .sequentiallyConsistent)
-            if let locks, try !system(locks.takeShared(LockByte.attach)) {
+            if let locks, !isAlone, try !system(locks.takeShared(LockByte.attach)) {
                 throw .incompatibleProcess("the attach lock was lost")
             }
         }

@@ -8,7 +8,8 @@ internal import ToftPlatform
 /// writer publishes, then asks the kernel. So either the reader sees the new version, or the writer
 /// sees the lock. A killed reader's locks go with it.
 final class ReadOnlyAttachments: Sendable {
-    private let locks: FileLocks
+    /// Nil where nobody writes meanwhile.
+    private let locks: FileLocks?
     /// What would be pinned now.
     private let newest: @Sendable () throws(StorageError) -> Pin
     /// The words of the participants, where there are some.
@@ -16,7 +17,7 @@ final class ReadOnlyAttachments: Sendable {
     private let counts = FutexMutex<[Version: Int]>([:])
 
     init(
-        locks: FileLocks,
+        locks: FileLocks?,
         participants: @escaping @Sendable () throws(StorageError) -> SharedWords?,
         newest: @escaping @Sendable () throws(StorageError) -> Pin
     ) {
@@ -37,17 +38,17 @@ final class ReadOnlyAttachments: Sendable {
                     return pin
                 }
                 let byte = LockByte.readOnlyPin(version)
-                guard try system(locks.takeShared(byte)) else { throw .tooManyReaders }
+                if let locks, try !system(locks.takeShared(byte)) { throw .tooManyReaders }
                 do throws(StorageError) {
                     if try newest().published.version == version {
                         counts[version] = 1
                         return pin
                     }
                 } catch {
-                    locks.release(byte)
+                    locks?.release(byte)
                     throw error
                 }
-                locks.release(byte)
+                locks?.release(byte)
             }
         }
     }
@@ -56,13 +57,13 @@ final class ReadOnlyAttachments: Sendable {
         counts.withLock { counts in
             guard let count = counts[version] else { return }
             counts[version] = count > 1 ? count - 1 : nil
-            if count == 1 { locks.release(LockByte.readOnlyPin(version)) }
+            if count == 1 { locks?.release(LockByte.readOnlyPin(version)) }
         }
     }
 
     func leave() {
         counts.withLock { counts in
-            for version in counts.keys { locks.release(LockByte.readOnlyPin(version)) }
+            for version in counts.keys { locks?.release(LockByte.readOnlyPin(version)) }
             counts = [:]
         }
     }

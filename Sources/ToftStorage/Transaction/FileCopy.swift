@@ -113,10 +113,10 @@ extension Snapshot {
     ///   `diskFull`, `io`...; `corrupt` where the database is damaged; `interrupted`.
     package func writeCopy(
         to path: String, encryptionKey: EncryptionKey? = nil, isReplacing: Bool = false,
-        allowsNetworkFileSystem: Bool = false
+        onAnyFileSystem: Bool = false
     ) throws(StorageError) {
         try NewFile.write(
-            to: path, isReplacing: isReplacing, allowsNetworkFileSystem: allowsNetworkFileSystem
+            to: path, isReplacing: isReplacing, onAnyFileSystem: onAnyFileSystem
         ) { file throws(StorageError) in try writeCopy(to: file, encryptionKey: encryptionKey) }
     }
 
@@ -136,7 +136,7 @@ enum NewFile {
     ///   nothing is followed.
     /// - Throws: `fileExists`; `fileNotFound` where the directory is missing; what `write` throws.
     static func write(
-        to path: String, isReplacing: Bool = false, allowsNetworkFileSystem: Bool,
+        to path: String, isReplacing: Bool = false, onAnyFileSystem: Bool,
         _ write: (PosixFile) throws(StorageError) -> Void
     ) throws(StorageError) {
         if !isReplacing, try system(FileIdentity.ofFile(at: path)) != nil {
@@ -147,7 +147,7 @@ enum NewFile {
         let isCreated: Bool
         do throws(SystemError) {
             isCreated = try PosixFile.create(
-                path, allowingNetworkFileSystem: allowsNetworkFileSystem, isReplacing: isReplacing
+                path, onAnyFileSystem: onAnyFileSystem, isReplacing: isReplacing
             ) { file throws(SystemError) in
                 do throws(StorageError) {
                     try write(file)
@@ -173,7 +173,7 @@ extension Store {
     package static func make(
         _ path: String, encryptionKey: EncryptionKey?, _ fill: (Store) -> Bool
     ) throws(StorageError) {
-        try NewFile.write(to: path, allowsNetworkFileSystem: false) {
+        try NewFile.write(to: path, onAnyFileSystem: false) {
             file throws(StorageError) in
             try format(file, encryptionKey: encryptionKey)
             // The store closes its own descriptor.

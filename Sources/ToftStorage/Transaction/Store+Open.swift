@@ -102,6 +102,9 @@ extension Store {
     package static func open(_ configuration: StoreConfiguration) throws(StorageError) -> Store {
         let store = try joinOrOpen(configuration)
         do throws(StorageError) {
+            if configuration.sharing == .none, case .file = configuration.location, !store.isAlone {
+                throw .sharedAlready(path: store.path)
+            }
             // One that was recovered has been looked at before: its version is another since.
             try store.expect(atLeast: configuration.minimumVersion)
             return store
@@ -309,7 +312,7 @@ extension Store {
         var failure: StorageError?
         do throws(SystemError) {
             _ = try PosixFile.create(
-                path, allowingNetworkFileSystem: configuration.allowsNetworkFileSystem
+                path, onAnyFileSystem: configuration.sharing == .none
             ) { file throws(SystemError) in
                 do throws(StorageError) {
                     try format(file, encryptionKey: configuration.encryptionKey)
@@ -331,7 +334,7 @@ extension Store {
         var source = StoreConfiguration(location: .file(path: seed))
         source.isReadOnly = true
         source.usesMapping = configuration.usesMapping
-        source.allowsNetworkFileSystem = configuration.allowsNetworkFileSystem
+        source.sharing = .whereItCan
         source.encryptionKey = configuration.encryptionKey
         let store = try open(source)
         defer { try? store.close() }
@@ -340,7 +343,7 @@ extension Store {
         do throws(StorageError) {
             try snapshot.writeCopy(
                 to: path, encryptionKey: configuration.encryptionKey,
-                allowsNetworkFileSystem: configuration.allowsNetworkFileSystem)
+                onAnyFileSystem: configuration.sharing == .none)
         } catch .fileExists {}
     }
 
@@ -351,7 +354,8 @@ extension Store {
         let file = try system(
             PosixFile.open(
                 path, forWriting: !configuration.isReadOnly,
-                allowingNetworkFileSystem: configuration.allowsNetworkFileSystem))
+                onAnyFileSystem: configuration.sharing == .none
+                    || configuration.isReadOnly && configuration.sharing == .whereItCan))
         do throws(StorageError) {
             try ForeignFile.refuse(file)
             return (file, try cipher(of: file, configuration.encryptionKey))
@@ -365,9 +369,9 @@ extension Store {
         _ file: PosixFile, _ cipher: Cipher?, _ configuration: StoreConfiguration
     ) throws(StorageError) -> Store {
         if configuration.isReadOnly { return try attachReadOnly(file, cipher, configuration) }
-        let coordinator = try Coordinator.attach(
-            file, timeoutMilliseconds: configuration.attachTimeoutMilliseconds)
-        let file = MappedFile(file, isBuffered: !configuration.usesMapping, cipher: cipher)
+        let coordinator = try attach(file, configuration)
+        let isBuffered = !configuration.usesMapping || !file.canBeShared
+        let file = MappedFile(file, isBuffered: isBuffered, cipher: cipher)
         guard !coordinator.isFirst else {
             PosixFile.removeLeftovers(of: file.path)
             return try recoverAndOpen(
@@ -386,14 +390,26 @@ extension Store {
             firstLogPages: configuration.firstLogPages, checkpointsItself: true)
     }
 
+    private static func attach(_ file: PosixFile, _ configuration: StoreConfiguration)
+        throws(StorageError) -> Coordinator
+    {
+        let timeout = configuration.attachTimeoutMilliseconds
+        return configuration.sharing == .none
+            ? try Coordinator.alone(file, timeoutMilliseconds: timeout)
+            : try Coordinator.attach(file, timeoutMilliseconds: timeout)
+    }
+
     /// Opens for reading only, beside writers: nothing is written, and the version that is read
     /// stays pinned.
     private static func attachReadOnly(
         _ file: PosixFile, _ cipher: Cipher?, _ configuration: StoreConfiguration
     ) throws(StorageError) -> Store {
         let locked = file
-        let file = MappedFile(file, isBuffered: !configuration.usesMapping, cipher: cipher)
-        let coordinator = try Coordinator.readOnly(locked) { () throws(StorageError) in
+        let isBuffered = !configuration.usesMapping || !file.canBeShared
+        let isAlone = configuration.sharing == .none || !file.canBeShared
+        let file = MappedFile(file, isBuffered: isBuffered, cipher: cipher)
+        let coordinator = try Coordinator.readOnly(locked, isAlone: isAlone) {
+            () throws(StorageError) in
             guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
                 throw .noMeta
             }
@@ -475,10 +491,12 @@ extension Store {
     ///
     /// - Throws: what `open` and `close` throw. The file holds the same as before.
     package static func compact(
-        _ path: String, encryptionKey: EncryptionKey? = nil, minimumVersion: Version = 0
+        _ path: String, encryptionKey: EncryptionKey? = nil, minimumVersion: Version = 0,
+        sharing: StoreConfiguration.Sharing = .processes
     ) throws(StorageError) -> (before: UInt64, after: UInt64)? {
         let hasBegun = CompactionMark()
         var configuration = StoreConfiguration(location: .file(path: path))
+        configuration.sharing = sharing
         configuration.encryptionKey = encryptionKey
         configuration.minimumVersion = minimumVersion
         configuration.createsFile = false
@@ -487,7 +505,8 @@ extension Store {
             return true
         }
         let store = try open(configuration)
-        let file = try system(PosixFile.open(store.path, forWriting: false))
+        let file = try system(
+            PosixFile.open(store.path, forWriting: false, onAnyFileSystem: true))
         defer { try? file.close() }
         try store.close()
         let size = hasBegun.size.load(ordering: .relaxed)
@@ -503,15 +522,15 @@ extension Store {
     /// - Throws: what `open` and `writeCopy` throw. The file is as before.
     package static func changeKey(
         of path: String, from old: EncryptionKey?, to new: EncryptionKey?,
-        minimumVersion: Version = 0
+        minimumVersion: Version = 0, sharing: StoreConfiguration.Sharing = .processes
     ) throws(StorageError) -> Bool {
         var configuration = StoreConfiguration(location: .file(path: path))
+        configuration.sharing = sharing
         configuration.createsFile = false
         configuration.encryptionKey = old
         let (opened, cipher, _) = try openFile(path, configuration)
         defer { try? opened.close() }
-        let coordinator = try Coordinator.attach(
-            opened, timeoutMilliseconds: configuration.attachTimeoutMilliseconds)
+        let coordinator = try attach(opened, configuration)
         // Before the file is closed, so that who waits for its lock finds the new one.
         defer { coordinator.detach {} }
         guard coordinator.isFirst, try coordinator.readOnlyPins().isEmpty else { return false }
@@ -522,7 +541,9 @@ extension Store {
             minimumVersion: minimumVersion, dirtyLimit: configuration.dirtyLimit)
         let snapshot = try aside(meta, file).beginRead()
         defer { snapshot.release() }
-        try snapshot.writeCopy(to: opened.path, encryptionKey: new, isReplacing: true)
+        try snapshot.writeCopy(
+            to: opened.path, encryptionKey: new, isReplacing: true,
+            onAnyFileSystem: sharing == .none)
         return true
     }
 }

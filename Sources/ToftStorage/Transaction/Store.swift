@@ -9,11 +9,24 @@ package struct StoreConfiguration: Sendable {
         case memory(name: String)
     }
 
+    /// Who may have the file open at the same time.
+    package enum Sharing: Sendable {
+        /// Any processes. On a file system that does not keep locks and shared memory for them only
+        /// what is mounted read-only is opened, for reading.
+        case processes
+        /// The same, but where the file system can't, a reader reads without others, who must not
+        /// write meanwhile: a page that they have changed is damage to it.
+        case whereItCan
+        /// This process alone, on any file system. Others are kept out where there are locks; where
+        /// there are none the caller vouches for it.
+        case none
+    }
+
     package var location: Location
     package var isReadOnly = false
     /// Whether a file that is missing is made.
     package var createsFile = true
-    package var allowsNetworkFileSystem = false
+    package var sharing = Sharing.processes
     /// Whether pages are read where the system maps them, or into memory of this process, see
     /// `MappedFile`. A file that this process has open already stays as it was opened.
     package var usesMapping = true
@@ -51,6 +64,8 @@ package final class Store: Sendable {
     package let isReadOnly: Bool
     /// Bytes of changed pages that a transaction keeps in memory.
     package let dirtyLimit: Int
+    /// Whether this process has the file for itself.
+    var isAlone: Bool { coordinator.isAlone }
     /// What every meta says of this file.
     let template: Meta
     let firstLogPages: UInt64

@@ -190,6 +190,7 @@ class toft_open_flags(IntEnum):
     WRITE_TIMEOUT = 2
     DELETE_IF_MIGRATION_NEEDED = 4
     AUTOMATIC_BACKLINK_HANDLING = 8
+    EXCLUSIVE = 16
 
 
 class toft_salvage_flags(IntEnum):

@@ -81,6 +81,7 @@ def open(
     initialize: Callable[[Realm], object] | None = None,
     minimum_version: int | None = None,
     automatic_backlink_handling: bool = False,
+    exclusive: bool = False,
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
 
@@ -146,6 +147,13 @@ def open(
     not written to; one that is missing is a FileNotFoundError. Only of an encrypted file can nobody
     without the key forge the version. A deferred commit's counts once the commit is durable
     (`realm.flush`). `toft.compact` and `toft.change_key` know no such limit: open the file before.
+
+    `exclusive`: this process has the file for itself alone, so that it can lie on any file system:
+    one of FUSE (AppImages, NTFS sticks, the containers of users), of a network, of a virtual
+    machine, where processes can't share a database, and which is an UnsupportedError otherwise.
+    Where there are file locks another process that has it open, or opens it, gets an
+    IncompatibleProcessError; where there are none the program vouches for it. No lock file is made.
+    With "read_only" nobody may write meanwhile. What is mounted read-only can be read without it.
     """
     path = os.fspath(path)
     if path == ":memory:":
@@ -170,6 +178,7 @@ def open(
         initialize,
         minimum_version,
         automatic_backlink_handling,
+        exclusive,
     )
 
 
@@ -222,6 +231,7 @@ def _open(
     initialize: Callable[[Realm], object] | None = None,
     minimum_version: int | None = None,
     automatic_backlink_handling: bool = False,
+    exclusive: bool = False,
 ) -> Realm:
     opening = _Opening(path, name, classes, mode, mapped, confinement, schema_version)
     opening.tell(progress)
@@ -249,6 +259,8 @@ def _open(
         configuration.flags |= toft_open_flags.DELETE_IF_MIGRATION_NEEDED
     if automatic_backlink_handling:
         configuration.flags |= toft_open_flags.AUTOMATIC_BACKLINK_HANDLING
+    if exclusive:
+        configuration.flags |= toft_open_flags.EXCLUSIVE
     address = ctypes.c_void_p()
     failure = opening.attempt(
         lambda: library().toft_realm_open(ctypes.byref(configuration), ctypes.byref(address)),
