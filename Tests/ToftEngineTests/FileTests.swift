@@ -32,6 +32,26 @@ import ToftTestKit
         }
     }
 
+    @Test func `A system call that fails is told with what it means and what helps`() {
+        for (operation, code, words) in [
+            ("open", 24, "ulimit -n"), ("pthread_create", 11, "threads"),
+            ("rename", 16, "mounted"), ("pread", 5, "disk"), ("mmap", 12, "memory"),
+            ("open", 40, "links"), ("write", 121, "Check the path"),
+        ] as [(String, Int32, String)] {
+            let path = operation == "pthread_create" ? "" : "/a.toft"
+            let error = EngineError(
+                StorageError.io(operation: operation, path: path, errno: code))
+            #expect(error.message.contains(words), "\(error)")
+            #expect(error.message.contains("(error \(code))") && !error.message.contains("''"))
+            #expect(error.number == Int64(code) && error.code == .fileAccess)
+        }
+        let full = EngineError(StorageError.tooManyFiles(path: "/a.toft"))
+        #expect(full.message.contains("2048") && full.number == 24)
+        // Damage is found also while something is written.
+        let damage = EngineError(StorageError.corrupt(page: 3, reason: "torn"))
+        #expect(damage.message.contains("salvage") && !damage.message.contains("not changed"))
+    }
+
     @Test func `A closed session lets go of the file, whatever of it is still held`() throws {
         try withTemporaryDatabase { file in
             let database = try TestDatabase(opening: Self.configuration(file.path))

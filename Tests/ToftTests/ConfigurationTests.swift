@@ -28,6 +28,29 @@ struct ConfigurationTests {
     }
 
     @Test
+    func `A file that is for one process alone has no lock file, and is shared afterwards`() throws {
+        try TestRealm.withFolder { folder in
+            var alone = configuration(folder.appendingPathComponent("a.realm"))
+            alone.isExclusive = true
+            try autoreleased {
+                let realm = try Realm(configuration: alone)
+                try realm.write { realm.add(Dog("Rex")) }
+                let other = try Realm(configuration: alone)
+                #expect(other.objects(Dog.self).count == 1)
+                #expect(
+                    try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.realm"])
+            }
+            var shared = alone
+            shared.isExclusive = false
+            let realm = try Realm(configuration: shared)
+            #expect { try Realm(configuration: alone) } throws: { error in
+                (error as? Realm.Error)?.code == .configurationMismatch
+            }
+            try TestRealm.check(realm)
+        }
+    }
+
+    @Test
     func `A database in memory lives as long as somebody has it, shared by its name`() throws {
         let configuration = TestRealm.inMemory()
         try autoreleased {

@@ -210,11 +210,10 @@ enum DescriptorTrials {
         }
 
         private static func identity(of descriptor: Int32) throws -> FileIdentity {
-            var status = stat()
-            guard fstat(descriptor, &status) == 0 else {
+            guard let identity = try FileIdentity.ofFile(at: "/proc/self/fd/\(descriptor)") else {
                 throw Failure("somebody else's descriptor \(descriptor) was closed")
             }
-            return FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+            return identity
         }
 
         private static func target(of descriptor: Int32) -> String {

@@ -30,7 +30,6 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
-#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -102,7 +101,8 @@ static inline int platform_rename(const char *from, const char *to) {
 }
 static inline int platform_rename_exclusive(const char *from, const char *to) {
     const long no_replace = 1; // RENAME_NOREPLACE
-    return (int)PLATFORM_RESULT(syscall(SYS_renameat2, (long)AT_FDCWD, from, (long)AT_FDCWD, to, no_replace));
+    return (int)PLATFORM_RESULT(
+        syscall(SYS_renameat2, (long)AT_FDCWD, from, (long)AT_FDCWD, to, no_replace));
 }
 
 static inline int platform_link(const char *from, const char *to) {
@@ -169,20 +169,20 @@ static inline int platform_is_mounted_read_only(int fd) {
 // Extended attributes, among them access control lists.
 
 static inline ssize_t platform_list_attributes(const char *path, char *names, size_t size) {
-    return PLATFORM_RESULT(listxattr(path, names, size));
+    return (ssize_t)PLATFORM_RESULT(syscall(SYS_listxattr, path, names, size));
 }
 static inline ssize_t platform_attribute_at(
     const char *path, const char *name, void *value, size_t size) {
-    return PLATFORM_RESULT(getxattr(path, name, value, size));
+    return (ssize_t)PLATFORM_RESULT(syscall(SYS_getxattr, path, name, value, size));
 }
 static inline ssize_t platform_attribute(int fd, const char *name, void *value, size_t size) {
-    return PLATFORM_RESULT(fgetxattr(fd, name, value, size));
+    return (ssize_t)PLATFORM_RESULT(syscall(SYS_fgetxattr, (long)fd, name, value, size));
 }
 static inline int platform_set_attribute(int fd, const char *name, const void *value, size_t size) {
-    return PLATFORM_RESULT(fsetxattr(fd, name, value, size, 0));
+    return (int)PLATFORM_RESULT(syscall(SYS_fsetxattr, (long)fd, name, value, size, 0L));
 }
 static inline int platform_remove_attribute(int fd, const char *name) {
-    return PLATFORM_RESULT(fremovexattr(fd, name));
+    return (int)PLATFORM_RESULT(syscall(SYS_fremovexattr, (long)fd, name));
 }
 
 /// A file that is memory and has no name in any directory.
@@ -379,8 +379,8 @@ static inline void *platform_map_anchor(int fd) {
 /// Puts memory with other bytes in the place of some pages of memory, all at once.
 static inline int platform_replace_memory(void *memory, void *place, size_t count) {
     const int may_move = 1, fixed = 2; // MREMAP_MAYMOVE, MREMAP_FIXED
-    return (void *)syscall(SYS_mremap, memory, count, count, (long)(may_move | fixed), place) ==
-                   MAP_FAILED
+    return (void *)syscall(SYS_mremap, memory, count, count, (long)(may_move | fixed), place)
+                   == MAP_FAILED
                ? -errno
                : 0;
 }

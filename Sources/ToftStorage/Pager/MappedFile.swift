@@ -72,6 +72,8 @@ package final class MappedFile: @unchecked Sendable {
     private let presentPages: UnsafeMutablePointer<Atomic<Int>>
     /// How many regions there are up to the last one in use. Held while one is extended.
     private let regionCount = FutexMutex<Int>(0)
+    /// What the regions refer to: tools that look for leaks do not look into `directory`.
+    private let memories = FutexMutex<[AnyObject]>([])
     /// `mapped`: the last run of pages that was read, first page in the upper 40 bits, how many in
     /// the lower 24.
     private let lastRun = Atomic<UInt64>(0)
@@ -492,6 +494,7 @@ package final class MappedFile: @unchecked Sendable {
                 let words = SharedWords(
                     byteCount: Page.perRegion * MemoryLayout<Atomic<UInt64>>.stride)
                 regions[region].words = words
+                memories.withLock { $0.append(words) }
                 regions[region].verified = words.base.bindMemory(
                     to: Atomic<UInt64>.self, capacity: Page.perRegion)
             }
@@ -512,6 +515,7 @@ package final class MappedFile: @unchecked Sendable {
             regions[region].blocks = blocks
         }
         regions[region].memory = memory
+        memories.withLock { $0.append(memory) }
         let base = memory.base + lead
         regions[region].base = UnsafeRawPointer(base)
         return base

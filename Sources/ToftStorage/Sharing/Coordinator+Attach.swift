@@ -117,7 +117,9 @@ extension Coordinator {
         guard !isAlone else {
             let pins = ReadOnlyAttachments(
                 locks: nil, participants: { nil },
-                newest: { () throws(StorageError) in Pin(published: try newestDurable(), isRecovered: false) })
+                newest: { () throws(StorageError) in
+                    Pin(published: try newestDurable(), isRecovered: false)
+                })
             return Coordinator(
                 words: SharedWords(byteCount: LockFileLayout.size), file: nil, living: nil,
                 role: .readOnly(pins), isFirst: true, isAlone: true)

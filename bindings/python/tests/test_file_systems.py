@@ -122,9 +122,11 @@ def test_a_changed_key_changes_nobodys_rights(path: Path, new: str | None) -> No
     if not shutil.which("setfacl"):
         pytest.skip("there is no setfacl")
     subprocess.run(["setfacl", "-m", "g::-,u:65534:rw", path], check=True)
+    os.setxattr(path, "user.note", b"kept")
     lists = [subprocess.run(["getfacl", "-cn", path], capture_output=True, text=True).stdout]
     toft.change_key(path, old_key=old_key, new_key=new_key)
     lists.append(subprocess.run(["getfacl", "-cn", path], capture_output=True, text=True).stdout)
     assert lists[0] == lists[1]
+    assert os.getxattr(path, "user.note") == b"kept"
     assert "user:65534:rw-" in lists[1] and "group::---" in lists[1]
     toft.change_key(path, old_key=new_key, new_key=None) if new_key else None
