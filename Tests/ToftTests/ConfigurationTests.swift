@@ -28,7 +28,9 @@ struct ConfigurationTests {
     }
 
     @Test
-    func `A file that is for one process alone has no lock file, and is shared afterwards`() throws {
+    func `A file that is for one process alone has no lock file, and is shared afterwards`()
+        throws
+    {
         try TestRealm.withFolder { folder in
             var alone = configuration(folder.appendingPathComponent("a.realm"))
             alone.isExclusive = true
