@@ -1443,24 +1443,25 @@ TOFT_API toft_status toft_realm_create_objects(toft_realm *realm, toft_class_key
    toft_object_to_json writes: dates are texts in ISO 8601, data base 64, uuids, object ids and
    decimals texts, lists and sets arrays, dictionaries objects; NaN and infinities are the texts
    "nan", "inf" and "-inf". An int may be written as any number that is exactly it (2, 2.0, 2e0, -0
-   for 0); none is rounded to one. A link is the primary key of an object that is there or comes in
-   the same text, or the object itself, which is then created or updated as `policy` says (always
-   created where its class has no primary key). Where a class has no primary key, its objects may
-   have a number as `_key`, by which the same text links to them; `_key` is the property where a
-   class has one of this name, and the number is `__key` then. A link to an object whose primary key
-   is null is {"$class": "Person", "$link": null}. Embedded objects are objects.
+   for 0), a decimal as a number or a text of one; neither is rounded. A double is the nearest one,
+   but neither infinite nor 0 where the number is not. A link is the primary key of an object that
+   is there or comes in the same text, or the object itself, which is then created or updated as
+   `policy` says (always created where its class has no primary key). Where a class has no primary
+   key, its objects may have a number as `_key`, by which the same text links to them; `_key` is the
+   property where a class has one of this name, and the number is `__key` then. A link to an object
+   whose primary key is null is {"$class": "Person", "$link": null}. Embedded objects are objects.
    Values of a TOFT_TYPE_MIXED that JSON has no type for are an object with one member: {"$date":
    "2026-11-22T08:30:00Z"}, "$data", "$decimal", "$uuid", "$objectId", "$float", "$double" (2.0 is
-   an int); a link is {"$class": "Person", "$link": 7}. Of members with the same name the last one
-   counts. `json` may have any length and at most TOFT_MAX_JSON_DEPTH arrays and objects in one
-   another. When it fails, the objects that the call has created are deleted again, and those that
-   it has updated stay updated. `out_object` (may be NULL), `out_link` (may be NULL) and
-   `out_created` (may be NULL) are those of toft_realm_create_object. Errors: its own;
-   TOFT_ERROR_INVALID_ARGUMENT (not JSON, or a number that no double comes near, as 1e400 and
-   1e-400; number: the offset in bytes), TOFT_ERROR_VALUE_TOO_LONG (too deep),
-   TOFT_ERROR_NO_SUCH_PROPERTY (a member that is none), TOFT_ERROR_TYPE_MISMATCH,
-   TOFT_ERROR_NO_SUCH_OBJECT (a link to what is not there). Cost: the length of the text, O(log n)
-   for each object in it. */
+   an int, and a whole number beyond 64 bits, without a point and an exponent, is a decimal); a link
+   is {"$class": "Person", "$link": 7}. No object may have two members of one name. A byte order
+   mark in front is left out. `json` may have any length and at most TOFT_MAX_JSON_DEPTH arrays and
+   objects in one another. When it fails, the objects that the call has created are deleted again,
+   and those that it has updated stay updated. `out_object` (may be NULL), `out_link` (may be NULL)
+   and `out_created` (may be NULL) are those of toft_realm_create_object. Errors: its own;
+   TOFT_ERROR_INVALID_ARGUMENT (not JSON, or a name twice; number: the offset in bytes),
+   TOFT_ERROR_VALUE_TOO_LONG (too deep), TOFT_ERROR_NO_SUCH_PROPERTY (a member that is none),
+   TOFT_ERROR_TYPE_MISMATCH (1e400 for a double, 35 digits for a decimal), TOFT_ERROR_NO_SUCH_OBJECT
+   (a link to what is not there). Cost: the length of the text, O(log n) for each object in it. */
 TOFT_API toft_status toft_realm_create_from_json(toft_realm *realm, toft_class_key class_key,
     toft_update_policy policy, toft_string json, toft_object **out_object, toft_link *out_link,
     bool *out_created);

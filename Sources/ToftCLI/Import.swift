@@ -24,14 +24,25 @@ struct Import: ParsableCommand {
                 {"name": "boss", "type": "link", "target": "Person"}, {"name": "tags", "type": \
                 "string", "list": true}]}]}
 
-            Instead of "list" there are also "set", an array in the lines too, and "dictionary", \
-            an object whose members are the keys.
+            All members of a schema: "classes". Of a class: "name", "properties", "embedded" (true \
+            or false), "unique" (arrays of names of properties). Of a property: "name", "type" \
+            (bool, int, float, double, string, data, date, decimal128, objectId, uuid, mixed, \
+            link, linkingObjects), "optional", "list", "set", "dictionary", "primaryKey", \
+            "autoIncrement", "indexed" (each true or false), "deleteRule" (nullify, cascade, \
+            deny), "target" (the class that a link leads to), "origin" (the property of that \
+            class whose links are followed back). Any other member is an error. A set is an array \
+            in the lines, a dictionary an object whose members are the keys.
+
+            A number must be exactly an int of 64 bits in an int, and fit into at most 34 digits \
+            in a decimal, which may be a text, too; nothing is rounded but to the nearest double. \
+            Dates are ISO 8601 with a time zone: 2026-11-22T08:30:00Z. No object may have two \
+            members of one name. Lines of blanks are left out.
 
             In a property of the type "mixed", what JSON has no type for is an object that says \
             it: {"$date": "2026-11-22T08:30:00Z"}, {"$data": "AP8="}, {"$decimal": "1.50"}, \
             {"$uuid": "..."}, {"$objectId": "..."}, {"$float": 1.5}, {"$double": 2.0} (without a \
-            fraction 2 is an int), {"$class": "Person", "$link": 7}. Arrays and other objects are \
-            lists and dictionaries.
+            fraction 2 is an int, and beyond 64 bits a decimal), {"$class": "Person", "$link": 7}. \
+            Arrays and other objects are lists and dictionaries.
 
             CSV, with --csv or a file named .csv, has the names of properties in its first line; \
             nothing between two commas is null, or an empty text where null may not be; lists, \
@@ -114,7 +125,7 @@ struct Import: ParsableCommand {
         var objects = ObjectsFromJSON(session, policy: update.policy)
         objects.ignoresUnknown = ignoreUnknown
         objects.ignoresMissing = ignoreMissing
-        if csv || lines.lowercased().hasSuffix(".csv") {
+        if csv || lines.lowercased().utf8.suffix(4).elementsEqual(".csv".utf8) {
             try given.lines.readCSV(of: owner, in: session, ignoresUnknown: ignoreUnknown)
         }
         try given.load(into: &objects, of: owner)
@@ -159,7 +170,7 @@ struct Import: ParsableCommand {
             if !objects.ignored.isEmpty {
                 Output.print(
                     "members left out, which are no properties: "
-                        + "\(objects.ignored.sorted().joined(separator: ", "))"
+                        + objects.ignored.sorted().joined(separator: ", ")
                 )
             }
         }

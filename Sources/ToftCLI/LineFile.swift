@@ -35,7 +35,7 @@ struct LineFile {
         var ahead = lines
         guard let line = try ahead.nextLine() else { return nil }
         let schema = try lines.naming(ahead.number) { () throws(EngineError) in
-            try SchemaFile(json: Data(line))
+            try SchemaFile(json: Data(line), besides: ["counters"])
         }
         return try lines.next().map { (schema, $0) }
     }
@@ -107,10 +107,10 @@ struct Progress {
         let bar =
             String(repeating: "#", count: percent / 4)
             + String(repeating: ".", count: 25 - percent / 4)
-        Output.complain("\r[\(bar)] \(percent) %")
+        Output.draw("\r[\(bar)] \(percent) %")
     }
 
     func finish() {
-        if isShown { Output.complain("\r\u{1B}[K") }
+        if isShown { Output.draw("\r\u{1B}[K") }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Synchronization
 import ToftEngine
+import ToftModel
 import ToftStorage
 
 /// What a command prints: gathered, and on a terminal written at once. Where it can't be written
@@ -16,12 +17,15 @@ enum Output {
     /// Bytes that are gathered.
     private static let capacity = 65_536
     private static let isTerminal = isatty(STDOUT_FILENO) == 1
+    private static let complainsToTerminal = isatty(STDERR_FILENO) == 1
     private static let state = Mutex(State())
 
+    /// Prints a value, on a terminal without what that would obey: see `TerminalText`.
     static func print(_ what: some CustomStringConvertible, terminator: String = "\n") {
+        let text = isTerminal ? TerminalText.harmless(what.description) : what.description
         let isFull = state.withLock { state in
             guard state.errno == 0 else { return false }
-            state.waiting += what.description.utf8
+            state.waiting += text.utf8
             state.waiting += terminator.utf8
             return state.waiting.count >= capacity
         }
@@ -55,8 +59,14 @@ enum Output {
         return status == .success ? .failure : status
     }
 
-    /// Writes to standard error, where that can be done.
-    static func complain(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
+    /// Writes to standard error, where that can be done; to a terminal without what that would
+    /// obey.
+    static func complain(_ text: String) {
+        draw(complainsToTerminal ? TerminalText.harmless(text) : text)
+    }
+
+    /// Writes what the program itself says to a terminal, which obeys it.
+    static func draw(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
 
     /// - Returns: 0, or the number of an error.
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
@@ -89,17 +99,66 @@ enum Output {
 func reportingErrors<Result>(_ body: () throws -> Result) throws -> Result {
     do {
         return try body()
-    } catch let error as EngineError {
-        fail(error.message, error.detail)
-    } catch let error as StorageError {
-        let mapped = EngineError(error)
-        fail(mapped.message, mapped.detail)
+    } catch {
+        guard let known = EngineError(any: error) else { throw error }
+        fail(known)
+        throw ExitCode.failure
     }
-    throw ExitCode.failure
 }
 
-private func fail(_ message: String, _ detail: String) {
-    Output.complain("toftdb: \(message)\n" + (detail.isEmpty ? "" : detail + "\n"))
+extension EngineError {
+    /// An error of the database, whichever layer it comes from; nil for another.
+    init?(any error: any Error) {
+        switch error {
+        case let error as EngineError: self = error
+        case let error as StorageError: self.init(error)
+        case let error as ModelError: self.init(error)
+        default: return nil
+        }
+    }
+}
+
+private func fail(_ error: EngineError) {
+    // A path, a reason or a failed call stands in the message already.
+    let detail =
+        error.code == .fileAccess || error.message.contains(error.detail) ? "" : error.detail
+    Output.complain("toftdb: \(error.message)\n" + (detail.isEmpty ? "" : detail + "\n"))
+}
+
+/// Text for a terminal. Data may hold what a terminal obeys instead of showing it: sequences that
+/// move the cursor, clear the screen or set its title, and controls that turn the order of letters.
+enum TerminalText {
+    /// The text with each such character as JSON spells it, `\u001b`, but for tabs and line ends.
+    static func harmless(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isObeyed) else { return text }
+        var shown = String.UnicodeScalarView()
+        let scalars = Array(text.unicodeScalars)
+        for (index, scalar) in scalars.enumerated() {
+            let endsLine = scalar == "\r" && index + 1 < scalars.count && scalars[index + 1] == "\n"
+            if isObeyed(scalar), !endsLine {
+                shown += escape(scalar)
+            } else {
+                shown.append(scalar)
+            }
+        }
+        return String(shown)
+    }
+
+    private static func escape(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
+        let digits = String(scalar.value, radix: 16)
+        return ("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
+            .unicodeScalars
+    }
+
+    private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09, 0x0A: false
+        case 0..<0x20, 0x7F..<0xA0: true
+        // Marks, embeddings, overrides and isolates of right-to-left text.
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
 }
 
 /// Numbers of bytes for people.

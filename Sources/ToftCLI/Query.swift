@@ -109,11 +109,9 @@ struct ObjectPrinter {
     }
 
     private static func plain(_ value: JSONValue) -> String {
-        if case .text(let text) = value, !text.isEmpty,
-            !text.contains(where: { $0 == " " || $0.isNewline || $0 == "\"" })
-        {
-            return text
-        }
-        return value.description
+        guard case .text(let text) = value, !text.isEmpty,
+            !text.unicodeScalars.contains(where: { $0 == "\"" || $0.properties.isWhitespace })
+        else { return value.description }
+        return text
     }
 }

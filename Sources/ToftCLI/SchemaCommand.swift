@@ -29,9 +29,9 @@ struct SchemaCommand: ParsableCommand {
                             + (property.isAutoIncremented ? ", auto-increment" : "")
                             + (property.deleteRule == .nullify ? "" : ", \(property.deleteRule)")
                             + (property.isIndexed && !property.isPrimaryKey ? ", indexed" : "")
-                        let name = property.name.padding(
-                            toLength: width, withPad: " ", startingAt: 0)
-                        Output.print("    \(name)  \(property.typeName)\(marks)")
+                        let name = property.name
+                        let blanks = String(repeating: " ", count: max(0, width - name.count))
+                        Output.print("    \(name)\(blanks)  \(property.typeName)\(marks)")
                     }
                     for unique in owner.uniques {
                         let names = unique.properties.map(\.name).joined(separator: ", ")

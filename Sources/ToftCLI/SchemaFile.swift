@@ -3,34 +3,33 @@ import ToftEngine
 import ToftModel
 
 /// A schema as JSON, as `toftdb schema --json` prints it and `toftdb import --schema` reads it.
-struct SchemaFile: Decodable {
-    struct Class: Decodable {
+struct SchemaFile {
+    struct Class {
         var name: String
-        var embedded: Bool?
-        var unique: [[String]]?
+        var isEmbedded: Bool
+        var unique: [[String]]
         var properties: [Property]
     }
 
-    struct Property: Decodable {
+    struct Property {
         var name: String
         var type: String
-        var optional: Bool?
-        var list: Bool?
-        var set: Bool?
-        var dictionary: Bool?
-        var primaryKey: Bool?
-        var autoIncrement: Bool?
-        var indexed: Bool?
+        var isOptional: Bool?
+        var collections: [CollectionKind]
+        var isPrimaryKey: Bool
+        var isAutoIncremented: Bool
+        var isIndexed: Bool
         var deleteRule: String?
         var target: String?
         var origin: String?
     }
 
     var classes: [Class]
+
     init(path: String) throws {
         let json = try Input.bytes(of: path, "the schema")
         do throws(EngineError) {
-            self = try SchemaFile(json: json)
+            self = try SchemaFile(json: json, besides: [])
         } catch {
             throw EngineError(
                 error.code,
@@ -38,50 +37,100 @@ struct SchemaFile: Decodable {
         }
     }
 
-    init(json: Data) throws(EngineError) {
-        // Says where a text is no JSON.
-        _ = try json.withUnsafeBytes { bytes in
+    /// - Parameter others: members that it may have besides its classes.
+    init(json: Data, besides others: [String]) throws(EngineError) {
+        let json = try json.withUnsafeBytes { bytes in
             Result { () throws(EngineError) in try JSONParser.value(of: bytes) }
         }.get()
-        do {
-            self = try JSONDecoder().decode(SchemaFile.self, from: json)
-        } catch {
-            let reason = (error as? DecodingError)?.reason ?? "it can't be decoded"
-            throw EngineError(.invalidSchema, "\(reason).")
+        let file = try KnownMembers(json, at: "", ["classes", "toft"] + others)
+        guard file.isFormat(1) else {
+            throw EngineError(
+                .invalidSchema, "'toft' is not 1: a later version of toftdb has written it.")
+        }
+        classes = try file.each("classes") { json, place throws(EngineError) in
+            try Class(json, at: place)
         }
     }
 
-    func schema() throws -> Schema {
-        Schema(
-            try classes.map { item in
+    func schema() throws(EngineError) -> Schema {
+        var schema = Schema()
+        for item in classes {
+            var properties: [PropertySchema] = []
+            for property in item.properties {
+                properties.append(try property.schema(in: item.name))
+            }
+            schema.classes.append(
                 ClassSchema(
-                    item.name, isEmbedded: item.embedded ?? false,
-                    try item.properties.map { try $0.schema(in: item.name) },
-                    uniques: item.unique ?? [])
-            })
+                    item.name, isEmbedded: item.isEmbedded, properties, uniques: item.unique))
+        }
+        return schema
+    }
+}
+
+extension SchemaFile.Class {
+    fileprivate init(_ json: JSONValue, at place: String) throws(EngineError) {
+        let members = try KnownMembers(
+            json, at: place, ["name", "embedded", "unique", "properties"])
+        name = try members.required("name")
+        isEmbedded = try members.isTrue("embedded") ?? false
+        unique = try members.each("unique", orNone: true) { json, place throws(EngineError) in
+            try KnownMembers.list(json, at: place) { json, place throws(EngineError) in
+                try KnownMembers.text(json, at: place)
+            }
+        }
+        properties = try members.each("properties") { json, place throws(EngineError) in
+            try SchemaFile.Property(json, at: place)
+        }
     }
 }
 
 extension SchemaFile.Property {
-    func schema(in owner: String) throws -> PropertySchema {
-        guard let kind = PropertyType.allCases.first(where: { $0.name == type }) else {
-            let known = PropertyType.allCases.map(\.name).joined(separator: ", ")
+    private static let members = [
+        "name", "type", "optional", "list", "set", "dictionary", "primaryKey", "autoIncrement",
+        "indexed", "deleteRule", "target", "origin",
+    ]
+
+    fileprivate init(_ json: JSONValue, at place: String) throws(EngineError) {
+        let members = try KnownMembers(json, at: place, Self.members)
+        name = try members.required("name")
+        type = try members.required("type")
+        isOptional = try members.isTrue("optional")
+        collections = []
+        for kind in [CollectionKind.list, .set, .dictionary]
+        where try members.isTrue(kind.name) == true { collections.append(kind) }
+        isPrimaryKey = try members.isTrue("primaryKey") ?? false
+        isAutoIncremented = try members.isTrue("autoIncrement") ?? false
+        isIndexed = try members.isTrue("indexed") ?? false
+        deleteRule = try members.text("deleteRule")
+        target = try members.text("target")
+        origin = try members.text("origin")
+    }
+
+    func schema(in owner: String) throws(EngineError) -> PropertySchema {
+        guard let kind = PropertyType.allCases.first(where: { type == $0.name || type == "\($0)" })
+        else {
+            let known = PropertyType.allCases.map(\.name)
+            let hint = NearestName.hint(for: type, among: known).map { " \($0)" } ?? ""
             throw EngineError(
                 .invalidSchema,
-                "Property '\(owner).\(name)' has the unknown type '\(type)'. The types are: "
-                    + "\(known)."
-            )
+                "Property '\(owner).\(name)' has the unknown type '\(type)'.\(hint) The types are: "
+                    + "\(known.joined(separator: ", ")).")
         }
-        let collection = try collection(in: owner)
+        guard collections.count <= 1 else {
+            throw EngineError(
+                .invalidSchema,
+                "Property '\(owner).\(name)' can be only one of a list, a set and a dictionary.")
+        }
+        let collection = collections.first ?? .none
         let isLinkOrNull = kind == .link && (collection == .none || collection == .dictionary)
         return PropertySchema(
-            name, kind, collection: collection, isOptional: optional ?? isLinkOrNull,
-            isPrimaryKey: primaryKey ?? false, isAutoIncremented: autoIncrement ?? false,
-            isIndexed: indexed ?? false, deleteRule: try rule(in: owner), target: target,
+            name, kind, collection: collection, isOptional: isOptional ?? isLinkOrNull,
+            isPrimaryKey: isPrimaryKey, isAutoIncremented: isAutoIncremented,
+            isIndexed: isIndexed, deleteRule: try rule(in: owner), target: target,
             origin: origin)
     }
 
-    private func rule(in owner: String) throws -> DeleteRule {
+    private func rule(in owner: String) throws(EngineError) -> DeleteRule {
         guard let deleteRule else { return .nullify }
         guard let rule = DeleteRule.allCases.first(where: { "\($0)" == deleteRule }) else {
             throw EngineError(
@@ -90,19 +139,6 @@ extension SchemaFile.Property {
                     + "rules are nullify, cascade and deny.")
         }
         return rule
-    }
-
-    private func collection(in owner: String) throws -> CollectionKind {
-        let kinds: [(isSaid: Bool?, kind: CollectionKind)] = [
-            (list, .list), (set, .set), (dictionary, .dictionary),
-        ]
-        let said = kinds.filter { $0.isSaid == true }
-        guard said.count <= 1 else {
-            throw EngineError(
-                .invalidSchema,
-                "Property '\(owner).\(name)' can be only one of a list, a set and a dictionary.")
-        }
-        return said.first?.kind ?? .none
     }
 }
 
@@ -124,36 +160,110 @@ extension PropertyHandle {
     }
 }
 
-extension DecodingError {
-    /// What is wrong, and where: `classes[0].properties[1]` and the like.
-    var reason: String {
-        switch self {
-        case .keyNotFound(let key, let context):
-            "\(Self.place(context)) has no '\(key.stringValue)'"
-        case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
-            "\(Self.place(context)) is not \(Self.name(type))"
-        case .dataCorrupted(let context): "\(Self.place(context)) can't be decoded"
-        @unknown default: "it can't be decoded"
+/// The members of an object in a file that people write: it has no others than those that are
+/// known. Errors name what they are about: `classes[0].properties[1]`.
+private struct KnownMembers {
+    private let json: JSONValue
+    private let place: String
+
+    /// What members are called elsewhere.
+    private static let otherNames = [
+        "nullable": "optional", "null": "optional", "index": "indexed", "key": "primaryKey",
+        "pk": "primaryKey", "many": "list", "array": "list", "map": "dictionary",
+        "objectType": "target", "class": "target", "fields": "properties",
+    ]
+
+    init(_ json: JSONValue, at place: String, _ known: [String]) throws(EngineError) {
+        guard case .dictionary(let members) = json else {
+            throw Self.mismatch(place, "an object")
+        }
+        for (name, _) in members where !known.contains(where: { $0.isSameName(as: name) }) {
+            let other = Self.otherNames[name].flatMap { known.contains($0) ? $0 : nil }
+            let hint =
+                other.map { "Did you mean '\($0)'?" } ?? NearestName.hint(for: name, among: known)
+            throw EngineError(
+                .invalidSchema,
+                "\(Self.shown(place)) has a member '\(name)', which is unknown. "
+                    + "\(hint.map { "\($0) " } ?? "")The members are: "
+                    + "\(known.joined(separator: ", ")).")
+        }
+        self.json = json
+        self.place = place
+    }
+
+    /// Whether it says no format, or this one.
+    func isFormat(_ number: Int64) -> Bool {
+        switch json.member("toft") {
+        case nil: true
+        case .integer(number)?: true
+        default: false
         }
     }
 
-    private static func place(_ context: Context) -> String {
-        let path = context.codingPath.reduce(into: "") { path, key in
-            if let index = key.intValue {
-                path += "[\(index)]"
-            } else {
-                path += (path.isEmpty ? "" : ".") + key.stringValue
-            }
-        }
-        return path.isEmpty ? "it" : "'\(path)'"
+    func required(_ name: String) throws(EngineError) -> String {
+        guard let text = try text(name) else { throw missing(name) }
+        return text
     }
 
-    private static func name(_ type: any Any.Type) -> String {
-        switch type {
-        case is Bool.Type: "true or false"
-        case is String.Type: "a text"
-        case is any RangeReplaceableCollection.Type: "an array"
-        default: "an object"
+    func text(_ name: String) throws(EngineError) -> String? {
+        guard let value = present(name) else { return nil }
+        return try Self.text(value, at: inside(name))
+    }
+
+    func isTrue(_ name: String) throws(EngineError) -> Bool? {
+        guard let value = present(name) else { return nil }
+        guard case .bool(let isTrue) = value else {
+            throw Self.mismatch(inside(name), "true or false")
+        }
+        return isTrue
+    }
+
+    /// Reads what an array holds.
+    func each<Element>(
+        _ name: String, orNone: Bool = false,
+        _ read: (JSONValue, _ place: String) throws(EngineError) -> Element
+    ) throws(EngineError) -> [Element] {
+        guard let value = present(name) else {
+            guard orNone else { throw missing(name) }
+            return []
+        }
+        return try Self.list(value, at: inside(name), read)
+    }
+
+    static func text(_ json: JSONValue, at place: String) throws(EngineError) -> String {
+        guard case .text(let text) = json else { throw mismatch(place, "a text") }
+        return text
+    }
+
+    static func list<Element>(
+        _ json: JSONValue, at place: String,
+        _ read: (JSONValue, _ place: String) throws(EngineError) -> Element
+    ) throws(EngineError) -> [Element] {
+        guard case .list(let values) = json else { throw mismatch(place, "an array") }
+        var elements: [Element] = []
+        for (index, value) in values.enumerated() {
+            elements.append(try read(value, "\(place)[\(index)]"))
+        }
+        return elements
+    }
+
+    /// The value of a member that is there, and not null.
+    private func present(_ name: String) -> JSONValue? {
+        switch json.member(name) {
+        case nil, .null?: nil
+        case let value?: value
         }
     }
+
+    private func inside(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
+
+    private func missing(_ name: String) -> EngineError {
+        EngineError(.invalidSchema, "\(Self.shown(place)) has no '\(name)'.")
+    }
+
+    private static func mismatch(_ place: String, _ what: String) -> EngineError {
+        EngineError(.invalidSchema, "\(shown(place)) is not \(what).")
+    }
+
+    private static func shown(_ place: String) -> String { place.isEmpty ? "it" : "'\(place)'" }
 }

@@ -24,8 +24,9 @@ struct ToftDB: ParsableCommand {
             Every command prints for people; with --json it prints for programs, one JSON value a \
             line.
             Exit status: 0 done, 1 failed (also where standard output can't be written), 2 \
-            the file is damaged (check, pages, salvage), 64 the \
-            command was misused.
+            the file is damaged (check, pages, salvage), 64 the command was misused. Errors go to \
+            standard error. What data holds of control characters is shown as \\u001b on a \
+            terminal, and as it is in a file or a pipe.
             """,
         version: "0.1.0",
         subcommands: [

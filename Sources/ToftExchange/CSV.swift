@@ -80,9 +80,19 @@ enum CSV {
     /// A text as a field.
     static func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x2C }
-        if isPlain, !text.isEmpty, text.utf8.first != 0x20, text.utf8.last != 0x20 { return text }
-        let parts = text.split(separator: "\"", omittingEmptySubsequences: false)
-        return "\"\(parts.joined(separator: "\"\""))\""
+        if isPlain, !text.isEmpty, text.utf8.first != 0x20, text.utf8.last != 0x20,
+            text.unicodeScalars.first != "\u{FEFF}"  // a mark that readers of the file leave out
+        {
+            return text
+        }
+        // Bytes: to a Character a quote with an accent is another one.
+        var bytes: [UInt8] = [0x22]
+        for byte in text.utf8 {
+            if byte == 0x22 { bytes.append(byte) }
+            bytes.append(byte)
+        }
+        bytes.append(0x22)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
@@ -128,8 +138,7 @@ struct CSVColumns {
         var members: [(key: String, value: JSONValue)] = []
         for (name, field) in zip(names, fields) {
             guard let property = owner.storedProperty(named: name) else {
-                let number = Int64(field.text)
-                members.append((name, number.map { .integer($0) } ?? .text(field.text)))
+                members.append((name, Self.value(field.text, .int)))
                 continue
             }
             if let value = try self.value(field, property) { members.append((name, value)) }
@@ -177,8 +186,7 @@ struct CSVColumns {
     private static func value(_ text: String, _ type: PropertyType) -> JSONValue {
         let value: JSONValue? =
             switch type {
-            case .int: Int64(text).map { .integer($0) }
-            case .float, .double: Double(text).flatMap { $0.isFinite ? .double($0) : nil }
+            case .int, .float, .double: JSONValue.field(ofNumber: text)
             case .bool:
                 switch text.lowercased() {
                 case "true", "1": .bool(true)

@@ -81,7 +81,7 @@ package struct ObjectLines {
 
     // MARK: Lines
 
-    /// The next line that is not empty, or any line of one column; nil at the end.
+    /// The next line that has more than blanks, or any line of one column; nil at the end.
     /// - Parameter isQuoting: whether a line goes on within quotes.
     package mutating func nextLine(isQuoting: Bool = false) throws(EngineError)
         -> ArraySlice<UInt8>?
@@ -95,9 +95,13 @@ package struct ObjectLines {
             start = min(end + 1, bytes.count)
             if isQuoting { further = line.count(where: { $0 == UInt8(ascii: "\n") }) }
             if line.last == UInt8(ascii: "\r") { line.removeLast() }
-            if !line.isEmpty || columns?.isOne == true { return line }
+            if columns?.isOne == true || !line.allSatisfy(Self.isBlank) { return line }
         }
         return nil
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
     }
 
     /// The index in `bytes` of the end of the line.
@@ -145,7 +149,6 @@ extension ObjectsFromJSON {
         _ lines: inout ObjectLines, of owner: ClassHandle?,
         progress: (_ done: Int, _ lines: ObjectLines) throws -> Void
     ) throws -> Int {
-        refusesRepeats = true
         var count = 0
         while let json = try lines.next() {
             let place = lines.number

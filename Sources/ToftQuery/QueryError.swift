@@ -50,7 +50,9 @@ extension QueryError {
 extension QueryError {
     /// A name that stands in a sentence may be as long as the query.
     private static func shortened(_ text: String) -> String {
-        text.utf8.count <= 2_000 ? text : "\(text.prefix(300))…\(text.suffix(100))"
+        let letters = text.unicodeScalars
+        guard letters.count > 2_000 else { return text }
+        return "\(String(letters.prefix(300)))…\(String(letters.suffix(100)))"
     }
 }
 

@@ -31,6 +31,16 @@ import ToftStorage
                 == "((a == 1) OR ((b == 2) AND (c == 3)) OR (d == 4))")
     }
 
+    @Test func `A path is parted at each point, whatever marks it joins with`() {
+        for (path, count) in [
+            ("a.\u{301}b", 2), ("a\u{600}.b", 2), ("a.\u{FE0F}b['x.\u{301}y'].c", 4),
+            ("e\u{301}", 1),
+            ("a[\u{301}'x']", 1), ("\u{301}a['x']\u{301}.b", 2),
+        ] {
+            #expect(PathSyntax(keyPath: path).elements.count == count, "\(path.utf8.map { $0 })")
+        }
+    }
+
     @Test func `Multiplication binds tighter than addition and both from the left`() throws {
         #expect(try drawn("a + 2 * b - 3 == 4") == "(((a + (2 * b)) - 3) == 4)")
         #expect(try drawn("a / 2 * 2 == a") == "(((a / 2) * 2) == a)")

@@ -383,6 +383,84 @@ struct ExchangeTests {
     }
 
     @Test
+    func `A text comes back byte for byte, whatever its marks join with`() throws {
+        let words = [
+            "a\"\u{301}b", "\"\u{301}", "\u{600}\"", "\",\"\u{FE0F}", ",\u{301}", "a\r\n\u{301}",
+            "\u{FEFF}a", "\u{FEFF}", "\u{E9}\"", "e\u{301}", "\r", "\u{1F469}\u{200D}\"",
+            "\\\u{301}",
+        ]
+        try with { realm, folder in
+            try realm.write {
+                for (id, word) in words.enumerated() { realm.add(Person(id, word)) }
+            }
+            let people = realm.objects(Person.self).sorted(byKeyPath: "id")
+            let table = folder.appendingPathComponent("a.csv")
+            let lines = folder.appendingPathComponent("a.jsonl")
+            #expect(try people.writeCSV(to: table, properties: ["name", "id"]) == words.count)
+            #expect(try people.writeJSONLines(to: lines) == words.count)
+            for url in [table, lines] {
+                try realm.write {
+                    realm.delete(people)
+                    let count =
+                        url == table
+                        ? try realm.readCSV(of: Person.self, from: url)
+                        : try realm.readJSONLines(of: Person.self, from: url)
+                    #expect(count == words.count)
+                }
+                #expect(people.map { Array($0.name.utf8) } == words.map { Array($0.utf8) })
+            }
+        }
+    }
+
+    @Test
+    func `Numbers are exact in their properties, or refused by line and name`() throws {
+        let digits = "1234567890123456789012345678901234"
+        try with { realm, folder in
+            let settings = """
+                {"name":"wide","value":18446744073709551615}
+                {"name":"low","value":[-9223372036854775809]}
+                {"name":"long","value":\(digits)}
+                {"name":"int","value":2.0}
+                {"name":"double","value":1e20}
+                """
+            let prices = "{\"id\":1,\"prices\":{\"a\":19.99,\"b\":\(digits),\"c\":\"1.50\"}}"
+            try realm.write {
+                let url = try file(settings, in: folder)
+                #expect(try realm.readJSONLines(of: Setting.self, from: url) == 5)
+                try realm.readJSONLines(of: Library.self, from: try file(prices, in: folder))
+            }
+            let values = realm.objects(Setting.self).map(\.value)
+            let wide: Decimal128 = "18446744073709551615"
+            #expect(values[0] == .decimal128(wide))
+            #expect(values[0].decimal128Value?.description == "18446744073709551615")
+            #expect(
+                values[1].listValue?.first?.decimal128Value?.description == "-9223372036854775809")
+            #expect(values[2].decimal128Value?.description == digits)
+            #expect(values[3] == .int(2) && values[4] == .double(1e20))
+            let library = try #require(realm.objects(Library.self).first)
+            #expect(library.prices["a"]?.description == "19.99")
+            #expect(library.prices["b"]?.description == digits)
+            realm.beginWrite()
+            for (line, type, name) in [
+                ("{\"name\":\"x\",\"value\":\(digits)5}", Setting.self, "'Setting.value'"),
+                ("{\"name\":\"x\",\"value\":1e400}", Setting.self, "'Setting.value'"),
+                ("{\"id\":2,\"prices\":{\"a\":\(digits)5}}", Library.self, "'Library.prices'"),
+                (
+                    "{\"id\":2,\"prices\":{\"a\":\"0.\(digits)5\"}}", Library.self,
+                    "'Library.prices'"
+                ),
+                ("{\"id\":2,\"doubles\":[1e-400]}", Library.self, "'Library.doubles'"),
+            ] as [(String, Object.Type, String)] {
+                let url = try file("\n" + line, in: folder)
+                try expect(.typeMismatch, "Line 2 of '\(url.path)': ", name) {
+                    try realm.readJSONLines(ofType: "\(type)", from: url)
+                }
+            }
+            realm.cancelWrite()
+        }
+    }
+
+    @Test
     func `An empty file has no objects, and names no properties`() throws {
         try with { realm, folder in
             for empty in ["", "\n\r\n\n", "\u{FEFF}"] {

@@ -15,7 +15,9 @@ function(run)
 endfunction()
 
 file(MAKE_DIRECTORY "${work}")
-run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${prefix}")
+# What is installed may be moved to another place, and be staged before (DESTDIR).
+run("${CMAKE_COMMAND}" -E env "DESTDIR=${work}/staged" "${CMAKE_COMMAND}" --install "${BUILD}" --prefix /opt/toft)
+file(RENAME "${work}/staged/opt/toft" "${prefix}")
 run(${clean} cmake -G "${GENERATOR}" -S "${ROOT}/cmake/consumer" -B "${work}/build" "-DCMAKE_PREFIX_PATH=${prefix}" -DCMAKE_C_COMPILER=/usr/bin/cc)
 run(${clean} cmake --build "${work}/build")
 run(${clean} "${work}/build/consumer")
@@ -23,9 +25,9 @@ if(NOT output MATCHES "Rex is 3 years old")
   message(FATAL_ERROR "the consumer said: ${output}")
 endif()
 
-# The same by pkg-config, whose file is told where it was put.
+# The same by pkg-config, whose file knows where it lies.
 run(${clean} "PKG_CONFIG_PATH=${prefix}/${LIBDIR}/pkgconfig" sh -c
-  "cc '${ROOT}/cmake/consumer/consumer.c' $(pkg-config --define-variable=prefix='${prefix}' --cflags --libs toft) -o by-pkg-config")
+  "cc '${ROOT}/cmake/consumer/consumer.c' $(pkg-config --cflags --libs toft) -o by-pkg-config")
 run(${clean} "LD_LIBRARY_PATH=${prefix}/${LIBDIR}" "${work}/by-pkg-config")
 
 run(${clean} ldd "${work}/build/consumer")

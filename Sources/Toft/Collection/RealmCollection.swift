@@ -77,8 +77,8 @@ extension RealmCollection {
     /// "@unionOfArrays." and "@distinctUnionOfArrays." it leads to collections, whose elements are
     /// put together.
     public func value(forKeyPath keyPath: String) -> Any? {
-        guard keyPath.hasPrefix("@") else { return values(forKeyPath: keyPath) }
-        let parts = keyPath.split(separator: ".", maxSplits: 1).map(String.init)
+        guard keyPath.utf8.first == UInt8(ascii: "@") else { return values(forKeyPath: keyPath) }
+        let parts = keyPath.unicodeScalars.split(separator: ".", maxSplits: 1).map { String($0) }
         let path = parts.count > 1 ? parts[1] : "self"
         switch parts[0] {
         case "@count": return count

@@ -96,10 +96,13 @@ extension _CollectionCore {
     /// The ids of the properties on a path over links to one object; nil for any other path.
     fileprivate func path(to name: String) throws -> [PropertyID]? {
         guard var binding = home?.binding else { return nil }
-        let names = name.split(separator: ".")
+        let names = name.pathNames
         var path: [PropertyID] = []
         for name in names {
-            guard let index = binding.model.properties.firstIndex(where: { $0.name == name }),
+            guard
+                let index = binding.model.properties.firstIndex(where: {
+                    $0.name.isSameName(as: name)
+                }),
                 binding.model.properties[index].shape.collection == .none
             else { return nil }
             path.append(binding.propertyIDs[index])

@@ -31,10 +31,10 @@ struct UnmanagedValues {
     /// The property at the end of a path over to-one links.
     private static func property(at path: String, of type: ObjectBase.Type) throws -> ModelProperty
     {
-        var names = path.split(separator: ".", omittingEmptySubsequences: false)[...]
+        var names = path.pathNames[...]
         var model = ModelClass.of(type)
         while let name = names.popFirst() {
-            guard let property = model.property(named: String(name)) else {
+            guard let property = model.property(named: name) else {
                 throw Realm.Error(.noSuchProperty, "'\(model.name)' has no property '\(name)'.")
             }
             let isSingle = property.shape.collection == .none

@@ -215,7 +215,9 @@ extension ModelProperty {
         names: LegacyNames
     ) {
         // The storage of a wrapped property `name` is a field `_name`.
-        let name = field.hasPrefix("_") ? String(field.dropFirst()) : field
+        let name =
+            field.unicodeScalars.first == "_"
+            ? String(field.unicodeScalars.dropFirst()) : field
         let address = Unmanaged.passUnretained(instance).toOpaque() + offset
         let traits = wrapper.traits(at: address)
         self.name = name

@@ -13,9 +13,11 @@ extension ObjectBase {
     /// The value at the end of a path over to-one links: "owner.name". Beyond a collection the path
     /// goes on as there: "dogs.@avg.age".
     public final func value(forKeyPath keyPath: String) -> Any? {
-        guard let dot = keyPath.firstIndex(of: ".") else { return value(forKey: keyPath) }
+        guard let dot = keyPath.unicodeScalars.firstIndex(of: ".") else {
+            return value(forKey: keyPath)
+        }
         let next = value(forKey: String(keyPath[..<dot]))
-        let rest = String(keyPath[keyPath.index(after: dot)...])
+        let rest = String(keyPath.unicodeScalars[dot...].dropFirst())
         if let objects = next as? any RealmCollection { return objects.value(forKeyPath: rest) }
         return (next as? ObjectBase)?.value(forKeyPath: rest)
     }
@@ -41,14 +43,16 @@ extension ObjectBase {
     /// Sets the property at the end of a path over to-one links; where a link is nil, nothing.
     /// A path over what is no link is misuse.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
-        guard let dot = keyPath.firstIndex(of: ".") else { return setValue(value, forKey: keyPath) }
+        guard let dot = keyPath.unicodeScalars.firstIndex(of: ".") else {
+            return setValue(value, forKey: keyPath)
+        }
         let name = String(keyPath[..<dot])
         guard let next = self.value(forKey: name) else { return }
         guard let target = next as? ObjectBase else {
             return Misuse.report(
                 Realm.Error(.typeMismatch, "'\(name)' is no link, and so '\(keyPath)' no path."))
         }
-        target.setValue(value, forKeyPath: String(keyPath[keyPath.index(after: dot)...]))
+        target.setValue(value, forKeyPath: String(keyPath.unicodeScalars[dot...].dropFirst()))
     }
 
     private final func property(named name: String) throws -> ModelProperty {

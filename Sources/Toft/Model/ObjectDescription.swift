@@ -70,7 +70,8 @@ enum ObjectDescription {
     }
 
     private static func indented(_ text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n\t")
+        text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { String($0) }.joined(separator: "\n\t")
     }
 
     /// What tells collections apart in a log: where a list lies, or what results stand on.

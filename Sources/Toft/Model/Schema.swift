@@ -21,7 +21,7 @@ public struct Schema: CustomStringConvertible, Equatable {
     /// A name with lines in braces, as Realm writes them.
     static func block(_ name: String, _ lines: [String]) -> String {
         let text = lines.map { line in
-            line.split(separator: "\n", omittingEmptySubsequences: false)
+            line.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
                 .map { "\t\($0)\n" }.joined()
         }
         return "\(name) {\n\(text.joined())}"

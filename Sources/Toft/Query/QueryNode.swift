@@ -27,7 +27,7 @@ struct QueryPath {
 
     func appending(_ name: String, isCollection: Bool) -> QueryPath {
         var path = self
-        path.elements += name.split(separator: ".").map { .name(String($0)) }
+        path.elements += name.pathNames.map { .name($0) }
         if isCollection { path.collectionDepths.append(path.elements.count) }
         return path
     }

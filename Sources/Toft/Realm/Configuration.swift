@@ -165,7 +165,7 @@ extension Realm {
         public static var defaultFileURL: URL? {
             let environment = ProcessInfo.processInfo.environment
             let home: URL
-            if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
+            if let data = environment["XDG_DATA_HOME"], data.utf8.first == UInt8(ascii: "/") {
                 home = URL(fileURLWithPath: data, isDirectory: true)
             } else {
                 home = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(

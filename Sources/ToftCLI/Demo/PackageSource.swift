@@ -87,3 +87,37 @@ enum PackageSource {
         }
     }
 }
+
+extension DecodingError {
+    /// What is wrong, and where.
+    fileprivate var reason: String {
+        switch self {
+        case .keyNotFound(let key, let context):
+            "\(Self.place(context)) has no '\(key.stringValue)'"
+        case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+            "\(Self.place(context)) is not \(Self.name(type))"
+        case .dataCorrupted(let context): "\(Self.place(context)) can't be decoded"
+        @unknown default: "it can't be decoded"
+        }
+    }
+
+    private static func place(_ context: Context) -> String {
+        let path = context.codingPath.reduce(into: "") { path, key in
+            if let index = key.intValue {
+                path += "[\(index)]"
+            } else {
+                path += (path.isEmpty ? "" : ".") + key.stringValue
+            }
+        }
+        return path.isEmpty ? "it" : "'\(path)'"
+    }
+
+    private static func name(_ type: any Any.Type) -> String {
+        switch type {
+        case is Bool.Type: "true or false"
+        case is String.Type: "a text"
+        case is any RangeReplaceableCollection.Type: "an array"
+        default: "an object"
+        }
+    }
+}

@@ -1,9 +1,10 @@
 internal import ToftModel
 
-/// Reads one JSON value (RFC 8259) from UTF-8. Its errors say at which byte.
+/// Reads one JSON value (RFC 8259) from UTF-8, also behind a byte order mark. Its errors say at
+/// which byte. No object has two members of one name.
 ///
 /// A number is an integer where it is exactly one of 64 bits, however it is written: 2, 2.0 and
-/// 2e0. All others are doubles, -0 too.
+/// 2e0. All others stay as they are written, -0 too: see `Numeral`.
 package struct JSONParser {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -13,7 +14,12 @@ package struct JSONParser {
     /// mixed property in the innermost one, may have.
     private static let greatestDepth = 4 * Limits.nestedCollections
 
-    private init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    private init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+        if bytes.starts(with: Self.byteOrderMark) { position = Self.byteOrderMark.count }
+    }
 
     /// The value that a text is.
     package static func value(of bytes: UnsafeRawBufferPointer) throws(EngineError) -> JSONValue {
@@ -77,6 +83,9 @@ package struct JSONParser {
         case nil: throw failure("the text ends too early")
         case let digit? where digit == UInt8(ascii: "-") || Self.isDigit(digit):
             return try number()
+        case UInt8(ascii: "N"), UInt8(ascii: "I"):
+            throw failure(
+                "NaN and infinities are the texts \"nan\", \"inf\" and \"-inf\", and none stands")
         default: throw failure("there is no value")
         }
     }
@@ -110,12 +119,19 @@ package struct JSONParser {
 
     private mutating func members() throws(EngineError) -> [(key: String, value: JSONValue)] {
         var members: [(key: String, value: JSONValue)] = []
+        var names = Names()
         skipBlanks()
         if skip("}") { return members }
         while true {
             skipBlanks()
             guard next == UInt8(ascii: "\"") else { throw failure("no name of a member stands") }
+            let start = position
             let key = try text()
+            guard names.insert(key) else {
+                throw EngineError(
+                    .invalidArgument, "The object has '\(key.start)' twice, at byte \(start).",
+                    number: Int64(start))
+            }
             skipBlanks()
             guard skip(":") else { throw failure("no ':' stands") }
             members.append((key, try value()))
@@ -145,12 +161,8 @@ package struct JSONParser {
         let exponent = end == position ? 0 : Int(string(end + 1..<position)) ?? .max
         let integer = integer(
             first..<whole, min(whole + 1, end)..<end, exponent, isNegative: isNegative)
-        if let integer { return integer == 0 && isNegative ? .double(-0.0) : .integer(integer) }
-        // What is so near to 0 that it would become 0 is out of range, too.
-        guard let double = Double(string(start..<position)), double.isFinite, double != 0 else {
-            throw failure("a number is out of range", at: start)
-        }
-        return .double(double)
+        if let integer, integer != 0 || !isNegative { return .integer(integer) }
+        return .numeral(Numeral(text: string(start..<position), isWhole: position == whole))
     }
 
     /// The integer that a number is: its digits before and after the point, and its exponent. Nil
@@ -271,5 +283,25 @@ package struct JSONParser {
             position += 1
         }
         return unit
+    }
+}
+
+/// The names of an object's members.
+private struct Names {
+    /// Few are compared with each other, more are hashed.
+    private var few: [String] = []
+    private var many: Set<[UInt8]> = []
+    private static let fewest = 16
+
+    /// False where it is there.
+    mutating func insert(_ name: String) -> Bool {
+        if few.count < Self.fewest {
+            // Most differ already to Swift, for which other bytes may be the same letters.
+            if few.contains(where: { $0 == name && $0.isSameName(as: name) }) { return false }
+            few.append(name)
+            return true
+        }
+        if many.isEmpty { many.formUnion(few.lazy.map { Array($0.utf8) }) }
+        return many.insert(Array(name.utf8)).inserted
     }
 }

@@ -5,9 +5,11 @@ package enum JSONValue {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// Written, never read.
+    /// Written, never read, as doubles are.
     case number(UInt64)
     case double(Double)
+    /// Read, never written: what is no integer.
+    case numeral(Numeral)
     case text(String)
     case list([JSONValue])
     case dictionary([(key: String, value: JSONValue)])
@@ -21,7 +23,8 @@ package enum JSONValue {
         switch self {
         case .integer(let value): "\(value)"
         case .double(let value): "\(value)"
-        case .text(let value): "'\(value.prefix(80))'"
+        case .numeral(let number): number.text.start
+        case .text(let value): "'\(value.start)'"
         default: kind
         }
     }
@@ -32,7 +35,7 @@ package enum JSONValue {
         case .null: "null"
         case .bool: "a boolean"
         case .integer, .number: "an integer"
-        case .double: "a number"
+        case .double, .numeral: "a number"
         case .text: "a text"
         case .list: "a list"
         case .dictionary: "an object"
@@ -49,11 +52,17 @@ package enum JSONValue {
         }
     }
 
-    /// The member of an object that has this name, the last one of several.
+    /// The member of an object that has this name.
     package func member(_ name: String) -> JSONValue? {
         guard case .dictionary(let members) = self else { return nil }
-        return members.last { $0.key.isSameName(as: name) }?.value
+        return members.first { $0.key.isSameName(as: name) }?.value
     }
+}
+
+extension String {
+    /// What a message shows of it. Marks are counted as letters are: one may have any number of
+    /// them.
+    var start: String { String(unicodeScalars.prefix(80)) }
 }
 
 extension JSONValue: CustomStringConvertible {
@@ -73,6 +82,7 @@ extension JSONValue: CustomStringConvertible {
         case .double(let value):
             // A NaN is one, whatever its sign and payload.
             text += value.isFinite ? "\(value)" : value.isNaN ? "\"nan\"" : "\"\(value)\""
+        case .numeral(let number): text += number.text
         case .text(let value): Self.write(value, to: &text)
         case .list(let values):
             text += "["

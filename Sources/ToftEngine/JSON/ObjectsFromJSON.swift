@@ -31,9 +31,6 @@ package struct ObjectsFromJSON {
     private let policy: UpdatePolicy
     package var ignoresUnknown = false
     package var ignoresMissing = false
-    /// Whether a property that an object has twice, and a key that a dictionary has twice, is an
-    /// error; else the last one counts.
-    package var refusesRepeats = false
     /// Values of properties of a new object that were not given, as the program declares them.
     package var defaults: DefaultsOfClass?
     package private(set) var created = 0
@@ -107,7 +104,7 @@ package struct ObjectsFromJSON {
             values += try defaults(owner, Self.given(values, later))
         }
         let name = keyMember(of: owner)
-        let key = try Self.only(name, of: members)
+        let key = Self.member(name, of: members)
         let before = try session.count(of: owner.id)
         let object = try session.create(owner.id, values, policy: policy)
         let isNew = try session.count(of: owner.id) > before
@@ -146,7 +143,7 @@ package struct ObjectsFromJSON {
     private func owner(of members: [(key: String, value: JSONValue)]) throws(EngineError)
         -> ClassHandle
     {
-        guard case .text(let name)? = try Self.only(classMember, of: members) else {
+        guard case .text(let name)? = Self.member(classMember, of: members) else {
             throw EngineError(
                 .invalidArgument, "The line does not name its class as '\(classMember)'.")
         }
@@ -154,17 +151,10 @@ package struct ObjectsFromJSON {
     }
 
     /// The member of a name that the format gives a meaning; nil where there is none.
-    private static func only(_ name: String, of members: [(key: String, value: JSONValue)])
-        throws(EngineError) -> JSONValue?
+    private static func member(_ name: String, of members: [(key: String, value: JSONValue)])
+        -> JSONValue?
     {
-        var found: JSONValue?
-        for member in members where member.key.isSameName(as: name) {
-            guard found == nil else {
-                throw EngineError(.invalidArgument, "The object has '\(name)' twice.")
-            }
-            found = member.value
-        }
-        return found
+        JSONValue.dictionary(members).member(name)
     }
 
     private mutating func keyMember(of owner: ClassHandle) -> String {
@@ -186,12 +176,11 @@ package struct ObjectsFromJSON {
         var seen: Set<PropertyID> = []
         for (name, json) in members {
             guard let property = try property(name, of: owner, sayingClass) else { continue }
-            if refusesRepeats, !seen.insert(property.id).inserted {
+            // By its name, and by the one that it has in the file.
+            guard seen.insert(property.id).inserted else {
                 throw EngineError(
                     .invalidArgument, "The object has '\(owner.name).\(name)' twice.")
             }
-            // Of members with the same name the last one counts.
-            later.removeAll { $0.0.id == property.id }
             let elements = try elements(json, property)
             if property.type == .link || property.type == .mixed && json.hasLink {
                 later.append((property, elements))
@@ -242,26 +231,12 @@ package struct ObjectsFromJSON {
         case (.list, .list(let elements)), (.set, .list(let elements)):
             return elements.map { Element(json: $0) }
         case (.dictionary, .dictionary(let members)):
-            try requireOnce(members, property)
             return members.map { Element(key: $0.key, json: $0.value) }
         default:
             throw EngineError(
                 .typeMismatch,
                 "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
                     + "\(json.kind).")
-        }
-    }
-
-    /// Throws where repeats are refused and a dictionary has a key twice.
-    private func requireOnce(
-        _ members: [(key: String, value: JSONValue)], _ property: PropertyHandle
-    ) throws(EngineError) {
-        guard refusesRepeats, members.count > 1 else { return }
-        var seen: Set<[UInt8]> = []
-        for (key, _) in members where !seen.insert(Array(key.utf8)).inserted {
-            throw EngineError(
-                .invalidArgument,
-                "'\(property.className).\(property.name)' has the key '\(key)' twice.")
         }
     }
 
@@ -319,6 +294,15 @@ package struct ObjectsFromJSON {
         case .integer(let value): return .int(value)
         case .number(let value): return .double(Double(value))
         case .double(let value): return .double(value)
+        case .numeral(let number):
+            if let value = number.mixed { return value }
+            let advice =
+                number.isWhole
+                ? "Whole numbers have at most 34 digits: write it as a text."
+                : "It is beyond the range of a double: write it as {\"$decimal\": \"...\"}."
+            throw EngineError(
+                .typeMismatch,
+                "'\(property.className).\(property.name)' can't be \(json.shown). \(advice)")
         case .text(let value): return .string(value)
         case .list(let elements):
             var values: [Value] = []
@@ -335,9 +319,9 @@ package struct ObjectsFromJSON {
                 if let value = Value(json, of: type) { return value }
                 throw EngineError(
                     .typeMismatch,
-                    "'\(property.className).\(property.name)': \(json.shown) is no '\(tag)'.")
+                    "'\(property.className).\(property.name)': \(json.shown) is no '\(tag)'. "
+                        + Value.form(of: type, json))
             }
-            try requireOnce(members, property)
             var entries: [ValueEntry] = []
             for (key, element) in members {
                 entries.append(ValueEntry(key: key, value: try mixed(element, property)))

@@ -9,16 +9,41 @@ extension Value {
             throw EngineError(
                 .typeMismatch,
                 "'\(property.className).\(property.name)' is \(property.typeName) and cannot be "
-                    + "\(json.kind)\(Self.detail(json)). Ints are whole and have 64 bits; "
-                    + "dates are ISO 8601 texts, data base64, uuids 8-4-4-4-12 and object ids 24 "
-                    + "hexadecimal digits, decimals texts of a number.")
+                    + "\(json.kind)\(Self.detail(json)). \(Self.form(of: property.type, json))")
         }
         self = value
     }
 
+    /// What JSON has for a type, where it has something else.
+    static func form(of type: PropertyType, _ json: JSONValue) -> String {
+        switch type {
+        case .bool: "It is true or false."
+        case .int: "It is whole and has 64 bits."
+        case .float: "It is a number in the range of 32 bits, or \"nan\", \"inf\" or \"-inf\"."
+        case .double: "It is a number in the range of 64 bits, or \"nan\", \"inf\" or \"-inf\"."
+        case .string: "It is a text."
+        case .data: "It is a text in base64."
+        case .date: "It is a text in ISO 8601, as 2026-11-22T08:30:00Z\(problem(ofDate: json))."
+        case .uuid: "It is a text of 8-4-4-4-12 hexadecimal digits."
+        case .objectId: "It is a text of 24 hexadecimal digits."
+        case .decimal128: "It is a number of at most 34 digits, or a text of one."
+        case .link, .linkingObjects, .mixed: ""
+        }
+    }
+
+    private static func problem(ofDate json: JSONValue) -> String {
+        guard case .text(let text) = json else { return "" }
+        do throws(Timestamp.Problem) {
+            _ = try Timestamp(parsing: text)
+            return ""
+        } catch {
+            return ": \(error.text)"
+        }
+    }
+
     private static func detail(_ json: JSONValue) -> String {
         switch json {
-        case .text, .integer, .double: ": \(json.shown)"
+        case .text, .integer, .double, .numeral: ": \(json.shown)"
         default: ""
         }
     }
@@ -29,15 +54,19 @@ extension Value {
         case (_, .null): self = .null
         case (.bool, .bool(let value)): self = .bool(value)
         case (.int, .integer(let value)): self = .int(value)
-        case (.int, .double(let value)) where value == 0: self = .int(0)  // -0
+        case (.int, .numeral(let number)) where number.isZero: self = .int(0)  // -0
         case (.float, .integer(let value)): self = .float(Float(value))
-        case (.float, .double(let value)):
-            let number = Float(value)
-            guard number.isFinite else { return nil }
-            self = .float(number)
-        case (.double, .double(let value)): self = .double(value)
         case (.double, .integer(let value)): self = .double(Double(value))
         case (.decimal128, .integer(let value)): self = .decimal(Decimal128(value))
+        case (.float, .numeral(let number)):
+            guard let float = number.float else { return nil }
+            self = .float(float)
+        case (.double, .numeral(let number)):
+            guard let double = number.double else { return nil }
+            self = .double(double)
+        case (.decimal128, .numeral(let number)):
+            guard let decimal = number.decimal else { return nil }
+            self = .decimal(decimal)
         case (_, .text(let text)):
             guard let value = Value(text, of: type) else { return nil }
             self = value
@@ -52,10 +81,10 @@ extension Value {
             case .double: Self.notFinite(text).map { .double($0) }
             case .string: .string(text)
             case .data: Base64.bytes(text).map { .data($0) }
-            case .date: Timestamp(text: text).map { .date($0) }
+            case .date: (try? Timestamp(parsing: text)).map { .date($0) }
             case .uuid: FixedBytes(uuidText: text).map { .uuid($0) }
             case .objectId: FixedBytes(objectIdText: text).map { .objectId($0) }
-            case .decimal128: Decimal128(text).map { .decimal($0) }
+            case .decimal128: Decimal128(exactly: text).map { .decimal($0) }
             case .bool, .int, .link, .linkingObjects, .mixed: nil
             }
         guard let value else { return nil }
@@ -67,11 +96,7 @@ extension Value {
         case "nan": .nan
         case "inf": .infinity
         case "-inf": -.infinity
-        // As earlier versions wrote one with a sign or a payload.
-        case "-nan", "snan", "-snan": .nan
-        default:
-            ["nan(0x", "-nan(0x", "snan(0x", "-snan(0x"].contains { text.hasPrefix($0) }
-                ? .nan : nil
+        default: nil
         }
     }
 

@@ -88,9 +88,7 @@ private struct Drawing {
 
     init(paths: [String], schema: ModelSchema) {
         texts = paths
-        self.paths = paths.map {
-            $0.split(separator: ".", omittingEmptySubsequences: false).map { String($0) }
-        }
+        self.paths = paths.map(\.pathNames)
         self.schema = schema
     }
 

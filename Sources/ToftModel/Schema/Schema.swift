@@ -112,6 +112,14 @@ extension String {
     /// spellings of an accented letter.
     package func isSameName(as other: String) -> Bool { hasSameBytes(as: other) }
 
+    /// The names in a path, which points part. A point with an accent behind it is one, too, which
+    /// it is not to a Character.
+    package var pathNames: [String] {
+        utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+    }
+
     /// Whether both are the same UTF-8.
     package func hasSameBytes(as other: String) -> Bool {
         var own = self

@@ -74,41 +74,54 @@ extension Timestamp {
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
 
-    /// The date of a text of either form, also with an offset from UTC, and of a day alone, which
-    /// is its midnight in UTC; nil for any other text. Digits beyond nanoseconds are dropped.
-    package init?(text: String) {
+    /// What keeps a text from being a date.
+    package struct Problem: Error {
+        package let text: String
+
+        fileprivate init(_ text: String) { self.text = text }
+
+        fileprivate static let form = Problem(
+            "it is not of the form YYYY-MM-DDThh:mm:ss with a time zone")
+    }
+
+    /// The date of a text of either form, as the standard has it: with or without hyphens and
+    /// colons, in days of a month or of a week, without seconds or minutes; with a blank for the
+    /// `T`, or before the time zone; and of a day alone, which is its midnight in UTC. Digits
+    /// beyond nanoseconds are dropped.
+    package init(parsing text: String) throws(Problem) {
         var reader = DigitReader(rest: Array(text.utf8)[...])
         if reader.skip("T") {
-            let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
-            guard parts.count == 2, let seconds = Int64(parts[0]), let rest = Int32(parts[1]),
-                rest > -1_000_000_000, rest < 1_000_000_000,
-                seconds == 0 || rest == 0 || (seconds < 0) == (rest < 0)
-            else { return nil }
-            self.init(seconds: seconds, nanoseconds: rest)
+            try self.init(secondsAndNanoseconds: reader.rest)
             return
         }
-        guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2),
-            reader.skip("-"), let day = reader.number(2), (1...12).contains(month),
-            (1...GregorianDay.days(in: month, of: year)).contains(day)
-        else { return nil }
-        var seconds = GregorianDay.daysSince1970(year, month, day) * 86_400
-        var nanoseconds: Int64 = 0
-        if !reader.isAtEnd {
-            guard reader.skip("T") || reader.skip(" "), let hour = reader.number(2),
-                reader.skip(":"), let minute = reader.number(2), reader.skip(":"),
-                let second = reader.number(2), hour < 24, minute < 60, second < 60
-            else { return nil }
-            if reader.skip(".") {
-                guard let fraction = reader.fraction() else { return nil }
-                nanoseconds = fraction
-            }
-            guard let offset = reader.offset(), reader.isAtEnd else { return nil }
-            seconds += hour * 3_600 + minute * 60 + second - offset
+        let day = try reader.day()
+        guard !reader.isAtEnd else {
+            self.init(seconds: day * 86_400, nanoseconds: 0)
+            return
         }
+        guard reader.skip("T") || reader.skip("t") || reader.skip(" ") else { throw .form }
+        let (second, nanoseconds) = try reader.time()
+        let seconds = day * 86_400 + second - (try reader.offset())
+        guard reader.isAtEnd else { throw Problem("it goes on behind its time zone") }
+        let isBefore = seconds < 0 && nanoseconds > 0
         self.init(
-            seconds: seconds < 0 && nanoseconds > 0 ? seconds + 1 : seconds,
-            nanoseconds: Int32(
-                seconds < 0 && nanoseconds > 0 ? nanoseconds - 1_000_000_000 : nanoseconds))
+            seconds: isBefore ? seconds + 1 : seconds,
+            nanoseconds: Int32(isBefore ? nanoseconds - 1_000_000_000 : nanoseconds))
+    }
+
+    /// `-62135596801:-500`.
+    private init(secondsAndNanoseconds bytes: ArraySlice<UInt8>) throws(Problem) {
+        let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard parts.count == 2, let seconds = Int64(String(decoding: parts[0], as: UTF8.self)),
+            let rest = Int32(String(decoding: parts[1], as: UTF8.self)),
+            rest > -1_000_000_000, rest < 1_000_000_000
+        else {
+            throw Problem("behind 'T' stand neither seconds and nanoseconds nor a colon in between")
+        }
+        guard seconds == 0 || rest == 0 || (seconds < 0) == (rest < 0) else {
+            throw Problem("its seconds and its nanoseconds have different signs")
+        }
+        self.init(seconds: seconds, nanoseconds: rest)
     }
 }
 
@@ -133,18 +146,75 @@ private struct DigitReader {
     }
 
     /// A number of so many digits.
-    mutating func number(_ count: Int) -> Int64? {
+    private mutating func number(_ count: Int) throws(Timestamp.Problem) -> Int64 {
         var number: Int64 = 0
         for _ in 0..<count {
-            guard let digit = digit() else { return nil }
+            guard let digit = digit() else { throw .form }
             number = number * 10 + digit
         }
         return number
     }
 
+    /// Two digits in a range.
+    private mutating func field(_ name: String, _ range: ClosedRange<Int64>)
+        throws(Timestamp.Problem) -> Int64
+    {
+        let value = try number(2)
+        guard range.contains(value) else {
+            throw Timestamp.Problem(
+                "its \(name) is \(value), which is none of \(range.lowerBound) to "
+                    + "\(range.upperBound)")
+        }
+        return value
+    }
+
+    /// Days since 1970: `2026-11-22`, `20261122`, `2026-W47-7`, `2026W477`, `2026-W47`.
+    mutating func day() throws(Timestamp.Problem) -> Int64 {
+        let year = try number(4)
+        let hasHyphens = skip("-")
+        if skip("W") { return try weekday(of: year, hasHyphens) }
+        let month = try field("month", 1...12)
+        guard !hasHyphens || skip("-") else { throw .form }
+        let day = try field("day", 1...GregorianDay.days(in: month, of: year))
+        return GregorianDay.daysSince1970(year, month, day)
+    }
+
+    /// The first week of a year is that of January 4th, and begins on a Monday.
+    private mutating func weekday(of year: Int64, _ hasHyphens: Bool) throws(Timestamp.Problem)
+        -> Int64
+    {
+        func firstMonday(_ year: Int64) -> Int64 {
+            let fourth = GregorianDay.daysSince1970(year, 1, 4)
+            return fourth - ((fourth + 3) % 7 + 7) % 7  // 1970 began on a Thursday
+        }
+        let first = firstMonday(year)
+        let week = try field("week", 1...((firstMonday(year + 1) - first) / 7))
+        var day: Int64 = 1
+        if hasHyphens ? skip("-") : startsWithDigit {
+            day = try number(1)
+        }
+        guard (1...7).contains(day) else {
+            throw Timestamp.Problem("its day of the week is \(day), which is none of 1 to 7")
+        }
+        return first + (week - 1) * 7 + day - 1
+    }
+
+    /// Seconds and nanoseconds of the day: `08:30:00.5`, `083000`, `08:30`, `08`.
+    mutating func time() throws(Timestamp.Problem) -> (second: Int64, nanoseconds: Int64) {
+        var second = try field("hour", 0...23) * 3_600
+        let hasColons = skip(":")
+        guard hasColons || startsWithDigit else { return (second, 0) }
+        second += try field("minute", 0...59) * 60
+        guard hasColons ? skip(":") : startsWithDigit else { return (second, 0) }
+        second += try field("second", 0...59)
+        return (second, skip(".") || skip(",") ? try fraction() : 0)
+    }
+
+    private var startsWithDigit: Bool { rest.first.map { $0 >= 0x30 && $0 <= 0x39 } == true }
+
     /// The digits behind a point, as nanoseconds.
-    mutating func fraction() -> Int64? {
-        guard var fraction = digit() else { return nil }
+    private mutating func fraction() throws(Timestamp.Problem) -> Int64 {
+        var fraction = try number(1)
         var count = 1
         while let digit = digit() {
             if count < 9 { fraction = fraction * 10 + digit }
@@ -154,13 +224,24 @@ private struct DigitReader {
         return fraction
     }
 
-    /// `Z`, `+01:00`, `-0130`: seconds.
-    mutating func offset() -> Int64? {
+    /// `Z`, `+01:00`, `-0130`, `+01`, `+00:00:01`: seconds.
+    mutating func offset() throws(Timestamp.Problem) -> Int64 {
+        _ = skip(" ")
         if skip("Z") { return 0 }
         let isBehind = skip("-")
-        guard isBehind || skip("+"), let hours = number(2) else { return nil }
-        _ = skip(":")
-        guard let minutes = number(2), hours < 24, minutes < 60 else { return nil }
-        return (hours * 3_600 + minutes * 60) * (isBehind ? -1 : 1)
+        guard isBehind || skip("+") else {
+            throw isAtEnd
+                ? Timestamp.Problem("it has no time zone: put Z for UTC, or as +01:00, behind it")
+                : .form
+        }
+        var seconds = try field("time zone", 0...23) * 3_600
+        let hasColons = skip(":")
+        if hasColons || startsWithDigit {
+            seconds += try field("time zone's minute", 0...59) * 60
+            if hasColons ? skip(":") : startsWithDigit {
+                seconds += try field("time zone's second", 0...59)
+            }
+        }
+        return isBehind ? -seconds : seconds
     }
 }

@@ -97,7 +97,8 @@ extension Value: CustomStringConvertible {
         case .double(let value): "\(value)"
         case .string(let value):
             value.utf8.count <= 60
-                ? "'\(value)'" : "'\(value.prefix(50))…' (\(value.utf8.count) bytes)"
+                ? "'\(value)'"
+                : "'\(String(value.unicodeScalars.prefix(50)))…' (\(value.utf8.count) bytes)"
         case .data(let value): "\(value.count) bytes of data"
         case .date(let value): "T\(value.seconds):\(value.nanoseconds)"
         case .link(let value): "object \(value.key)"

@@ -1,3 +1,5 @@
+internal import ToftModel
+
 extension PathSyntax {
     /// A path that is given as a text of its own: `boss.name`, `marks['math']`. Names are as they
     /// are, without escapes.
@@ -11,7 +13,8 @@ extension PathSyntax.Element.Kind {
     /// The parts of a path that is given as a text of its own.
     static func parts(of text: String) -> [Self] {
         pieces(of: text).flatMap { piece -> [Self] in
-            guard let bracket = piece.firstIndex(of: "["), bracket != piece.startIndex,
+            guard let bracket = piece.unicodeScalars.firstIndex(of: "["),
+                bracket != piece.startIndex,
                 let indices = try? Parser.indices(String(piece[bracket...]))
             else { return [named(piece)] }
             return [named(String(piece[..<bracket]))] + indices
@@ -24,9 +27,7 @@ extension PathSyntax.Element.Kind {
 
     /// What stands between the points, those within brackets aside.
     private static func pieces(of text: String) -> [String] {
-        guard text.utf8.contains(UInt8(ascii: "[")) else {
-            return text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        }
+        guard text.utf8.contains(UInt8(ascii: "[")) else { return text.pathNames }
         var pieces = [String.UnicodeScalarView()]
         var isWithin = false
         var quote: Unicode.Scalar?

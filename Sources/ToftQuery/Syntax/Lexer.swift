@@ -151,7 +151,9 @@ struct Lexer {
         position += 1
         skipNamePart()
         let longer = Self.unescapedName(source.bytes[start..<position])
-        if hyphenatedNames.contains(where: { $0 == longer || $0.hasPrefix(longer + "-") }) {
+        if hyphenatedNames.contains(where: {
+            $0.utf8.elementsEqual(longer.utf8) || $0.utf8.starts(with: (longer + "-").utf8)
+        }) {
             return true
         }
         position = hyphen

@@ -125,6 +125,11 @@ package struct FileDump: Sendable {
             metas.append(facts)
         }
         if newest == nil { problems.append("neither meta page is valid") }
+        let pages = byteCount / UInt64(Page.size)
+        if let newest, newest.pageCount > pages {
+            problems.append(
+                "the file has \(pages) of the \(newest.pageCount) pages of its newest meta")
+        }
         return newest
     }
 

@@ -184,30 +184,30 @@ class JSONTests(unittest.TestCase):
             self.text(made, 101)
         self.assertIn("101", caught.exception.message)
 
-    def test_of_members_with_the_same_name_the_last_one_counts(self):
-        link = {"$class": "Thing", "$link": 7}
+    def test_a_name_that_stands_twice_in_an_object_is_refused_wherever_that_is(self):
         self.create({"id": 7})
-        self.create({"id": 8})
-        for number, (name, first, last) in enumerate(
-            (
-                ("title", "a", "b"),
-                ("numbers", [1, 2], [3]),
-                ("next", 7, 8),
-                ("next", 7, None),
-                ("next", {"id": 50}, 8),
-                ("any", link, 3),
-                ("any", 3, link),
-                ("any", link, None),
-                ("home", FULL["home"], None),
-            ),
-            start=100,
+        for members, name in (
+            ('"title": "a", "title": "a"', "title"),
+            ('"title": "a", "t\\u0069tle": "b"', "title"),
+            ('"next": 7, "next": null', "next"),
+            ('"next": {"id": 50, "id": 50}', "id"),
+            ('"scores": {"a": 1, "b": 2, "a": 3}', "a"),
+            ('"any": {"a": 1, "a": 2}', "a"),
+            ('"any": [{"b": [{"a": 1, "a": 2}]}]', "a"),
+            ('"any": {"$date": "2026-11-22", "$date": "2026-11-23"}', "$date"),
+            ('"any": {"$class": "Thing", "$class": "Home", "$link": 7}', "$class"),
+            ('"home": {"street": "a", "street": "a"}', "street"),
+            (f'"any": {{{", ".join(f"{json.dumps(str(n % 40))}: 1" for n in range(41))}}}', "0"),
         ):
-            with self.subTest(name=name, first=first, last=last):
-                pair = f'"{name}": {json.dumps(first)}, "{name}": {json.dumps(last)}'
-                made, _ = self.create(f'{{"id": {number}, {pair}}}')
-                self.assertEqual(self.read(made)[name], last)
-                check("toft_object_release", made)
-        self.assertEqual(self.count(), 2 + 9)  # no object of a member that does not count
+            with self.subTest(members=members[:60]):
+                error = self.refused(
+                    f'{{"id": 9, {members}}}', "INVALID_ARGUMENT", f"'{name}' twice"
+                )
+                self.assertGreater(error.number, 9)
+        self.assertEqual(self.count(), 1)
+        # Names are the same where their bytes are.
+        made, _ = self.create('{"id": 9, "any": {"\u00e9": 1, "e\u0301": 2, "K": 3, "\u212a": 4}}')
+        self.assertEqual(len(self.read(made)["any"]), 4)
 
     def test_objects_without_primary_key_are_named_within_their_text(self):
         made, _ = self.create(
@@ -254,7 +254,8 @@ class JSONTests(unittest.TestCase):
             ("day", "2026-02-28T00:00:00", "TYPE_MISMATCH", "Thing.day"),
             ("code", "12", "TYPE_MISMATCH", "Thing.code", "8-4-4-4-12"),
             ("token", "g" * 24, "TYPE_MISMATCH", "Thing.token"),
-            ("price", 1.5, "TYPE_MISMATCH", "Thing.price", "decimal"),
+            ("price", "1,5", "TYPE_MISMATCH", "Thing.price", "decimal"),
+            ("price", True, "TYPE_MISMATCH", "Thing.price", "decimal"),
             ("any", {"$date": "soon"}, "TYPE_MISMATCH", "Thing.any", "$date"),
             ("any", {"$class": "No", "$link": 1}, "NO_SUCH_CLASS", "No"),
             ("scores", {"a.b": 1}, "INVALID_ARGUMENT", "Thing.scores", "'.'"),
@@ -283,7 +284,13 @@ class JSONTests(unittest.TestCase):
             ('{"id": 01}', 7),
             ('{"id": 1.}', 9),
             ('{"id": -}', 8),
-            ('{"id": 1e400}', 7),
+            ('{"id": NaN}', 7),
+            ('{"id": Infinity}', 7),
+            ('{"id": -Infinity}', 8),
+            ('{"id": 0x10}', 8),
+            ('{"id": +1}', 7),
+            ('{"id": .5}', 7),
+            ('{"id": 1_0}', 8),
             ('{"id": tru}', 7),
             ('{"id": 1} 2', 10),
             ('{"title": "a', 10),
@@ -339,23 +346,84 @@ class JSONTests(unittest.TestCase):
             f"-{2**63 + 1}",
             "1e19",
             "1e-300",
+            "1e400",
+            "-1e-400",
+            "1e999999999999999999999",
+            "1e-999999999999999999999",
         ):
             with self.subTest(given=given):
                 text = f'{{"id": 2, "numbers": [{given}]}}'
                 self.refused(text, "TYPE_MISMATCH", "Thing.numbers", "int", "whole")
-        for given in ("1e400", "-1e-400", "1e999999999999999999999", "1e-999999999999999999999"):
-            with self.subTest(given=given):
-                text = f'{{"id": 2, "numbers": [{given}]}}'
-                self.refused(text, "INVALID_ARGUMENT", "out of range", "byte 22")
+
+    def test_a_number_is_what_stands_there_or_refused(self):
+        digits = "12345678901234567890123456789012345"
+        for name, given, found in (
+            ("score", "1e-320", 1e-320),
+            ("score", "0e999", 0.0),
+            ("score", "18446744073709551615", 18446744073709551616.0),
+            ("ratio", "0.1", 0.10000000149011612),
+            # Twice rounded it is the float below.
+            ("ratio", "1.000000059604644775390625000001", 1.00000011920928955078125),
+            ("price", "1.50", "1.50"),
+            ("price", "19.99", "19.99"),
+            ("price", "-0", "-0"),
+            ("price", digits[:34], digits[:34]),
+            ("price", json.dumps(digits[:34]), digits[:34]),
+            ("price", f"{digits[:34]}e-40", f"0.000000{digits[:34]}"),
+            ("price", f"{digits[:33]}.00", f"{digits[:33]}.0"),
+            ("price", "1e6000", "1E+6000"),
+            ("any", "18446744073709551615", {"$decimal": "18446744073709551615"}),
+            ("any", f"-{2**63 + 1}", {"$decimal": f"-{2**63 + 1}"}),
+            ("any", digits[:34], {"$decimal": digits[:34]}),
+            ("any", "1" + "0" * 40, {"$decimal": "1.000000000000000000000000000000000E+40"}),
+            ("any", f'[{{"a": {2**64}}}]', [{"a": {"$decimal": str(2**64)}}]),
+            ("any", f'{{"$decimal": {digits[:34]}}}', {"$decimal": digits[:34]}),
+            ("any", '{"$decimal": 1.50}', {"$decimal": "1.50"}),
+            ("any", "1e20", {"$double": 1e20}),
+            ("any", f"{2**64}.0", {"$double": 2.0**64}),
+            ("any", "0.1234567890123456789", 0.12345678901234568),
+            ("any", "-0", {"$double": -0.0}),
+        ):
+            with self.subTest(name=name, given=given):
+                made, _ = self.create(f'{{"id": 1, "{name}": {given}}}', policy=E.TOFT_UPDATE_ALL)
+                self.assertEqual(self.read(made)[name], found)
+        for name, given in (
+            ("score", "1e400"),
+            ("score", "-1e400"),
+            ("score", "1e-400"),
+            ("ratio", "1e39"),
+            ("ratio", "1e-50"),
+            ("price", digits),
+            ("price", json.dumps(digits)),
+            ("price", f"0.{digits}"),
+            ("price", "1e7000"),
+            ("price", "1e-7000"),
+            ("any", digits),
+            ("any", f"-{digits}"),
+            ("any", f'[1, {{"a": {digits}}}]'),
+            ("any", "1e400"),
+            ("any", "1e-400"),
+            ("any", '{"$double": 1e400}'),
+            ("any", '{"$float": 1e39}'),
+            ("any", f'{{"$decimal": "{digits}"}}'),
+            ("any", f'{{"$decimal": {digits}}}'),
+        ):
+            with self.subTest(name=name, given=given):
+                self.refused(f'{{"id": 2, "{name}": {given}}}', "TYPE_MISMATCH", f"Thing.{name}")
+        # What is written is read back, also from the whole range of a decimal.
+        self.assertEqual(self.count(), 1)
+
+    def test_a_byte_order_mark_is_left_out(self):
+        made, _ = self.create(b'\xef\xbb\xbf {"id": 3, "title": "\xef\xbb\xbfx"}')
+        self.assertEqual(self.read(made)["title"], "\ufeffx")
 
     def test_texts_are_read_in_every_spelling(self):
         made, _ = self.create(
             '\t{ "id" : 1.0, "title" : "\\u00e9\\/\\b", "score":2e0,'
-            ' "day" : "2026-11-22 09:30:00.5+01:00",'
-            ' "title":"\\ud834\\udd1e\\f", "numbers":[1e2] }\n'
+            ' "day" : "2026-11-22 09:30:00.5+01:00", "numbers":[1e2] }\n'
         )
         found = self.read(made)
-        self.assertEqual((found["title"], found["score"]), ("\U0001d11e\f", 2.0))
+        self.assertEqual((found["title"], found["score"]), ("\u00e9/\b", 2.0))
         self.assertEqual(found["day"], "2026-11-22T08:30:00.5Z")
         for day, read in (
             ("2024-02-29", "2024-02-29T00:00:00Z"),
@@ -364,9 +432,41 @@ class JSONTests(unittest.TestCase):
             ("9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.999999999Z"),
             ("T253402300800:0", "T253402300800:0"),
             ("T-5:-7", "1969-12-31T23:59:54.999999993Z"),
+            ("2024-01-01 00:00:00+00", "2024-01-01T00:00:00Z"),
+            ("2024-01-01T00:00Z", "2024-01-01T00:00:00Z"),
+            ("2024-01-01T05+05", "2024-01-01T00:00:00Z"),
+            ("20240101T000000Z", "2024-01-01T00:00:00Z"),
+            ("20240101T013000,5+0130", "2024-01-01T00:00:00.5Z"),
+            ("2024-01-01 00:00:00 -00:00", "2024-01-01T00:00:00Z"),
+            ("2020-W53-7T23:59:59Z", "2021-01-03T23:59:59Z"),
+            ("2021W011T00Z", "2021-01-04T00:00:00Z"),
+            ("1969-12-31T23:59:59.25Z", "1969-12-31T23:59:59.25Z"),
         ):
             made, _ = self.create({"id": 1, "day": day}, policy=E.TOFT_UPDATE_ALL)
             self.assertEqual(self.read(made)["day"], read)
+
+        for day, told in (
+            ("2024-01-01T00:00:00", "no time zone"),
+            ("2024-01-01 00:00", "no time zone"),
+            ("2024-13-01", "month is 13"),
+            ("2023-02-29T00:00Z", "day is 29, which is none of 1 to 28"),
+            ("2024-01-01T24:00Z", "hour is 24"),
+            ("2024-01-01T23:60Z", "minute is 60"),
+            ("2024-01-01T23:59:60Z", "second is 60"),
+            ("2024-01-01T00:00+25", "time zone is 25"),
+            ("2024-01-01T00:00Z!", "goes on behind its time zone"),
+            ("2021-W53-1T00Z", "week is 53, which is none of 1 to 52"),
+            ("2021-W52-8T00Z", "day of the week is 8"),
+            ("22.11.2026", "not of the form"),
+            ("2026-11-22T08:30:00.Z", "not of the form"),
+            ("2026-1122T08Z", "not of the form"),
+            ("", "not of the form"),
+            ("T5", "colon"),
+            ("T5:-1", "different signs"),
+            ("T\u0301:5", "colon"),
+        ):
+            with self.subTest(day=day):
+                self.refused({"id": 2, "day": day}, "TYPE_MISMATCH", "Thing.day", told, "ISO 8601")
 
     def test_a_text_is_as_deep_as_its_limit(self):
         limit = 400  # TOFT_MAX_JSON_DEPTH
