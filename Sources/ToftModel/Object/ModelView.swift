@@ -84,8 +84,8 @@ package final class ModelView: Sendable {
         if isDeleted(key, owner) { throw .noSuchObject(className: owner.name, key: key) }
     }
 
-    /// The table for reading a collection of one object, which leads to no deleted object. `column`:
-    /// that of the property, or of a dictionary's keys.
+    /// The table for reading a collection of one object, which leads to no deleted object. Its
+    /// `column` is that of the property, or of a dictionary's keys.
     @inline(__always)
     func table(of property: PropertyHandle, _ column: UInt32, with key: Int64) throws(ModelError)
         -> TableReader

@@ -4,10 +4,10 @@ final class Bitmap {
     var isDirty = false
     /// Whether it has the new page already.
     var isRelocated = false
-    private(set) var freePages: Int
-    private var words: [UInt64]
+    @exclusivity(unchecked) private(set) var freePages: Int  // these change with every page
+    @exclusivity(unchecked) private var words: [UInt64]
     /// Nil until a run is asked for.
-    private var runs: RunTree?
+    @exclusivity(unchecked) private var runs: RunTree?
 
     /// A region all of whose pages are free.
     init() {

@@ -21,15 +21,16 @@ final class BitmapAllocator {
         }
     }
 
-    var regions: [Region] = []
+    @exclusivity(unchecked) var regions: [Region] = []  // these change with every page
     /// Pages that the file has, or will have if it is not written at all.
-    private(set) var filePages: UInt64
-    private var shortLived = AllocationWindow(length: PageRuns.fragmentPages)
-    private var longLived = AllocationWindow(length: 64)
+    @exclusivity(unchecked) private(set) var filePages: UInt64
+    @exclusivity(unchecked) private var shortLived = AllocationWindow(
+        length: PageRuns.fragmentPages)
+    @exclusivity(unchecked) private var longLived = AllocationWindow(length: 64)
     /// Of each region the pages of the longest run and of the longest fragment, or more than that
     /// where its bitmap was not asked yet.
-    private var runs = FirstFit()
-    private var fragments = FirstFit()
+    @exclusivity(unchecked) private var runs = FirstFit()
+    @exclusivity(unchecked) private var fragments = FirstFit()
     /// The regions whose bitmaps are in memory, ascending.
     private var loaded: [Int] = []
     /// Pages from here on are taken only where none are free before.

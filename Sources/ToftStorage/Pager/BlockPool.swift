@@ -7,16 +7,20 @@ struct BlockPool {
     private static let longest = 16
     /// What fills a kept block in debug builds.
     static let poison: UInt8 = 0xDB
-    /// Pages that are kept in all.
-    private static let most = 256
+    /// Pages that are kept in all, for small transactions.
+    private static let few = 256
 
     /// The first block of each length; nil until one is given.
     private var first: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
     private var pages = 0
+    /// Pages that are kept in all.
+    private var most = Self.few
 
     /// Memory for an extent, with whatever was in it before.
     mutating func take(pageCount: Int) -> UnsafeMutableRawPointer {
         guard pageCount <= Self.longest, let first, let block = first[pageCount - 1] else {
+            // Of other lengths there are enough: the memory of all together does not grow.
+            if pages > Self.few { drop(pageCount) }
             return .allocate(byteCount: pageCount * Page.size, alignment: 16)
         }
         first[pageCount - 1] = block.load(as: UnsafeMutableRawPointer?.self)
@@ -26,7 +30,7 @@ struct BlockPool {
 
     /// Takes memory back.
     mutating func give(_ block: UnsafeMutableRawPointer, pageCount: Int) {
-        guard pageCount <= Self.longest, pages + pageCount <= Self.most else {
+        guard pageCount <= Self.longest, pages + pageCount <= most else {
             return block.deallocate()
         }
         let first = first ?? made()
@@ -38,6 +42,28 @@ struct BlockPool {
         block.storeBytes(of: first[pageCount - 1], as: UnsafeMutableRawPointer?.self)
         first[pageCount - 1] = block
         pages += pageCount
+    }
+
+    /// Keeps more from now on, for a transaction that writes extents out to make room for others.
+    mutating func keep(pages: Int) { most = max(pages, Self.few) }
+
+    /// Ends that.
+    mutating func keepFew() {
+        most = Self.few
+        if pages > Self.few { drop(pages - Self.few) }
+    }
+
+    /// Gives back so many pages or more.
+    private mutating func drop(_ count: Int) {
+        guard let first else { return }
+        let rest = max(0, pages - count)
+        for length in (0..<Self.longest).reversed() {
+            while pages > rest, let block = first[length] {
+                first[length] = block.load(as: UnsafeMutableRawPointer?.self)
+                block.deallocate()
+                pages -= length + 1
+            }
+        }
     }
 
     private mutating func made() -> UnsafeMutablePointer<UnsafeMutableRawPointer?> {

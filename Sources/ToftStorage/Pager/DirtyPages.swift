@@ -63,7 +63,11 @@ struct DirtyPages: ~Copyable {
         used = 0
         count = 0
         bytes = 0
+        blocks.keepFew()
     }
+
+    /// Keeps so much memory of extents that are discarded, for those that are to come.
+    mutating func keepMemory(of bytes: Int) { blocks.keep(pages: bytes / Page.size) }
 
     private static func makeSlots(_ capacity: Int) -> UnsafeMutablePointer<Extent> {
         let slots = UnsafeMutablePointer<Extent>.allocate(capacity: capacity)

@@ -326,6 +326,7 @@ final class PageWriter {
             spilled[leaf.page] = Spilled(
                 digest: digest, pageCount: leaf.pageCount, type: leaf.type)
         }
+        working.extents.keepMemory(of: limit)
         for leaf in leaves { working.extents.discard(leaf.page) }
         Failpoint.reach(.spilled)
     }
