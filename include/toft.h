@@ -709,12 +709,12 @@ TOFT_ENUM(toft_open_flags, uint32_t) {
     TOFT_OPEN_AUTOMATIC_BACKLINK_HANDLING = 8,
     /* this process has the file for itself alone, so that it can lie on any file system: one of
        FUSE (AppImages, NTFS sticks, the containers of users), of a network, of a virtual machine,
-       where processes can't share a database, and which is TOFT_ERROR_UNSUPPORTED without this flag.
-       Where there are file locks another process that has it open, or opens it, gets
-       TOFT_ERROR_INCOMPATIBLE_PROCESS; where there are none the program vouches for it. No lock file
-       is made. With TOFT_MODE_READ_ONLY nobody may write meanwhile. What is mounted read-only can be
-       read without it. TOFT_ERROR_CONFIGURATION_MISMATCH where the process has the file open without
-       it */
+       where processes can't share a database, and which is TOFT_ERROR_UNSUPPORTED without this
+       flag. Where there are file locks another process that has it open, or opens it, gets
+       TOFT_ERROR_INCOMPATIBLE_PROCESS; where there are none the program vouches for it. No lock
+       file is made. With TOFT_MODE_READ_ONLY nobody may write meanwhile. What is mounted read-only
+       can be read without it. TOFT_ERROR_CONFIGURATION_MISMATCH where the process has the file open
+       without it */
     TOFT_OPEN_EXCLUSIVE = 16
 };
 

@@ -15,8 +15,8 @@ internal import Glibc
 extension PosixFile {
     /// Creates the file with the content that `write` gives it. False: it existed already (or
     /// another creator was faster), and is untouched. Not durable: what is lost with a crash may be
-    /// lost. Replacing: the file takes the place of the one that has the name, and all that says who
-    /// may do what with it; where that can't be, nothing is replaced.
+    /// lost. Replacing: the file takes the place of the one that has the name, and all that says
+    /// who may do what with it; where that can't be, nothing is replaced.
     ///
     /// A new file can be read and written by its owner alone, whatever the umask.
     package static func create(

@@ -7,8 +7,8 @@ extension PosixFile {
     /// - Throws: `fileNotFound`, `isDirectory`, `permissionDenied`, `readOnly` (a file system
     ///   mounted so), `notAFile` (a device, a pipe), `unsupportedFileSystem`, `fileTooLarge`
     ///   (beyond this process's limit) or `io` (a loop of symbolic links...).
-    /// - Parameter onAnyFileSystem: also where processes can't share a file. What is mounted so that
-    ///   nobody can write is read everywhere.
+    /// - Parameter onAnyFileSystem: also where processes can't share a file. What is mounted so
+    ///   that nobody can write is read everywhere.
     package static func open(
         _ path: String, forWriting: Bool, onAnyFileSystem: Bool = false
     ) throws(SystemError) -> PosixFile {

@@ -24,8 +24,8 @@ package final class Reservation: @unchecked Sendable {
         platform_refuse_huge_pages(base, byteCount)
     }
 
-    /// Puts bytes in the place of what is mapped, or memory, at an address of it: whole pages of the
-    /// machine, all at once, so that who reads there sees the old ones or these.
+    /// Puts bytes in the place of what is mapped, or memory, at an address of it: whole pages of
+    /// the machine, all at once, so that who reads there sees the old ones or these.
     package func replace(at address: UnsafeMutableRawPointer, by bytes: UnsafeRawBufferPointer)
         throws(SystemError)
     {

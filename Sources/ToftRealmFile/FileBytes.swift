@@ -23,7 +23,7 @@ final class FileBytes {
     /// - Parameter path: of a file that nobody writes meanwhile.
     init(_ path: String, key: EncryptionKey?) throws(RealmFileError) {
         let file = try system { () throws(SystemError) in
-            try PosixFile.open(path, forWriting: false, allowingNetworkFileSystem: true)
+            try PosixFile.open(path, forWriting: false, onAnyFileSystem: true)
         }
         self.file = file
         let bytes = Int(clamping: try system { () throws(SystemError) in try file.size() })

@@ -1,11 +1,10 @@
 // What Linux has and `import Glibc` does not show: declarations and inline wrappers, no logic.
 //
-// The wrappers exist for three reasons: the call is variadic (fcntl, open, syscall: each argument of
-// the last is a whole word, as the kernel reads 64 bits of it), the C library
-// hides it behind _GNU_SOURCE (which a
-// module's header cannot switch on for headers that another module owns), or errno has to be taken
-// before anything else can run.
-// Each returns what the kernel does: a result >= 0, or -errno.
+// The wrappers exist for three reasons: the call is variadic (fcntl, open, syscall: each argument
+// of the last is a whole word, as the kernel reads 64 bits of it), the C library hides it behind
+// _GNU_SOURCE (which a module's header cannot switch on for headers that another module owns), or
+// errno has to be taken before anything else can run. Each returns what the kernel does: a result
+// >= 0, or -errno.
 
 #ifndef CPLATFORM_H
 #define CPLATFORM_H
@@ -366,7 +365,8 @@ static inline void *platform_map_shared(int fd, size_t count, int *error) {
 }
 
 /// A page of a file that nobody can touch, and that a forked child does not get: as long as it is
-/// there the description is open, whoever closes its descriptors. NULL where there is no such thing.
+/// there the description is open, whoever closes its descriptors. NULL where there is no such
+/// thing.
 static inline void *platform_map_anchor(int fd) {
     const size_t count = (size_t)sysconf(_SC_PAGESIZE);
     void *page = mmap(NULL, count, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);

@@ -111,13 +111,13 @@ extension Realm {
         /// nothing like it.
         public var usesMapping = true
 
-        /// Whether this process has the file for itself alone, so that it can lie on any file system:
-        /// one of FUSE (AppImages, NTFS sticks, the containers of users), of a network, of a virtual
-        /// machine, where processes can't share a database, and which is `.unsupported` otherwise.
-        /// Where there are file locks another process that has it open, or opens it, gets
-        /// `.incompatibleProcess`; where there are none the app vouches for it. No lock file is made.
-        /// If it is `readOnly`, too, nobody may write meanwhile. What is mounted read-only can be
-        /// read without it. Realm has nothing like it.
+        /// Whether this process has the file for itself alone, so that it can lie on any file
+        /// system: one of FUSE (AppImages, NTFS sticks, the containers of users), of a network, of
+        /// a virtual machine, where processes can't share a database, and which is `.unsupported`
+        /// otherwise. Where there are file locks another process that has it open, or opens it,
+        /// gets `.incompatibleProcess`; where there are none the app vouches for it. No lock file
+        /// is made. If it is `readOnly`, too, nobody may write meanwhile. What is mounted read-only
+        /// can be read without it. Realm has nothing like it.
         public var isExclusive = false
 
         /// Ends the opening from any thread, with `.interrupted`, once it has been interrupted,

@@ -251,8 +251,8 @@ package final class MappedFile: @unchecked Sendable {
         }
     }
 
-    /// Reads pages that the mapping may not show through the descriptor, and puts them in its place.
-    /// Whoever reads others in the same pages of memory sees the same as before.
+    /// Reads pages that the mapping may not show through the descriptor, and puts them in its
+    /// place. Whoever reads others in the same pages of memory sees the same as before.
     ///
     /// - Parameter isShown: whether the mapping can be read.
     /// - Throws: `failure`, for which it is called, where the mapping shows what the file has.

@@ -60,8 +60,9 @@ extension Coordinator {
     /// Milliseconds for which what participants share is looked at again where it can't be used.
     private static let mostPatience = 2_000
 
-    /// For a process that has the file for itself: the words are its own, and there is no lock file.
-    /// Where the file system has locks they keep others out. The caller recovers, as the first.
+    /// For a process that has the file for itself: the words are its own, and there is no lock
+    /// file. Where the file system has locks they keep others out. The caller recovers, as the
+    /// first.
     ///
     /// - Throws: `incompatibleProcess` where another process has the file open; `replaced`...
     package static func alone(_ file: PosixFile, timeoutMilliseconds: Int = 60_000)

@@ -20,8 +20,8 @@ package struct Pin: Sendable {
 /// 2. A **read-only attachment** only reads, and writes nothing at all. It needs no lock file: see
 ///    `ReadOnlyAttachments`. Where participants are, it reads their words.
 /// 3. The coordinator of an **in-memory** database has words of its own, and no locks but those of
-///    its process; that of a process which has a file for itself **alone** has words of its own, and
-///    keeps the attach lock exclusively, where there are locks.
+///    its process; that of a process which has a file for itself **alone** has words of its own,
+///    and keeps the attach lock exclusively, where there are locks.
 /// 4. A process that finds the attach lock held but the lock file missing, foreign or of another
 ///    build does not join: `incompatibleProcess`.
 /// 5. The last participant to leave gets the attach lock exclusively once more, so that it can

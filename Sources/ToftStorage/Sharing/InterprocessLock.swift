@@ -15,8 +15,8 @@ internal import ToftPlatform
 /// 4. A process that gives the lock back while others sleep, and wants it again at once, sleeps
 ///    first: else it would always be faster.
 /// 5. The thread that unlocks need not be the one that locked.
-/// 6. The byte ends with the descriptor that it was taken on, also where the program closes that: to
-///    the others the owner has died then.
+/// 6. The byte ends with the descriptor that it was taken on, also where the program closes that:
+///    to the others the owner has died then.
 /// 7. A process may keep the byte when a thread gives the lock back (`handOn`): its other threads
 ///    then take turns, until one finds that the byte can go, or that another process wants it.
 final class InterprocessLock: Sendable {
