@@ -519,6 +519,25 @@ static inline int platform_start_thread(
     return -error;
 }
 
+/// The stack of the calling thread: its lowest address and its size. 0 or -errno.
+static inline int platform_thread_stack(uintptr_t *lowest, size_t *size) {
+    // Hidden behind _GNU_SOURCE.
+    int pthread_getattr_np(pthread_t, pthread_attr_t *);
+    pthread_attr_t attributes;
+    void *address = NULL;
+    int error = pthread_getattr_np(pthread_self(), &attributes);
+    if (error != 0) return -error;
+    error = pthread_attr_getstack(&attributes, &address, size);
+    pthread_attr_destroy(&attributes);
+    *lowest = (uintptr_t)address;
+    return -error;
+}
+
+/// An address in the present frame of the stack.
+static inline uintptr_t platform_stack_position(void) {
+    return (uintptr_t)__builtin_frame_address(0);
+}
+
 /// Names the calling thread, for debuggers.
 static inline void platform_name_thread(const char *name) {
     const long set_name = 15; // PR_SET_NAME

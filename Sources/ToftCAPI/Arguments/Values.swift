@@ -124,6 +124,7 @@ struct BorrowedArguments: ~Copyable {
                 .valueTooLong,
                 "'\(name)' has more than \(Limits.nestedCollections) collections in one another.")
         }
+        try model { () throws(ModelError) in try ModelError.requireStack(forLevel: depth) }
         if value.type == TOFT_TYPE_SET, depth > 0 {
             throw .invalidArgument("'\(name)' is a collection that contains a set.")
         }

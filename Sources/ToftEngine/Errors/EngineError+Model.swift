@@ -46,7 +46,9 @@ extension ModelError {
         case .duplicatePrimaryKey, .primaryKeysNotUnique: .duplicatePrimaryKey
         case .duplicateValues: .duplicateValue
         case .primaryKeyMissing, .noPrimaryKey: .missingPrimaryKey
-        case .valueTooLong, .collectionTooLong, .nestedTooDeep, .embeddedTooDeep: .valueTooLong
+        case .valueTooLong, .collectionTooLong, .nestedTooDeep, .embeddedTooDeep, .stackTooSmall:
+            .valueTooLong
+        case .stackTooSmallForQuery: .invalidQuery
         case .invalidText, .invalidDate, .invalidDictionaryKey: .invalidArgument
         case .noSuchCollection: .collectionInvalidated
         case .propertyNotWritable: .readOnlyProperty

@@ -99,6 +99,7 @@ package struct JSONParser {
                 "More than \(Self.greatestDepth) arrays and objects are in one another at byte "
                     + "\(position) of the JSON.", number: Int64(position))
         }
+        try model { () throws(ModelError) in try ModelError.requireStack(forLevel: depth) }
         position += 1
         depth += 1
         defer { depth -= 1 }

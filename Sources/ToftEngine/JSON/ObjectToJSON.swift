@@ -62,6 +62,7 @@ package struct ObjectToJSON {
                 "More than \(Limits.nestedEmbeddedObjects + 1) objects of '\(owner.name)' and "
                     + "others are in one another.")
         }
+        try model { () throws(ModelError) in try ModelError.requireStack() }
         level += 1
         defer { level -= 1 }
         var members: [(key: String, value: JSONValue)] = []
@@ -167,10 +168,12 @@ package struct ObjectToJSON {
         case .link(let ref):
             return .link(to: try session.classHandle(ref.classID).name, try name(of: ref))
         case .list(let values):
+            try model { () throws(ModelError) in try ModelError.requireStack() }
             var elements: [JSONValue] = []
             for value in values { elements.append(try mixed(value)) }
             return .list(elements)
         case .dictionary(let entries):
+            try model { () throws(ModelError) in try ModelError.requireStack() }
             var members: [(key: String, value: JSONValue)] = []
             for entry in entries { members.append((entry.key, try mixed(entry.value))) }
             return .dictionary(members)

@@ -99,6 +99,7 @@ package struct ObjectsFromJSON {
         _ members: [(key: String, value: JSONValue)], _ owner: ClassHandle, _ policy: UpdatePolicy,
         _ place: Int, sayingClass: Bool = false
     ) throws(EngineError) -> (object: ObjectHandle, isNew: Bool) {
+        try requireStack()
         var (values, later) = try parts(of: members, owner, sayingClass: sayingClass)
         if let defaults, try !updates(values, owner) {
             values += try defaults(owner, Self.given(values, later))
@@ -282,6 +283,10 @@ package struct ObjectsFromJSON {
         return name.isSameName(as: target.name)
     }
 
+    private func requireStack() throws(EngineError) {
+        try model { () throws(ModelError) in try ModelError.requireStack() }
+    }
+
     // MARK: Mixed values
 
     /// A mixed value: see `ObjectToJSON`.
@@ -305,10 +310,12 @@ package struct ObjectsFromJSON {
                 "'\(property.className).\(property.name)' can't be \(json.shown). \(advice)")
         case .text(let value): return .string(value)
         case .list(let elements):
+            try requireStack()
             var values: [Value] = []
             for element in elements { values.append(try mixed(element, property)) }
             return .list(values)
         case .dictionary(let members):
+            try requireStack()
             if let link = json.member("$link"), case .text(let name)? = json.member("$class") {
                 let target = try session.classHandle(named: name)
                 return try linked(Element(json: link), target, property).map { .link($0) } ?? .null
@@ -372,6 +379,7 @@ package struct ObjectsFromJSON {
                 "'\(property.className).\(property.name)' holds embedded objects and cannot be "
                     + "\(element.json.kind).")
         }
+        try requireStack()
         let target = try session.classHandle(property.targetClassID ?? 0)
         var (values, later) = try parts(of: members, target)
         if let defaults { values += try defaults(target, Self.given(values, later)) }

@@ -102,7 +102,7 @@ extension MixedValue {
         case (.scalar, .collection): return -1
         case (.collection, .scalar): return 1
         case (.collection(let left), .collection(let right)):
-            return (try? left.order(right, 0)) ?? 0
+            return (try? left.order(right)) ?? 0
         }
     }
 
@@ -116,22 +116,31 @@ extension MixedValue {
 }
 
 extension MixedCollection {
-    fileprivate func order(_ other: MixedCollection, _ depth: Int) throws(ModelError) -> Int {
-        guard depth < Limits.nestedCollections else { throw MixedFormat.damaged }
+    /// Element by element, through all that is in them: no recursion.
+    fileprivate func order(_ other: MixedCollection) throws(ModelError) -> Int {
         guard kind == other.kind else { return kind == .list ? -1 : 1 }
         var left = elements, right = other.elements
-        while let one = try left.next() {
-            guard let two = try right.next() else { return 1 }
+        var outer: [(MixedElements, MixedElements)] = []
+        while true {
+            let one = try left.next(), two = try right.next()
+            guard let one, let two else {
+                if one != nil || two != nil { return one == nil ? -1 : 1 }
+                guard let (nextLeft, nextRight) = outer.popLast() else { return 0 }
+                (left, right) = (nextLeft, nextRight)
+                continue
+            }
             if !one.key.isSame(as: two.key) { return one.key.isBefore(two.key) ? -1 : 1 }
-            let order: Int
             switch (try one.value(), try two.value()) {
             case (.collection(let one), .collection(let two)):
-                order = try one.order(two, depth + 1)
-            case (let one, let two): order = one.order(two)
+                guard one.kind == two.kind else { return one.kind == .list ? -1 : 1 }
+                guard outer.count < Limits.nestedCollections else { throw MixedFormat.damaged }
+                outer.append((left, right))
+                (left, right) = (one.elements, two.elements)
+            case (let one, let two):
+                let order = one.order(two)
+                if order != 0 { return order }
             }
-            if order != 0 { return order }
         }
-        return try right.next() == nil ? 0 : -1
     }
 }
 

@@ -197,6 +197,7 @@ extension MixedValue {
         case .scalar(let value): return try value.owned()
         case .collection(let collection):
             guard depth < Limits.nestedCollections else { throw MixedFormat.damaged }
+            try ModelError.requireStack(forLevel: depth)
             var elements = collection.elements
             var values: [Value] = []
             var entries: [ValueEntry] = []
@@ -231,6 +232,7 @@ extension MixedValue {
         case .scalar: break
         case .collection(let collection):
             guard depth < Limits.nestedCollections else { throw MixedFormat.damaged }
+            try ModelError.requireStack(forLevel: depth)
             var elements = collection.elements
             while let element = try elements.next() {
                 try element.value().addLinks(to: &links, depth + 1)
@@ -246,6 +248,7 @@ extension MixedValue {
         case .scalar: break
         case .collection(let collection):
             guard depth < Limits.nestedCollections else { throw MixedFormat.damaged }
+            try ModelError.requireStack(forLevel: depth)
             var elements = collection.elements
             var last: UnsafeRawBufferPointer?
             while let element = try elements.next() {

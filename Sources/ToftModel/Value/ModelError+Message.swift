@@ -127,6 +127,12 @@ extension ModelError {
             "An embedded object in '\(className).\(property)' would have \(limit) others around "
                 + "it, and the limit is \(limit) within one another. Link to objects that are not "
                 + "embedded."
+        case .stackTooSmall:
+            "Lists, dictionaries or objects nest deeper here than the stack of the calling thread "
+                + "allows. Use a thread with a larger stack: 512 KiB are always enough."
+        case .stackTooSmallForQuery:
+            "The query nests deeper than the stack of the calling thread allows. Use a thread with "
+                + "a larger stack: 1 MiB is always enough."
         case .invalidDictionaryKey(let className, let property, let reason):
             "A key of dictionary '\(className).\(property)' \(reason)."
         case .indexOutOfRange(let index, let count):

@@ -1,3 +1,4 @@
+internal import ToftPlatform
 package import ToftStorage
 
 /// What can go wrong with data and its meaning. ToftEngine maps each case to one public error.
@@ -71,6 +72,10 @@ package enum ModelError: Error, Sendable, Equatable {
     case noSuchCollection(className: String, property: String)
     case nestedTooDeep(className: String, property: String, limit: Int)
     case embeddedTooDeep(className: String, property: String, limit: Int)
+    /// The stack of the calling thread does not hold what nests so deep.
+    case stackTooSmall
+    /// The same for a query that runs.
+    case stackTooSmallForQuery
     case indexOutOfRange(index: Int, count: Int)
     case collectionTooLong(className: String, property: String, limit: Int)
     /// The sum of a property's integers is none of 64 bits.
@@ -105,6 +110,15 @@ package struct SchemaProblem: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension ModelError {
+    /// What a level of nesting takes of a stack later, where it is read, compared or given back.
+    private static let stackOfLevel = 400
+
+    /// Throws where the stack of the calling thread ends soon: before another level, the one with
+    /// this number.
+    package static func requireStack(forLevel depth: Int = 0) throws(ModelError) {
+        guard ThreadStack.hasRoom(for: depth * stackOfLevel) else { throw .stackTooSmall }
+    }
+
     /// Throws the error unless it tells what is wrong with the file.
     func requireDamage() throws(ModelError) {
         guard case .storage(let error) = self else { return }

@@ -1,3 +1,4 @@
+internal import ToftPlatform
 internal import ToftStorage
 
 /// Encodes values for a mixed property and checks them.
@@ -62,6 +63,7 @@ struct MixedWriter {
                 className: property.className, property: property.name,
                 limit: Limits.nestedCollections)
         }
+        try ModelError.requireStack()
         encoder.put(tag, UInt64.random(in: .min ... .max))
         encoder.put(UInt32(truncatingIfNeeded: count))
         let length = bytes.count
@@ -229,6 +231,7 @@ extension MixedFormat {
             return false
         case .collection(let collection):
             guard depth < Limits.nestedCollections else { throw damaged }
+            try ModelError.requireStack()
             let start = copy.count
             copy.append(contentsOf: bytes[..<collectionHeader])
             var elements = collection.elements, isChanged = false
@@ -248,7 +251,7 @@ extension MixedFormat {
     ) -> Bool {
         guard left.count == right.count else { return false }
         guard let tag = left.first, tag >= list else { return left.isSame(as: right) }
-        guard depth < Limits.nestedCollections, tag == right.first,
+        guard depth < Limits.nestedCollections, ThreadStack.hasRoom(), tag == right.first,
             case .collection(let one)? = try? MixedValue(encoded: left),
             case .collection(let other)? = try? MixedValue(encoded: right), one.count == other.count
         else { return false }

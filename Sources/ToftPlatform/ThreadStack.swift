@@ -1,0 +1,35 @@
+internal import CPlatform
+
+/// The stack of the calling thread. What nests as deep as its input says asks here before it goes
+/// deeper: a thread may have 64 KiB, and where they end the process ends.
+package enum ThreadStack {
+    /// Bytes for what does not nest, the deepest call of storage in it.
+    #if DEBUG
+    private static let reserve: UInt = 96 << 10
+    #else
+    private static let reserve: UInt = 20 << 10
+    #endif
+
+    private final class Bounds {
+        private(set) var lowest: UInt = 0
+        /// 0 where the system does not say.
+        private(set) var size = 0
+
+        init() {
+            if platform_thread_stack(&lowest, &size) != 0 { size = 0 }
+        }
+    }
+
+    private static let bounds = ThreadLocal<Bounds>()
+
+    /// Whether so many bytes are left besides those that any call takes. True on a stack that is
+    /// not the one that the thread was made with, whose end is not known.
+    package static func hasRoom(for bytes: Int = 0) -> Bool {
+        let position = platform_stack_position()
+        return bounds.ask(orMake: { Bounds() }) { bounds in
+            let left = position &- bounds.lowest
+            return left >= UInt(bitPattern: bounds.size)
+                || left >= reserve &+ UInt(bitPattern: bytes)
+        }
+    }
+}
