@@ -15,7 +15,8 @@ public struct Decimal128: Hashable, Sendable {
 
     /// The number of a text: `1.50`, `-1E+3`, `Infinity`, `NaN`; more than 34 digits are rounded.
     ///
-    /// - Parameter string: any other text gives NaN, as in Realm 20.
+    /// - Parameter string: any other text gives NaN, as in Realm 20, and a number beyond the range
+    ///   (1E-6176 to 9.99...E+6144) too.
     public init(string: String) { number = ToftModel.Decimal128(string) ?? .nan }
 
     /// The number of what a `Decimal128`, an integer, a `Double`, a `Float`, a `Decimal`, an

@@ -95,10 +95,23 @@ extension Decimal128 {
     // MARK: Text
 
     /// The number that a text spells, rounded to 34 digits: `-12.50`, `.5`, `1E+3`, `inf`,
-    /// `Infinity`, `NaN`, in either case; nil for any other text.
+    /// `Infinity`, `NaN`, in either case; nil for any other text, and for a number that would
+    /// become infinite, or 0.
     package init?(_ text: some StringProtocol) {
-        guard let (value, _) = Self.parse(Array(text.utf8)) else { return nil }
+        let bytes = Array(text.utf8)
+        guard let (value, _) = Self.parse(bytes), !value.isBeyondRange(of: bytes) else {
+            return nil
+        }
         self = value
+    }
+
+    /// Whether the number, read from a text, is infinite or 0 because there is none so large, or so
+    /// small.
+    package func isBeyondRange(of text: some Sequence<UInt8>) -> Bool {
+        let digits = text.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+        return isInfinite
+            ? digits.contains { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+            : isZero && digits.contains { $0 >= UInt8(ascii: "1") && $0 <= UInt8(ascii: "9") }
     }
 
     /// The same, and whether it was not rounded.

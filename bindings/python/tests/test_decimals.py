@@ -132,6 +132,28 @@ def test_what_would_become_infinite_or_0_is_refused(realm: toft.Realm) -> None:
             assert item.price == Decimal(text)
 
 
+@pytest.mark.parametrize("spelled", ["1E+6145", "-1E+6145", "5E-6177", "-1E-7000"])
+def test_queries_lists_and_json_refuse_what_is_beyond_the_range(
+    realm: toft.Realm, spelled: str
+) -> None:
+    number = Decimal(spelled)
+    with realm.write():
+        item = realm.create(Item, price=Decimal("1.50"), prices=[Decimal(1)])
+        for attempt in (
+            lambda: item.prices.append(number),
+            lambda: realm.create(Item, price=number),
+            lambda: realm.objects(Item).where("price == $0", number).count(),
+            lambda: item.prices.index(number),
+            lambda: realm.from_json(Item, f'{{"price": "{spelled}"}}'),
+        ):
+            with pytest.raises((toft.Error, ValueError)):
+                attempt()
+        assert same(item.price, "1.50") and [*map(str, item.prices)] == ["1"]
+    for text in (spelled, f"'{spelled}'", f"decimal({spelled})"):
+        with pytest.raises(toft.QueryError):
+            realm.objects(Item).where(f"price == {text}")
+
+
 def test_queries_sorts_and_groups_compare_by_value(
     realm: toft.Realm, numbers: random.Random
 ) -> None:
