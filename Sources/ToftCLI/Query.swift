@@ -42,7 +42,7 @@ struct Query: ParsableCommand {
             let session = try target.open()
             let owner = try session.classHandle(named: className)
             var results = try session.results(of: owner.id)
-            if let query { results = try results.filter(query) }
+            if let query { results = try Self.filtered(results, query) }
             if let limit { results = try results.limited(to: limit) }
             if explain {
                 Output.print(try results.explain())
@@ -54,6 +54,32 @@ struct Query: ParsableCommand {
             } else {
                 try ObjectPrinter(session: session, owner: owner, asJSON: target.json).print(
                     results)
+            }
+        }
+    }
+}
+
+extension Query {
+    private static func filtered(_ results: Results, _ query: String) throws -> Results {
+        do {
+            return try results.filter(query)
+        } catch let error as EngineError {
+            guard namesShell(query) else { throw error }
+            throw EngineError(
+                error.code,
+                error.message + "\nWithin \" a shell puts its own name in the place of $0. There "
+                    + "are no arguments here: write the value itself, name == 'Rex'.",
+                detail: error.detail, number: error.number)
+        }
+    }
+
+    /// Whether the name of a shell stands in a query outside of quotes.
+    private static func namesShell(_ query: String) -> Bool {
+        let unquoted = query.split(separator: "'", omittingEmptySubsequences: false).enumerated()
+            .filter { $0.offset % 2 == 0 }.map(\.element)
+        return unquoted.contains { part in
+            part.split { !$0.isLetter }.contains {
+                ["bash", "zsh", "dash", "ksh", "sh"].contains($0)
             }
         }
     }

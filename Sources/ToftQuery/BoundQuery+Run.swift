@@ -33,6 +33,7 @@ extension BoundQuery {
     package func keys(first count: Int, in view: ModelView) throws(ModelError) -> [Int64]? {
         guard case .ordering(.sort(let keys))? = stages.last, keys.first?.steps.isEmpty == true
         else { return nil }
+        try requireStack()
         for stage in stages {
             if case .filter(let predicate) = stage, predicate.cost > 10 { return nil }
         }
@@ -53,7 +54,7 @@ extension BoundQuery {
             let owner = view.schema.anyClass(id: classID)
         else { return nil }
         let rowCount = try view.table(owner).rowCount
-        return try plan.candidates(in: view, atMost: QueryPlan.mostCandidates(of: rowCount))
+        return try plan.candidates(in: view, of: rowCount)
     }
 
     /// One value of a property of all results; no list of them is made. Nil where values of the
@@ -96,6 +97,7 @@ extension BoundQuery {
     /// each step, and one for what was read and how long it took.
     package func explain(in view: ModelView, of base: QueryBase = .all) throws(ModelError) -> String
     {
+        try requireStack()
         let start = MonotonicClock.nanoseconds
         let plan = QueryPlan(self, over: base, in: view.schema, for: .results)
         let execution = try Execution(plan, over: base, in: view)
@@ -109,6 +111,7 @@ extension BoundQuery {
     func execution(
         in view: ModelView, of base: QueryBase, for answer: QueryPlan.Answer
     ) throws(ModelError) -> Execution {
+        try requireStack()
         let plan = QueryPlan(self, over: base, in: view.schema, for: answer)
         return try Execution(plan, over: base, in: view)
     }

@@ -27,6 +27,8 @@ package struct BoundQuery: Sendable {
     private let sources: [Source]
     /// What the answer hangs on, each thing once: for deciding whether a change can alter it.
     package let dependencies: [QueryDependency]
+    /// Bytes: see `StackOfQuery`.
+    let stack: Int
 
     /// Binds a query that is given as text.
     /// - Parameter takesNumbersAsBools: whether 0 and 1 stand for false and true beside booleans,
@@ -68,6 +70,7 @@ package struct BoundQuery: Sendable {
         }
         self.init(
             classID: target.id, stages: stages, dependencies: binder.dependencies,
+            stack: binder.deepestStack,
             sources: [
                 Source(syntax: syntax, arguments: arguments, expansions: binder.expansions)
             ])
@@ -75,7 +78,7 @@ package struct BoundQuery: Sendable {
 
     /// All objects of a class.
     package init(all classID: ClassID) {
-        self.init(classID: classID, stages: [], dependencies: [], sources: [])
+        self.init(classID: classID, stages: [], dependencies: [], stack: 0, sources: [])
     }
 
     /// The filters of a query, without its orderings.
@@ -83,13 +86,14 @@ package struct BoundQuery: Sendable {
         self.init(
             classID: query.classID,
             stages: query.stages.filter { if case .filter = $0 { true } else { false } },
-            dependencies: query.dependencies, sources: query.sources)
+            dependencies: query.dependencies, stack: query.stack, sources: query.sources)
     }
 
     /// A query of one filter, with another one that depends on the same, for other arguments.
     init(_ query: BoundQuery, with filter: BoundPredicate, arguments: [QueryArgument]) {
         self.init(
             classID: query.classID, stages: [.filter(filter)], dependencies: query.dependencies,
+            stack: query.stack,
             sources: query.sources.map { Source(syntax: $0.syntax, arguments: arguments) })
     }
 
@@ -97,13 +101,15 @@ package struct BoundQuery: Sendable {
     init(_ query: BoundQuery, with filter: BoundPredicate, _ syntax: QuerySyntax) {
         self.init(
             classID: query.classID, stages: [.filter(filter)], dependencies: query.dependencies,
-            sources: [Source(syntax: syntax, arguments: [])])
+            stack: query.stack, sources: [Source(syntax: syntax, arguments: [])])
     }
 
     private init(
-        classID: ClassID, stages: [Stage], dependencies: [QueryDependency], sources: [Source]
+        classID: ClassID, stages: [Stage], dependencies: [QueryDependency], stack: Int,
+        sources: [Source]
     ) {
         self.sources = sources
+        self.stack = stack
         self.classID = classID
         self.stages = stages
         self.dependencies = dependencies
@@ -115,14 +121,14 @@ package struct BoundQuery: Sendable {
         return BoundQuery(
             classID: classID, stages: stages + next.stages,
             dependencies: dependencies + next.dependencies.filter { !known.contains($0) },
-            sources: sources + next.sources)
+            stack: max(stack, next.stack), sources: sources + next.sources)
     }
 
     /// The first results of this query.
     func limited(to count: Int) -> BoundQuery {
         BoundQuery(
             classID: classID, stages: stages + [.ordering(.limit(count))],
-            dependencies: dependencies, sources: sources)
+            dependencies: dependencies, stack: stack, sources: sources)
     }
 
     /// Whether SORT, DISTINCT or LIMIT is in it, so that the results are more than a filtered base.
@@ -147,7 +153,10 @@ package struct BoundQuery: Sendable {
 
     /// The query as text, with the values of its arguments: parsed and bound in the same schema it
     /// is the same query. Cost: its length.
-    package var description: String { Description(sources).text }
+    package func text() throws(ModelError) -> String {
+        try requireStack()
+        return Description(sources).text
+    }
 }
 
 extension StoredSchema {

@@ -48,6 +48,14 @@ extension QueryError {
 }
 
 extension QueryError {
+    /// A query that could not be read, bound or written on a thread with so small a stack.
+    static func stackTooSmall(at offset: Int, in source: QuerySource) -> QueryError {
+        QueryError(
+            .syntax, "The query nests deeper than the stack of the calling thread allows.",
+            hint: "Use a thread with a larger stack: 1 MiB is always enough.", at: offset,
+            in: source)
+    }
+
     /// A name that stands in a sentence may be as long as the query.
     private static func shortened(_ text: String) -> String {
         let letters = text.unicodeScalars

@@ -348,6 +348,41 @@ import ToftStorage
         #expect(try ids("id + 9223372036854775807 > 0").count == 0)
     }
 
+    @Test func `A number that no type has is compared exactly, or refused`() throws {
+        // `age` holds 2^63 - 1, 1, 2^63 - 1 and 2^63 - 1.
+        #expect(try ids("age < 1e400").count == 4 && ids("age > -1e400").count == 4)
+        #expect(try ids("id - id == 1e-400 OR age == 1e400 OR age == -1e400").count == 0)
+        #expect(try ids("id > 1e-400").count == 4)
+        #expect(try ids("double(2.5) < id").count == 2)
+        for query in [
+            "id > 1e7000", "id > -1e7000", "id > 1e-7000", "id == 1e39f", "id == 1e-60f",
+            "id IN {1, 1e7000}", "id BETWEEN {0, 1e7000}", "id == decimal(1e7000)",
+            "id == decimal(0.10000000000000000000000000000000001)",
+        ] {
+            #expect(
+                message(query).contains("range") || message(query).contains("float")
+                    || message(query).contains("34 digits"), "\(query): \(message(query))")
+        }
+        for query in ["id + 1e400 > 5", "1e-400 * id > 5"] {
+            #expect(message(query).contains("to be computed with"))
+        }
+        let digits = "0.10000000000000000000000000000000001"
+        #expect(message("mixed == \(digits)").contains("more than 34 digits"))
+        #expect(try ids("id + 0.5 == \(digits)").count == 0, "beside a double it is the next one")
+        #expect(try ids("mixed == double(\(digits))").count == 0)
+    }
+
+    @Test func `Curly quotes are no quotes`() throws {
+        for text in [
+            "name == \u{201C}Bob\u{201D}", "name == \u{2018}Bob\u{2019}",
+            "name IN {\u{201E}x\u{201C}}",
+        ] {
+            #expect(message(text).contains("A curly quote has no meaning here."), "\(text)")
+            #expect(message(text).contains("Write text between ' or \""))
+        }
+        #expect(try ids("name == '\u{201C}Bob\u{201D}'") == [])
+    }
+
     @Test func `An object may be written as its number, beside a link or with its class`() throws {
         let keys = try session.results(of: person).keys()
         for (index, key) in keys.enumerated() {
@@ -471,6 +506,9 @@ import ToftStorage
         (#"\w+\s\w+"#, "Grüße Welt", true), (#"\."#, "x", false), (#"\u00e9"#, "é", true),
         ("^a$", "a", true), ("a^b", "ab", false), ("(^a|b$)c?", "b", true), ("a$b", "ab", false),
         (#"[\]\\]+"#, #"]\"#, true), (#"\n"#, "\n", true),
+        (#"\w+"#, "e\u{301}", true), (#"\w+"#, "\u{0915}\u{093E}", true),
+        (#"\w+"#, "a\u{20DD}", true), (#"\w+"#, "\u{0915}\u{200D}\u{0937}", true),
+        (#"\W"#, "\u{093E}", false), (#"[\w]"#, "\u{1D165}", true), (#"\w"#, "-", false),
     ])
     func `An expression matches the whole text or not`(
         expression: String, text: String, expected: Bool

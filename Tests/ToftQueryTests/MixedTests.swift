@@ -57,6 +57,79 @@ import ToftStorage
         try session.commit()
     }
 
+    @Test func `A whole number of more digits than a decimal has is compared exactly`() throws {
+        try withValues([
+            .decimal(try #require(Decimal128("1E34"))), .double(1e34), .int(.max),
+            .decimal(.infinity), .double(-.infinity), .double(1e35),
+        ]) { ids throws in
+            // 1E34 + 1, which is no decimal, and the double next to 1E34, exactly.
+            let large = "10000000000000000000000000000000001"
+            #expect(try found("value == \(large)") == [])
+            #expect(try found("value >= \(large)") == [ids[3], ids[5]])
+            #expect(try found("value > \(large)") == [ids[3], ids[5]])
+            #expect(try found("value < \(large) AND value > 9") == [ids[0], ids[1], ids[2]])
+            #expect(try found("value IN {\(large), \(large), \(large), 5}") == [1, 2])
+            #expect(try found("value BETWEEN {\(large), inf}") == [ids[3], ids[5]])
+            let exactly = "9999999999999999455752309870428160"
+            #expect(try found("value == \(exactly)") == [ids[1]])
+            #expect(try found("value == 99999999999999996863366107917975552") == [ids[5]])
+            #expect(try found("value > 99999999999999996863366107917975551") == [ids[3], ids[5]])
+            #expect(try found("value > 99999999999999996863366107917975553") == [ids[3]])
+            #expect(try found("value <= -\(large)") == [ids[4]])
+        }
+    }
+
+    /// Runs a body with further boxes, which have these values.
+    private func withValues(_ values: [Value], _ body: (_ ids: [Int64]) throws -> Void) throws {
+        try session.beginWrite()
+        defer { try? session.cancel() }
+        let owner = try session.classHandle(named: "Box")
+        for (index, value) in values.enumerated() {
+            _ = try session.create(
+                box,
+                [
+                    (try owner.property(named: "id").id, .int(Int64(100 + index))),
+                    (try owner.property(named: "value").id, value),
+                ])
+        }
+        try body(values.indices.map { Int64(100 + $0) })
+    }
+
+    @Test func `Two mixed values that are no texts are compared by value, whatever the options`()
+        throws
+    {
+        let owner = try session.classHandle(named: "Box")
+        let map = try owner.property(named: "map").id
+        try withValues([.int(5), .string("Ab"), .bool(true), .null, .string("5"), .data([65])]) {
+            ids throws in
+            let others: [Value] = [
+                .double(5), .string("aB"), .bool(true), .null, .int(5), .string("a"),
+            ]
+            for (id, value) in zip(ids, others) {
+                let object = try #require(try session.find(Value.int(id), in: box))
+                try object.collection(map, .dictionary).dictionarySet("k", value)
+            }
+            #expect(try found("value ==[c] map['k'] AND id >= 100") == Array(ids[..<4]))
+            #expect(try found("map['k'] ==[cd] value AND id >= 100") == Array(ids[..<4]))
+            #expect(try found("value !=[c] map['k'] AND id >= 100") == Array(ids[4...]))
+            #expect(try found("value ==[c] number AND id >= 100") == [])
+            #expect(try found("value ==[c] 5 AND id >= 100") == [ids[0]])
+            #expect(try found("value ==[c] 'aB'") == [ids[1]])
+        }
+    }
+
+    @Test func `The type of one element is compared with each of a list, as the element is`() throws
+    {
+        #expect(try found("values[0].@type == {'double', 'string'}") == [2, 3])
+        #expect(try found("values[LAST].@type != {'double'}") == [3])
+        #expect(try found("values.@type == {'double', 'string'}") == [])
+        #expect(try found("values.@type == {'double'}") == [2])
+        #expect(try found("value[0].@type == {'int', 'double'}") == [5])
+        #expect(try found("value.sizes.@type == {'list', 'int'}") == [4])
+        #expect(try found("value.sizes[0] == {1, 7}") == [4])
+        #expect(try found("value.more.@count == {0, 1}") == [4])
+    }
+
     private func found(_ query: String, _ arguments: [QueryArgument] = []) throws -> [Int64] {
         try session.results(of: box).filter(query, arguments: arguments).keys().map { $0 + 1 }
     }

@@ -307,7 +307,7 @@ extension Literal {
         case .integer(.small(let value)): "\(value)"
         case .integer(.large(let isNegative, let digits)):
             (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self)
-        case .double(let value, _): "\(value)"
+        case .double(let number): "\(number.double)"
         case .float(let value): "\(value)f"
         case .string(let text): "'\(String(decoding: text.bytes, as: UTF8.self))'"
         case .data(let bytes): "binary\(bytes)"

@@ -26,6 +26,7 @@ import ToftTestKit
                 PropertySchema("scores", .int, collection: .dictionary),
                 PropertySchema("words", .string, collection: .dictionary, isOptional: true),
                 PropertySchema("flags", .bool, collection: .dictionary),
+                PropertySchema("bits", .bool, collection: .set),
                 PropertySchema("items", .link, collection: .set, target: "Item"),
                 PropertySchema(
                     "named", .link, collection: .dictionary, isOptional: true, target: "Item"),
@@ -34,7 +35,8 @@ import ToftTestKit
             "Item",
             [
                 PropertySchema("id", .int, isPrimaryKey: true), PropertySchema("name", .string),
-                PropertySchema("weight", .int), .link("box", to: "Box"),
+                PropertySchema("weight", .int), PropertySchema("isHeavy", .bool),
+                .link("box", to: "Box"),
                 .linkingObjects("boxes", from: "Box", "items"),
                 .linkingObjects("labels", from: "Box", "named"),
             ]),
@@ -177,6 +179,24 @@ import ToftTestKit
     {
         #expect(try ids(query) == answer, "\(query)")
         try expectSound()
+    }
+
+    @Test func `What a set has of booleans is a list of them only if it has each`() throws {
+        try session.beginWrite()
+        defer { try? session.cancel() }
+        for id: Int64 in 1...2 { try insert(.bool(true), in: "bits", of: id) }
+        try insert(.bool(false), in: "bits", of: 2)
+        #expect(try ids("bits == {true, false}") == [2])
+        #expect(try ids("bits == {false, true}") == [2])
+        #expect(try ids("bits == {true}") == [1])
+        #expect(try ids("bits == {false}") == [])
+        #expect(try ids("bits != {true, false}") == [1, 3, 4])
+        // Items 10 and 11 are in box 1, item 11 is in box 2.
+        try session.object(try ref(10))?.set(try property("isHeavy", item), Value.bool(true))
+        #expect(try ids("items.isHeavy == {true, false}") == [1])
+        #expect(try ids("items.isHeavy == {false}") == [2])
+        #expect(try ids("items.isHeavy == {true}") == [])
+        #expect(try ids("items.box.bits == {true, false}") == [1])
     }
 
     @Test func `A set is compared with a list that is an argument, in any order`() throws {

@@ -456,6 +456,27 @@ struct QueryTests {
         }
     }
 
+    @Test func `Thousands of alternatives are one test, given as a list or joined by ||`() throws {
+        try withPeople { _, people in
+            let names = (0..<4_000).map { "nobody \($0)" } + ["Ben", "Eva"]
+            expect(people.where { $0.name.in(names) }, "Ben Eva")
+            expect(people.where { !$0.name.in(names) }, "Ada Cem Dan")
+            expect(people.filter("name IN %@", names), "Ben Eva")
+            expect(people.filter("NOT name IN[c] %@", names), "Ada Cem Dan")
+            expect(
+                people.where { person in
+                    names.dropFirst().reduce(person.name == names[0]) { $0 || person.name == $1 }
+                }, "Ben Eva")
+            expect(
+                people.where { person in
+                    names.dropFirst().reduce(person.name != names[0]) { $0 && person.name != $1 }
+                }, "Ada Cem Dan")
+            let ben = try #require(people.first { $0.name == "Ben" })
+            expect(people.where { $0.boss.in([ben, nil]) }, "Ada Dan Eva")
+            expect(people.where { $0.boss == ben || $0.boss == nil }, "Ada Dan Eva")
+        }
+    }
+
     @Test func `A query is text again`() throws {
         try withPeople { _, people in
             #expect(people.query == "TRUEPREDICATE")

@@ -103,8 +103,16 @@ struct QueryTranslation {
                 ComparisonSyntax(
                     try expression(left), comparator, options: options, try expression(right)))
         case .not(let inner): return .not(try predicate(inner))
-        case .and(let left, let right): return .and([try predicate(left), try predicate(right)])
-        case .or(let left, let right): return .or([try predicate(left), try predicate(right)])
+        case .and:
+            return .and(
+                try predicates(node) {
+                    if case .and(let left, let right) = $0 { (left, right) } else { nil }
+                })
+        case .or:
+            return .or(
+                try predicates(node) {
+                    if case .or(let left, let right) = $0 { (left, right) } else { nil }
+                })
         // A Bool property by itself.
         case .path:
             return .comparison(
@@ -114,6 +122,22 @@ struct QueryTranslation {
             throw Realm.Error(.invalidQuery, "A query has to be a condition, not a value.")
         case .mistake(let error): throw error
         }
+    }
+
+    /// The conditions that are joined two by two, in their order: thousands may be.
+    private mutating func predicates(
+        _ node: QueryNode, _ halves: (QueryNode) -> (QueryNode, QueryNode)?
+    ) throws -> [PredicateSyntax] {
+        var found: [PredicateSyntax] = []
+        var waiting = [node]
+        while let next = waiting.popLast() {
+            if let (left, right) = halves(next) {
+                waiting += [right, left]
+            } else {
+                found.append(try predicate(next))
+            }
+        }
+        return found
     }
 
     private mutating func expression(_ node: QueryNode) throws -> ExpressionSyntax {

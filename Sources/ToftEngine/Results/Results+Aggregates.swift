@@ -95,7 +95,8 @@ extension Results {
     /// "TRUEPREDICATE" where they are taken as they come. What they are taken from is not in it.
     package func query() throws(EngineError) -> String {
         _ = try objectClass()
-        return definition.query?.description ?? "TRUEPREDICATE"
+        guard let query = definition.query else { return "TRUEPREDICATE" }
+        return try model { () throws(ModelError) in try query.text() }
     }
 
     /// How the results are worked out: the plan as text, a line for each step.

@@ -167,7 +167,7 @@ extension Binder {
         let test: ColumnPredicate =
             switch listQuantifier ?? (isNegated ? .none : .any) {
             case .any: ColumnPredicate.anyOf(tests)
-            case .all: .all(tests)
+            case .all: ColumnPredicate.allOf(tests)
             case .none: .not(ColumnPredicate.anyOf(tests))
             }
         return .test(expression, test, expression.quantifier ?? .any)
@@ -186,9 +186,9 @@ extension Binder {
             parts.append(try reversedTest(constant, expression, context))
         }
         switch listQuantifier ?? .any {
-        case .any: return .or(parts)
-        case .all: return .and(parts)
-        case .none: return .not(.or(parts))
+        case .any: return Self.disjunction(of: parts)
+        case .all: return Self.conjunction(of: parts)
+        case .none: return .not(Self.disjunction(of: parts))
         }
     }
 
@@ -376,8 +376,10 @@ extension Binder {
         if type.isNumeric, case .string(let text) = given.constant,
             let number = Constant.number(spelledBy: text.bytes, allowingInfinity: type != .int)
         {
+            try requireExact(number, type, at: given.offset)
             return number
         }
+        try requireExact(given.constant, type, at: given.offset)
         if case .link = type, case .link(.nowhere) = given.constant { return given.constant }
         guard type.isComparable(with: constantType) else {
             let what =
@@ -403,6 +405,18 @@ extension Binder {
 }
 
 extension Binder {
+    /// Throws where a number has more digits than the decimals that it is compared with.
+    private func requireExact(_ constant: Constant, _ type: ValueType, at offset: Int)
+        throws(QueryError)
+    {
+        guard type == .decimal || type == .mixed, case .written(let number) = constant,
+            !number.isExact
+        else { return }
+        throw failure(
+            .invalidQuery, "The number has more than 34 digits, the most of a decimal.",
+            hint: "Write double(...) around it for the double next to it.", at: offset)
+    }
+
     private func patternNeeded(_ context: Comparing) -> QueryError {
         failure(
             .invalidQuery, "MATCHES needs a constant or an argument on its right.",
@@ -448,15 +462,27 @@ extension Binder {
 }
 
 extension BoundPath {
-    /// `ints[0]`, `value['key']`: one element at most, so there is no whole list to compare.
+    /// `ints[0]`, `value['key']`, `friends[0].name`: one element at most, so there is no whole list
+    /// to compare.
     var isOneElement: Bool {
-        if case .element = leaf { return true }
-        if case .nested(_, let base, let within) = leaf, !steps.contains(where: \.isCollection) {
-            return base.isOne && within.allSatisfy(\.isOne)
+        let areOne = steps.allSatisfy { step in
+            switch step {
+            case .link, .entry, .element: true
+            case .list, .backlinks: false
+            }
         }
-        let collections = steps.filter(\.isCollection)
-        return !leaf.isCollection && collections.count == 1
-            && { if case .element? = collections.first { true } else { false } }()
+        return areOne && leaf.withoutPart.isOneElement
+    }
+}
+
+extension PathLeaf {
+    /// Whether an object at the end of the steps has one of it at most.
+    fileprivate var isOneElement: Bool {
+        switch self {
+        case .elements, .keys, .lengths: false
+        case .nested(_, let base, let within): base.isOne && within.allSatisfy(\.isOne)
+        default: true
+        }
     }
 }
 
@@ -490,23 +516,6 @@ extension PathLeaf {
 }
 
 extension ColumnPredicate {
-    /// Passes what any of `tests` passes. Equalities with integers become one sorted set.
-    static func anyOf(_ tests: [ColumnPredicate]) -> ColumnPredicate {
-        guard tests.count != 1 else { return tests[0] }
-        var integers: [Int64] = []
-        var others: [ColumnPredicate] = []
-        for test in tests {
-            if case .int(let low, let high, isInverted: false) = test, low == high {
-                integers.append(low)
-            } else {
-                others.append(test)
-            }
-        }
-        guard integers.count > 2 else { return .any(tests) }
-        let set = ColumnPredicate.ints(Array(Set(integers)).sorted(), isInverted: false)
-        return others.isEmpty ? set : .any([set] + others)
-    }
-
     /// Passes what both pass: one range where both are ranges.
     static func both(_ left: ColumnPredicate, _ right: ColumnPredicate) -> ColumnPredicate {
         switch (left, right) {

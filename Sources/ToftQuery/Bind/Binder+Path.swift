@@ -50,6 +50,7 @@ extension Binder {
                 hint: "Leave \(quantifier.rawValue) out.", at: syntax.offset)
         }
         record(path, from: origin.steps)
+        noteStack(of: path)
         return path
     }
 
@@ -94,10 +95,13 @@ extension Binder {
             Scope(classID: target, variable: syntax.variable, steps: outer.steps + collection.steps)
         )
         defer { scopes.removeLast() }
-        let predicate = try bind(syntax.predicate)
+        let bytes = StackOfQuery.subquery + collection.steps.count * StackOfQuery.step
+        let predicate = try nested(taking: bytes) { binder throws(QueryError) in
+            try binder.bind(syntax.predicate)
+        }
         return BoundPath(
             scope: collection.scope, classID: outer.classID, steps: [],
-            leaf: .subquery(collection.steps, predicate), quantifier: nil,
+            leaf: .subquery(BoundSubquery(collection.steps, predicate)), quantifier: nil,
             description: "SUBQUERY(\(collection.description), \(syntax.variable), …).@count")
     }
 

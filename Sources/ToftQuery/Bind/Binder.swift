@@ -1,4 +1,5 @@
 internal import ToftModel
+internal import ToftPlatform
 internal import ToftStorage
 
 /// Holds a syntax tree against a schema: finds what names mean, checks that types go together, and
@@ -14,6 +15,9 @@ struct Binder {
     var scopes: [Scope]
     private var size = QuerySize()
     private var lastOffset = -1
+    /// What of the query is being bound takes of a stack when it runs, and the most of any.
+    private var stack = 0
+    private(set) var deepestStack = 0
     /// The path that is being bound with what its aliases stand for.
     var wholePath: (elements: [PathSyntax.Element], isExpanded: Bool) = ([], false)
     /// The paths with aliases, by where they begin, with what the aliases stood for.
@@ -100,35 +104,52 @@ struct Binder {
             return .constant(value)
         case .not(let inner):
             try count(at: -1)
-            return Self.negation(of: try bind(inner))
-        case .and(let parts): return .and(try bindAll(parts))
-        case .or(let parts): return Self.disjunction(of: try bindAll(parts))
+            return Self.negation(
+                of: try nested { binder throws(QueryError) in try binder.bind(inner) })
+        case .and(let parts):
+            return Self.conjunction(
+                of: try bindAll(parts) { if case .and(let inner) = $0 { inner } else { nil } })
+        case .or(let parts):
+            return Self.disjunction(
+                of: try bindAll(parts) { if case .or(let inner) = $0 { inner } else { nil } })
         case .comparison(let comparison): return try bind(comparison)
         }
     }
 
-    private mutating func bindAll(_ parts: [PredicateSyntax]) throws(QueryError) -> [BoundPredicate]
-    {
+    /// Binds the parts of an AND or an OR, and those of each part that is one of the same kind:
+    /// code joins them two by two, and thousands of them are no nesting.
+    private mutating func bindAll(
+        _ parts: [PredicateSyntax], _ inner: (PredicateSyntax) -> [PredicateSyntax]?
+    ) throws(QueryError) -> [BoundPredicate] {
         var bound: [BoundPredicate] = []
-        bound.reserveCapacity(parts.count)
-        for part in parts { bound.append(try bind(part)) }
+        var waiting = Array(parts.reversed())
+        while let part = waiting.popLast() {
+            if let inner = inner(part) {
+                waiting += inner.reversed()
+            } else {
+                bound.append(try nested { binder throws(QueryError) in try binder.bind(part) })
+            }
+        }
         return bound
     }
 
-    /// Where all parts ask one property for a value each, they are one test, as `IN` is, which an
-    /// index can answer.
-    private static func disjunction(of parts: [BoundPredicate]) -> BoundPredicate {
-        guard case .test(.path(let first), _, _)? = parts.first,
-            let property = first.directProperty
-        else { return .or(parts) }
-        var tests: [ColumnPredicate] = []
-        for part in parts {
-            guard case .test(.path(let path), let test, .any) = part,
-                path.directProperty == property, IndexPlan.isEquality(test)
-            else { return .or(parts) }
-            tests.append(test)
-        }
-        return .test(.path(first), ColumnPredicate.anyOf(tests), .any)
+    /// Goes one level deeper for the time of `body`.
+    mutating func nested<Result>(
+        taking bytes: Int = StackOfQuery.level,
+        _ body: (inout Binder) throws(QueryError) -> Result
+    ) throws(QueryError) -> Result {
+        guard ThreadStack.hasRoom() else { throw .stackTooSmall(at: lastOffset, in: source) }
+        stack += bytes
+        deepestStack = max(deepestStack, stack)
+        defer { stack -= bytes }
+        return try body(&self)
+    }
+
+    /// Notes what a path takes.
+    mutating func noteStack(of path: BoundPath) {
+        var steps = path.steps.count(where: \.isCollection)
+        if case .nested(_, _, let within) = path.leaf.withoutPart { steps += within.count }
+        deepestStack = max(deepestStack, stack + steps * StackOfQuery.step)
     }
 
     static func negation(of predicate: BoundPredicate) -> BoundPredicate {
@@ -255,7 +276,7 @@ struct Binder {
         case .null: return .null
         case .bool(let value): return .bool(value)
         case .integer(let integer): return Constant(integer)
-        case .double(let value, let decimal): return .written(value, decimal)
+        case .double(let number): return .written(number)
         case .float(let value): return .float(value)
         case .string(let text): return .string(text)
         case .data(let bytes): return .data(bytes)
@@ -286,7 +307,8 @@ struct Binder {
                     ? "only $0 was given" : "only $0 to $\(arguments.count - 1) were given"
             throw failure(
                 .invalidArgument, "The query asks for $\(index), but \(given).",
-                hint: "Hand in a value for every $n.", at: offset)
+                hint: "Hand in a value for every $n; where there are no arguments, as in a "
+                    + "terminal, write the value itself: name == 'Rex'.", at: offset)
         }
         return arguments[index]
     }
@@ -368,8 +390,8 @@ struct Binder {
         at offset: Int
     ) throws(QueryError) -> BoundExpression {
         try count(QuerySize.computationParts, at: offset)
-        var boundLeft = try bind(left)
-        var boundRight = try bind(right)
+        var boundLeft = try nested { binder throws(QueryError) in try binder.bind(left) }
+        var boundRight = try nested { binder throws(QueryError) in try binder.bind(right) }
         if boundLeft.type?.isNumeric == true { boundRight.readNumber() }
         if boundRight.type?.isNumeric == true { boundLeft.readNumber() }
         if case .constant(let leftConstant) = boundLeft,
@@ -395,6 +417,8 @@ struct Binder {
                 .invalidQuery, "Two collections cannot be computed with each other.",
                 hint: "Use an aggregate such as @sum of one of them.", at: offset)
         }
+        try requireComputable(boundLeft, beside: boundRight.type, at: left.offset)
+        try requireComputable(boundRight, beside: boundLeft.type, at: right.offset)
         // Beside a decimal a constant is one.
         if boundLeft.type == .decimal || boundLeft.type == .mixed,
             let decimal = boundRight.decimalConstant
@@ -410,6 +434,16 @@ struct Binder {
         }
         return .arithmetic(
             BoundArithmetic(operation, boundLeft.asOperand, boundRight.asOperand))
+    }
+
+    /// Throws where a constant is computed with as a number that is not near to it.
+    private func requireComputable(
+        _ operand: BoundExpression, beside type: ValueType?, at offset: Int
+    ) throws(QueryError) {
+        guard case .constant(let constant) = operand, constant.isBeyondDouble else { return }
+        if type == .decimal || type == .mixed, constant.decimal != nil { return }
+        throw failure(
+            .invalidQuery, "The number is too large or too small to be computed with.", at: offset)
     }
 }
 

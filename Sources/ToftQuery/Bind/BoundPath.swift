@@ -92,7 +92,7 @@ package enum AggregateOperation: String, Sendable {
 
 /// What is aggregated of each object of a collection: a property at the end of to-one links. Where
 /// a link is null there is no value.
-struct AggregatedPath: Sendable {
+struct AggregatedPath: Hashable, Sendable {
     var steps: [PathStep] = []
     var property: PropertyRef
 
@@ -101,7 +101,7 @@ struct AggregatedPath: Sendable {
 }
 
 /// What is read at the end of a path.
-indirect enum PathLeaf: Sendable {
+indirect enum PathLeaf: Hashable, Sendable {
     /// A property that holds one value; for a link its target.
     case property(PropertyRef, ValueType)
     /// The value under a key of a dictionary; null where the key is missing.
@@ -130,8 +130,8 @@ indirect enum PathLeaf: Sendable {
     /// An aggregate over a collection of scalars, or over a property that the objects of a
     /// collection have, or lead to.
     case aggregate(AggregateOperation, BoundCollection, of: AggregatedPath?, ValueType)
-    /// How many of the objects that the steps lead to satisfy a predicate.
-    case subquery([PathStep], BoundPredicate)
+    /// How many of the objects that steps lead to satisfy a predicate.
+    case subquery(BoundSubquery)
 
     var type: ValueType {
         switch self {
@@ -169,8 +169,24 @@ extension PathLeaf {
     }
 }
 
+/// The steps of a subquery and what is asked of the objects that they lead to. Another one that is
+/// written alike is not the same.
+final class BoundSubquery: Hashable, Sendable {
+    let steps: [PathStep]
+    let predicate: BoundPredicate
+
+    init(_ steps: [PathStep], _ predicate: BoundPredicate) {
+        self.steps = steps
+        self.predicate = predicate
+    }
+
+    static func == (left: BoundSubquery, right: BoundSubquery) -> Bool { left === right }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
 /// Which values of a property a path into mixed values begins at.
-enum NestedBase: Sendable {
+enum NestedBase: Hashable, Sendable {
     case value
     case elements
     case element(ListPosition)
@@ -178,7 +194,7 @@ enum NestedBase: Sendable {
 }
 
 /// One step from a mixed value to what is within it. A value that has no such thing has none.
-enum NestedStep: Sendable {
+enum NestedStep: Hashable, Sendable {
     case index(ListPosition)
     /// The value under a key of a dictionary, null where it is missing; the property of that name
     /// of the object that the value links to.
@@ -211,6 +227,15 @@ struct BoundPath: Sendable {
     var splitSteps: (collections: [PathStep], rest: [PathStep]) {
         isMultiple ? (steps, []) : ([], steps)
     }
+
+    /// What is the same for paths that lead to the same values.
+    struct Identity: Hashable {
+        var scope: Int
+        var steps: [PathStep]
+        var leaf: PathLeaf
+    }
+
+    var identity: Identity { Identity(scope: scope, steps: steps, leaf: leaf) }
 
     /// A property of the object itself that holds one value.
     var directProperty: PropertyRef? {

@@ -14,7 +14,6 @@ indirect enum ColumnPredicate: Sendable {
     case constant(Bool)
     case bool(Bool, isInverted: Bool)
     case int(Int64, Int64, isInverted: Bool)
-    case ints([Int64], isInverted: Bool)
     /// Float and double, in the values of a double. NaN passes or fails apart.
     case double(Double, Double, isInverted: Bool, passesNaN: Bool)
     case date(Timestamp, Timestamp, isInverted: Bool)
@@ -27,6 +26,8 @@ indirect enum ColumnPredicate: Sendable {
     case mixed(MixedTest)
     /// The object with this key, of the class that the link leads to.
     case link(LinkConstant, isInverted: Bool)
+    /// One of several values of one type.
+    case members(Members)
     /// Any of them; none when empty.
     case any([ColumnPredicate])
     /// All of them.
@@ -80,8 +81,9 @@ extension ColumnPredicate {
         case .link: self = Self.linkTest(comparator, constant)
         case .mixed: self = .mixed(MixedTest(comparator, constant, options))
         case .typeName:
-            self = .ints(
-                TypeNames.tags(of: constant) ?? [], isInverted: comparator == .notEqual)
+            let tags = TypeNames.tags(of: constant) ?? []
+            let isOne = Self.anyOf(tags.map { .int($0, $0, isInverted: false) })
+            self = comparator == .notEqual ? .not(isOne) : isOne
         }
     }
 
@@ -183,11 +185,11 @@ extension ColumnPredicate {
         if case .int(let value) = constant { return intTest(comparator, value) }
         guard let number = constant.number else { return .constant(false) }
         if number.isNaN { return comparator == .notEqual ? .constant(true) : .constant(false) }
-        if case .decimal(let decimal) = constant {
-            guard let (floor, isExact) = decimal.floor else {
-                return beyond(comparator, isAbove: !decimal.isNegative)
-            }
-            return isExact ? intTest(comparator, floor) : intTest(comparator, above: floor)
+        switch constant {
+        case .decimal(let decimal): return intTest(comparator, decimal)
+        case .written(let number) where number.isBeyondDouble:
+            return intTest(comparator, number.decimal)
+        default: break
         }
         // The number lies between two integers, or beyond all of them.
         if number >= 0x1p63 { return beyond(comparator, isAbove: true) }
@@ -198,6 +200,15 @@ extension ColumnPredicate {
         let floor = number.rounded(.down)
         return floor == number
             ? intTest(comparator, Int64(number)) : intTest(comparator, above: Int64(floor))
+    }
+
+    private static func intTest(_ comparator: Comparator, _ decimal: Decimal128)
+        -> ColumnPredicate
+    {
+        guard let (floor, isExact) = decimal.floor else {
+            return beyond(comparator, isAbove: !decimal.isNegative)
+        }
+        return isExact ? intTest(comparator, floor) : intTest(comparator, above: floor)
     }
 
     /// The constant lies between an integer and the next.
@@ -241,7 +252,14 @@ extension ColumnPredicate {
         switch constant {
         case .int(let value): order = Self.order(of: number, to: value)
         case .large(let large): order = large.orderOfNearest
-        case .double where isFloat, .written where isFloat: number = Double(Float(number))
+        case .written(let written) where written.isBeyondDouble:
+            order = Decimal128.order(of: number, to: written.decimal)
+        case .double where isFloat, .written where isFloat:
+            // A number that no float is near stays what it is.
+            let float = Float(number)
+            if float.isFinite == number.isFinite, float != 0 || number == 0 {
+                number = Double(float)
+            }
         case .decimal(let value) where !value.isNaN:
             order = Decimal128.order(of: number, to: value)
         default: break

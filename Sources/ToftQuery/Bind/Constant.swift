@@ -12,7 +12,7 @@ enum Constant: Sendable {
     case double(Double)
     case decimal(Decimal128)
     /// A number as it is written: beside a decimal it is one, elsewhere the double next to it.
-    case written(Double, Decimal128)
+    case written(WrittenNumber)
     case string(StringLiteral)
     case data([UInt8])
     case date(Timestamp)
@@ -79,7 +79,9 @@ enum Constant: Sendable {
         case .int(let value): "\(value)"
         case .large(let value): value.description
         case .float(let value): "\(value)f"
-        case .double(let value), .written(let value, _): "\(value)"
+        case .double(let value): "\(value)"
+        case .written(let number):
+            number.isBeyondDouble ? number.decimal.description : "\(number.double)"
         case .decimal(let value): value.description
         case .string(let text):
             Value.string(String(decoding: text.bytes, as: UTF8.self)).description
@@ -98,7 +100,8 @@ enum Constant: Sendable {
         case .int(let value): Double(value)
         case .large(let value): value.nearest
         case .float(let value): Double(value)
-        case .double(let value), .written(let value, _): value
+        case .double(let value): value
+        case .written(let number): number.double
         case .decimal(let value): value.nearestDouble
         default: nil
         }
@@ -112,7 +115,8 @@ enum Constant: Sendable {
         case .large(let value): Decimal128.parse(Array(value.description.utf8), .down)
         case .float(let value): Decimal128.converted(Double(value), .down)
         case .double(let value): Decimal128.converted(value, .down)
-        case .decimal(let value), .written(_, let value): (value, true)
+        case .decimal(let value): (value, true)
+        case .written(let number): (number.decimal, true)
         default: nil
         }
     }
@@ -132,7 +136,17 @@ enum Constant: Sendable {
         switch self {
         case .large: false
         case .decimal(let value): value.isInfinite
+        case .written(let number): number.decimal.isInfinite
         default: number?.isInfinite == true
+        }
+    }
+
+    /// Whether there is no double next to it, as there is none so large, or so small.
+    var isBeyondDouble: Bool {
+        switch self {
+        case .large(let value): value.nearest.isInfinite
+        case .written(let number): number.isBeyondDouble
+        default: false
         }
     }
 }
@@ -197,8 +211,7 @@ extension Constant {
             let literal = Lexer.integer(digits: ArraySlice(Array(unsigned.utf8)))
             return Constant(text.first == "-" ? literal.negated : literal)
         }
-        guard let double = Double(text), let decimal = Decimal128(text) else { return nil }
-        return .written(double, decimal)
+        return Lexer.written(bytes[...]).map { .written($0) }
     }
 
     init(_ literal: IntegerLiteral) {

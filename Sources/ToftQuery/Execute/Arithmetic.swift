@@ -19,7 +19,7 @@ enum Arithmetic {
                     let left = left.number, let right = right.number,
                     let double = compute(operation, left, right)
                 else { return .null }
-                return .written(double, decimal)
+                return .written(WrittenNumber(double: double, decimal: decimal))
             default: break
             }
         }

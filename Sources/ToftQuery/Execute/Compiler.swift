@@ -194,10 +194,11 @@ struct Compiler {
             return LengthNode(PropertyNode(ColumnRead(property, .string, key: key)))
         case .aggregate(let operation, let collection, let property, let type):
             return try aggregate(operation, collection, property, type)
-        case .subquery(let steps, let inner):
+        case .subquery(let subquery):
             let start = OuterRows(scope, try source.reader(classID))
             return SubqueryNode(
-                start, try PathExpander(steps, leaf, source), try predicate(inner.cheapestFirst))
+                start, try PathExpander(subquery.steps, leaf, source),
+                try predicate(subquery.predicate.cheapestFirst))
         }
     }
 
@@ -265,7 +266,7 @@ struct Compiler {
         case .bool(let value, let isInverted): return BoolTest(value, isInverted: isInverted)
         case .int(let low, let high, let isInverted):
             return IntRangeTest(low, high, isInverted: isInverted)
-        case .ints(let values, let isInverted): return IntSetTest(values, isInverted: isInverted)
+        case .members(let members): return try rowTest(members)
         case .double(let low, let high, let isInverted, let passesNaN):
             return DoubleRangeTest(low, high, isInverted: isInverted, passesNaN: passesNaN)
         case .date(let low, let high, let isInverted):
@@ -286,6 +287,37 @@ struct Compiler {
         case .any(let parts): return CombinedTest(try rowTests(parts), needsAll: false)
         case .all(let parts): return CombinedTest(try rowTests(parts), needsAll: true)
         case .not(let inner): return InvertedTest(try rowTest(inner))
+        }
+    }
+
+    private func rowTest(_ members: Members) throws(ModelError) -> RowPredicate {
+        switch members {
+        case .integers(let values): return IntSetTest(values)
+        case .doubles(let values): return DoubleSetTest(values)
+        case .dates(let values): return DateSetTest(values)
+        case .fixed(let values): return FixedSetTest(values)
+        case .decimals(let values): return DecimalSetTest(values)
+        case .texts(let texts): return TextSetTest(texts)
+        case .links(let targets):
+            var keys: Set<Int64> = []
+            var isNull = false
+            for target in targets {
+                // An object that does not exist equals a null link.
+                if let key = try key(of: target) { keys.insert(key) } else { isNull = true }
+            }
+            let test = IntSetTest(keys.sorted())
+            return isNull ? CombinedTest([test, NullTest(passes: true)], needsAll: false) : test
+        case .mixed(let values):
+            var objects: Set<ObjectRef> = []
+            var isNull = false
+            for (classID, value) in values.objects {
+                if let key = try source.find(value, classID) {
+                    objects.insert(ObjectRef(classID: classID, key: key))
+                } else {
+                    isNull = true
+                }
+            }
+            return MixedSetTest(values, objects, passesNull: isNull)
         }
     }
 

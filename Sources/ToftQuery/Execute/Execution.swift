@@ -159,8 +159,7 @@ final class Execution {
         var rows = base
         var steps = plan.steps
         if case .index(let index) = plan.access {
-            let most = QueryPlan.mostCandidates(of: reader.table.rowCount)
-            if let found = try index.candidates(in: source.view, atMost: most) {
+            if let found = try index.candidates(in: source.view, of: reader.table.rowCount) {
                 rows = .keys(found)
                 tally.indexed = found.count
                 if plan.isDecidedByIndex { steps[0].filter = [] }

@@ -85,6 +85,8 @@ struct MixedTest: Sendable {
     var value = Value.null
     /// What the constant is beside a decimal, where that is something else.
     var decimal: Decimal128?
+    /// The constant where it is a number that `value` can't be.
+    var inexact: InexactNumber?
     var link: ColumnPredicate.LinkConstant?
     var linkClass: ClassID = 0
     var text: TextTest?
@@ -96,11 +98,15 @@ struct MixedTest: Sendable {
         case .null: break
         case .bool(let bool): value = .bool(bool)
         case .int(let int): value = .int(int)
-        case .large: value = .decimal(constant.decimal ?? .nan)
+        case .large(let large):
+            let floor = constant.decimalFloor ?? (.nan, true)
+            value = .decimal(floor.value)
+            if !floor.isExact { inexact = InexactNumber(floor: floor.value, double: large) }
         case .float(let float): value = .float(float)
         case .double(let double): value = .double(double)
         case .decimal(let decimal): value = .decimal(decimal)
-        case .written(let double, let exact): (value, decimal) = (.double(double), exact)
+        case .written(let number) where number.isBeyondDouble: value = .decimal(number.decimal)
+        case .written(let number): (value, decimal) = (.double(number.double), number.decimal)
         case .string(let text): value = .string(String(decoding: text.bytes, as: UTF8.self))
         case .data(let bytes): value = .data(bytes)
         case .date(let date): value = .date(date)
@@ -117,12 +123,12 @@ struct MixedTest: Sendable {
     }
 
     /// Whether an index finds what passes: values equal to one that is no object's.
-    var isEquality: Bool {
-        link == nil && options.isEmpty && (comparator == .equal || comparator == .in)
-    }
+    var isEquality: Bool { isIndexed && (comparator == .equal || comparator == .in) }
 
     /// The same for values less or greater.
-    var isRange: Bool { link == nil && options.isEmpty && isBoundBelow != isBoundAbove }
+    var isRange: Bool { isIndexed && isBoundBelow != isBoundAbove }
+
+    private var isIndexed: Bool { link == nil && options.isEmpty && inexact == nil }
 
     /// Whether what passes is not less than the constant.
     var isBoundBelow: Bool { [.equal, .in, .greater, .greaterOrEqual].contains(comparator) }
@@ -138,6 +144,68 @@ struct MixedTest: Sendable {
         default: nil
         }
     }
+}
+
+/// A whole number of more digits than a decimal has.
+struct InexactNumber: Sendable {
+    /// The greatest decimal that is less.
+    let floor: Decimal128
+    /// Where the number is among doubles.
+    let double: LargeInteger
+
+    /// Less than or greater than 0 as a number is; nil of NaN and of what is none.
+    func order(_ number: BorrowedValue) -> Int? {
+        if number.isNaN { return nil }
+        switch number {
+        case .int(let value): return Decimal128(value) <= floor ? -1 : 1
+        case .decimal(let value): return value <= floor ? -1 : 1
+        case .float(let value): return order(Double(value))
+        case .double(let value): return order(value)
+        default: return nil
+        }
+    }
+
+    private func order(_ number: Double) -> Int {
+        number == double.nearest ? double.orderOfNearest : number < double.nearest ? -1 : 1
+    }
+}
+
+/// Mixed values of a set.
+final class MixedSetTest: RowPredicate {
+    private let values: MixedSet
+    private let objects: Set<ObjectRef>
+    private let isNullOneOfThem: Bool
+    private let strings: TextLookUp
+    private let data: TextLookUp
+
+    /// `objects` are those that the set names by primary key.
+    init(_ values: MixedSet, _ objects: Set<ObjectRef>, passesNull: Bool) {
+        self.values = values
+        self.objects = objects
+        isNullOneOfThem = passesNull
+        strings = TextLookUp(values.strings)
+        data = TextLookUp(values.data)
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        let passing = wanted.subtracting(vector.nulls).filter {
+            contains(MixedRow(vector.texts[$0]))
+        }
+        return passesNull ? passing | vector.nulls : passing
+    }
+
+    private func contains(_ row: MixedRow) -> Bool {
+        guard let value = row.scalar else { return false }
+        switch value {
+        case .string(let text): return strings.finds(text)
+        case .data(let bytes): return data.finds(bytes)
+        case .link(let object):
+            return values.contains(value) || !objects.isEmpty && objects.contains(object)
+        default: return values.contains(value)
+        }
+    }
+
+    override var passesNull: Bool { isNullOneOfThem }
 }
 
 /// Mixed values that a comparison with a constant accepts.
@@ -194,6 +262,7 @@ final class MixedRowTest: RowPredicate {
 
     private func order(_ row: MixedRow) -> Int? {
         guard let value = row.scalar else { return nil }
+        if let inexact = test.inexact { return inexact.order(value) }
         if case .decimal = value { return value.comparison(decimal) }
         return value.comparison(constant)
     }
@@ -220,23 +289,29 @@ extension PairTest {
         return first.comparison(second)
     }
 
-    /// BEGINSWITH and its kin, and equality with options, of strings or of data.
+    /// BEGINSWITH and its kin, of strings or of data.
     @inline(never)
     func mixedTexts(_ left: Vector, _ right: Vector, _ open: Selection) -> Selection {
-        guard let operation = TextTest.Operation(comparator == .notEqual ? .equal : comparator)
-        else { return .empty }
-        var found = Selection.empty
-        var rows = open.rows
-        while let row = rows.next() {
-            guard let first = left.borrowed(row, leftType)?.text,
-                let second = right.borrowed(row, rightType)?.text,
-                first.isString == second.isString
-            else { continue }
-            if TextMatcher.matches(operation, options, first.bytes, second.bytes) {
-                found.insert(row)
-            }
+        guard let operation = TextTest.Operation(comparator) else { return .empty }
+        return open.filter { mixedTexts(operation, left, right, $0) ?? false }
+    }
+
+    /// Equality with options, which say something of strings and of data alone.
+    @inline(never)
+    func mixedEqual(_ left: Vector, _ right: Vector, _ open: Selection) -> Selection {
+        open.filter { row in
+            mixedTexts(.equal, left, right, row) ?? (mixedOrder(left, right, row) == 0)
         }
-        return found
+    }
+
+    /// Whether `left operation right` holds of two strings, or of data; nil of anything else.
+    private func mixedTexts(
+        _ operation: TextTest.Operation, _ left: Vector, _ right: Vector, _ row: Int
+    ) -> Bool? {
+        guard let first = left.borrowed(row, leftType)?.text,
+            let second = right.borrowed(row, rightType)?.text, first.isString == second.isString
+        else { return nil }
+        return TextMatcher.matches(operation, options, first.bytes, second.bytes)
     }
 }
 

@@ -52,7 +52,7 @@ struct PairTest {
 
     private func equal(_ left: Vector, _ right: Vector, _ open: Selection) -> Selection {
         if !options.isEmpty, left.layout == .mixed || right.layout == .mixed {
-            return mixedTexts(left, right, open)
+            return mixedEqual(left, right, open)
         }
         guard left.layout == .text, right.layout == .text else {
             return ordered(left, right, open).equal

@@ -277,7 +277,9 @@ final class WholeSetNode: PathValuesNode {
         try forEachBatch(of: batch, wanted: wanted) { expanded, values in
             var passing = Selection.empty
             for (index, test) in tests.enumerated() {
-                let passed = test.evaluate(values, count: expanded.count, wanted: expanded.rows)
+                let passed =
+                    test.evaluate(values, count: expanded.count, wanted: expanded.rows)
+                    & expanded.rows
                 passing = passing | passed
                 var rows = passed.rows
                 while let row = rows.next() { found[index].insert(Int(expanded.owners[row])) }

@@ -112,17 +112,13 @@ final class IntRangeTest: RowPredicate {
 /// Integers of a sorted set.
 final class IntSetTest: RowPredicate {
     private let values: [Int64]
-    private let isInverted: Bool
 
-    init(_ values: [Int64], isInverted: Bool) {
+    init(_ values: [Int64]) {
         self.values = values
-        self.isInverted = isInverted
     }
 
     override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
-        guard let least = values.first, let greatest = values.last else {
-            return isInverted ? .full : .empty
-        }
+        guard let least = values.first, let greatest = values.last else { return .empty }
         var members = Selection.empty
         let candidates = (IntLoops.range(vector.integers, count: count, least, greatest) & wanted)
             .subtracting(vector.nulls)
@@ -132,17 +128,68 @@ final class IntSetTest: RowPredicate {
                 if values.containsSorted(vector.ints[row]) { members.insert(row) }
             }
         }
-        return isInverted ? ~members : members
+        return members
     }
 
     override func verdict(_ minimum: Int64, _ maximum: Int64) -> ZoneVerdict {
-        guard !isInverted, let least = values.first, let greatest = values.last else {
-            return .unknown
-        }
+        guard let least = values.first, let greatest = values.last else { return .noRow }
         return minimum > greatest || maximum < least ? .noRow : .unknown
     }
+}
 
-    override var passesNull: Bool { isInverted }
+/// Doubles of a set.
+final class DoubleSetTest: RowPredicate {
+    private let values: Set<Double>
+
+    init(_ values: Set<Double>) {
+        self.values = values
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        wanted.subtracting(vector.nulls).filter { values.contains(vector.doubles[$0]) }
+    }
+}
+
+/// Dates of a set.
+final class DateSetTest: RowPredicate {
+    private let values: Set<Timestamp>
+
+    init(_ values: Set<Timestamp>) {
+        self.values = values
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        wanted.subtracting(vector.nulls).filter {
+            values.contains(
+                Timestamp(seconds: vector.ints[$0], nanoseconds: vector.nanoseconds[$0]))
+        }
+    }
+}
+
+/// Uuids and object ids of a set.
+final class FixedSetTest: RowPredicate {
+    private let values: Set<FixedBytes>
+
+    init(_ values: Set<FixedBytes>) {
+        self.values = values
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        wanted.subtracting(vector.nulls).filter { values.contains(vector.fixed($0)) }
+    }
+}
+
+/// Decimals of a set, by their order keys.
+final class DecimalSetTest: RowPredicate {
+    private let keys: Set<FixedBytes>
+
+    init(_ keys: Set<FixedBytes>) {
+        self.keys = keys
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        wanted.subtracting(vector.nulls).filter { keys.contains(vector.decimal($0).orderKey) }
+    }
 }
 
 extension UnsafeBufferPointer<Int64> {
@@ -299,6 +346,37 @@ final class TextRowTest: RowPredicate {
     }
 
     override var passesNull: Bool { matcher.operation == .notEqual }
+}
+
+/// Texts of a set.
+final class TextSetTest: RowPredicate {
+    private let lookUp: TextLookUp
+
+    init(_ texts: TextSet) {
+        lookUp = TextLookUp(texts)
+    }
+
+    override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
+        wanted.subtracting(vector.nulls).filter { lookUp.finds(vector.texts[$0]) }
+    }
+}
+
+/// Looks texts up in a set, folded as the set's are.
+final class TextLookUp {
+    private let texts: TextSet
+    /// A folded text.
+    private var scratch: [UInt8] = []
+
+    init(_ texts: TextSet) {
+        self.texts = texts
+    }
+
+    func finds(_ text: UnsafeRawBufferPointer) -> Bool {
+        if texts.count == 0 { return false }
+        if texts.options.isEmpty { return texts.contains(text) }
+        CaseFolding.fold(text, texts.options, into: &scratch)
+        return scratch.withUnsafeBytes { texts.contains($0) }
+    }
 }
 
 /// Any, or all, of several tests.

@@ -82,7 +82,7 @@ extension PathLeaf {
         case .aggregate(_, let collection, let property, _):
             property.flatMap { collection.step(to: $0.classID) } == nil && !collection.isList
                 ? 1 : 100
-        case .subquery(_, let predicate): 100 + predicate.cost
+        case .subquery(let subquery): 100 + subquery.predicate.cost
         }
     }
 }

@@ -23,7 +23,7 @@ struct Explanation {
             } else {
                 line(
                     "scan \(rows) objects of \(name)" + Self.skipping(plan.zones)
-                        + ": \(index.description) has more than an eighth of them")
+                        + ": \(index.description) would take longer")
             }
         }
         for (index, step) in plan.steps.enumerated() {
@@ -119,8 +119,7 @@ extension ColumnPredicate {
         case .bool(let value, let isInverted): "is \(isInverted ? "not " : "")\(value)"
         case .int(let low, let high, let isInverted):
             Self.range("\(low)", "\(high)", low == high, isInverted)
-        case .ints(let values, let isInverted):
-            "is \(isInverted ? "none" : "one") of \(values.count) integers"
+        case .members(let members): "is one of \(members.count)"
         case .double(let low, let high, let isInverted, _):
             Self.range("\(low)", "\(high)", low == high, isInverted)
         case .date(let low, let high, let isInverted):

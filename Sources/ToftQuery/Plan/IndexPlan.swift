@@ -8,7 +8,8 @@ internal import ToftStorage
 /// before a range.
 struct IndexPlan {
     enum LookUp {
-        case equal([ColumnPredicate])
+        /// So many values, one by one.
+        case equal(ColumnPredicate, Int)
         case integers(Int64, Int64)
         case dates(Timestamp, Timestamp)
         case fixed(FixedBytes, FixedBytes)
@@ -30,10 +31,10 @@ struct IndexPlan {
     /// The plan for a predicate that one look-up of one value decides; nil for any other.
     static func deciding(_ predicate: BoundPredicate, in schema: ModelSchema) -> IndexPlan? {
         guard case .test(.path(let path), let test, let quantifier) = predicate,
-            quantifier != .none, let reference = path.directProperty, isEquality(test),
+            quantifier != .none, let reference = path.directProperty, test.lookUpCount == 1,
             let property = schema.property(reference), property.isPrimaryKey || property.isIndexed
         else { return nil }
-        let plan = IndexPlan(property: property, lookUp: .equal([test]))
+        let plan = IndexPlan(property: property, lookUp: .equal(test, 1))
         return plan.isExact ? plan : nil
     }
 
@@ -55,11 +56,8 @@ struct IndexPlan {
     }
 
     private static func lookUp(_ test: ColumnPredicate, _ property: PropertyHandle) -> LookUp? {
-        if isEquality(test) { return .equal([test]) }
+        if let count = test.lookUpCount { return .equal(test, count) }
         switch test {
-        case .any(let parts): return parts.allSatisfy(isEquality) ? .equal(parts) : nil
-        case .ints(let values, isInverted: false):
-            return .equal(values.map { .int($0, $0, isInverted: false) })
         case .int(let low, let high, isInverted: false):
             return property.isIndexed ? .integers(low, high) : nil
         case .date(let low, let high, isInverted: false):
@@ -74,21 +72,9 @@ struct IndexPlan {
         }
     }
 
-    static func isEquality(_ test: ColumnPredicate) -> Bool {
-        switch test {
-        case .int(let low, let high, isInverted: false): low == high
-        case .date(let low, let high, isInverted: false): low == high
-        case .fixed(let low, let high, isInverted: false): low == high
-        case .text(let text): text.operation == .equal && text.options.isEmpty
-        case .mixed(let test): test.isEquality
-        case .null(passes: true): true
-        default: false
-        }
-    }
-
     private var rank: Int {
         switch lookUp {
-        case .equal(let tests): (property.isPrimaryKey ? 0 : 1) + (tests.count > 1 ? 2 : 0)
+        case .equal(_, let count): (property.isPrimaryKey ? 0 : 1) + (count > 1 ? 2 : 0)
         case .integers, .dates, .fixed, .prefix, .mixed: 4
         }
     }
@@ -96,24 +82,17 @@ struct IndexPlan {
     /// Whether what it finds is what passes: not so where the index has only the first bytes of a
     /// string.
     var isExact: Bool {
-        guard case .equal(let tests) = lookUp, property.type != .mixed else { return false }
-        return tests.allSatisfy { test in
-            switch test {
-            case .int, .date, .fixed, .null: true
-            case .text(let text):
-                property.isPrimaryKey || ModelView.isExactInIndex(size: text.needle.count)
-            default: false
-            }
-        }
+        guard case .equal(let test, _) = lookUp, property.type != .mixed else { return false }
+        return property.isPrimaryKey || ModelView.isExactInIndex(size: test.longestText)
     }
 
     /// How it is shown.
     var description: String {
         let index = property.isPrimaryKey ? "primary key" : "index"
         return switch lookUp {
-        case .equal(let tests):
+        case .equal(_, let count):
             "\(index) \(property.className).\(property.name), "
-                + "\(tests.count == 1 ? "one value" : "\(tests.count) values")"
+                + "\(count == 1 ? "one value" : "\(count) values")"
         case .integers, .dates, .fixed, .mixed:
             "\(index) \(property.className).\(property.name), a range"
         case .prefix: "\(index) \(property.className).\(property.name), a prefix"
@@ -122,15 +101,26 @@ struct IndexPlan {
 
     // MARK: Running
 
-    /// The objects found, ascending, each once; nil when they are more than `limit`, so that
-    /// reading all in order is cheaper.
-    func candidates(in view: ModelView, atMost limit: Int) throws(ModelError) -> [Int64]? {
+    /// What a look-up takes, and what an object takes that is found so, where a row of a scan
+    /// takes 1.
+    private static let (lookUpCost, candidateCost) = (16, 8)
+
+    /// How many objects may be found in a class with so many rows; nil where the look-ups alone
+    /// take longer than a scan.
+    private func mostCandidates(of rowCount: Int) -> Int? {
+        var cost = max(rowCount, 64 * Self.candidateCost)
+        if case .equal(_, let count) = lookUp { cost -= (count - 1) * Self.lookUpCost }
+        return cost < 0 ? nil : cost / Self.candidateCost
+    }
+
+    /// The objects found, ascending, each once; nil where reading all of a class with so many rows
+    /// in order takes less time.
+    func candidates(in view: ModelView, of rowCount: Int) throws(ModelError) -> [Int64]? {
+        guard let limit = mostCandidates(of: rowCount) else { return nil }
         var found: [Int64] = []
         switch lookUp {
-        case .equal(let tests):
-            for test in tests {
-                guard try collectEqual(test, view, limit, &found) else { return nil }
-            }
+        case .equal(let test, _):
+            guard try collectEqual(test, view, limit, &found) else { return nil }
         case .integers(let low, let high):
             guard
                 try collect(
@@ -182,8 +172,20 @@ struct IndexPlan {
             }
             return try collected.get()
         case .mixed(let test): return try collect(test, view, limit, &found)
+        case .members(let members):
+            return try collectEach(of: members.tests, view, limit, &found)
+        case .any(let parts): return try collectEach(of: parts, view, limit, &found)
         default: return false
         }
+    }
+
+    private func collectEach(
+        of tests: [ColumnPredicate], _ view: ModelView, _ limit: Int, _ found: inout [Int64]
+    ) throws(ModelError) -> Bool {
+        for test in tests {
+            guard try collectEqual(test, view, limit, &found) else { return false }
+        }
+        return true
     }
 
     /// The objects whose mixed value may pass. A number written in text may be a double and a
@@ -260,5 +262,45 @@ struct IndexPlan {
         }
         found = keys
         return try collected.get()
+    }
+}
+
+extension ColumnPredicate {
+    /// How many values an index is asked for to find what passes; nil where that does not find it.
+    fileprivate var lookUpCount: Int? {
+        switch self {
+        case .int, .date, .fixed: isEquality ? 1 : nil
+        case .null(let passes): passes ? 1 : nil
+        case .text(let text): text.operation == .equal && text.options.isEmpty ? 1 : nil
+        case .mixed(let test): test.isEquality ? 1 : nil
+        case .members(let members): members.areIndexed ? members.count : nil
+        case .any(let parts):
+            parts.reduce(0 as Int?) { sum, part in
+                part.lookUpCount.flatMap { count in sum.map { $0 + count } }
+            }
+        case .constant, .bool, .double, .decimal, .link, .all, .not: nil
+        }
+    }
+
+    /// Bytes of the longest text that is asked for; 0 without any.
+    fileprivate var longestText: Int {
+        switch self {
+        case .text(let text): text.needle.count
+        case .members(.texts(let texts)): texts.longest
+        case .any(let parts): parts.reduce(0) { max($0, $1.longestText) }
+        default: 0
+        }
+    }
+}
+
+extension Members {
+    /// Whether an index finds them.
+    fileprivate var areIndexed: Bool {
+        switch self {
+        case .integers, .dates, .fixed: true
+        case .texts(let texts): texts.options.isEmpty
+        case .mixed(let values): values.areIndexed
+        case .doubles, .decimals, .links: false
+        }
     }
 }

@@ -9,8 +9,8 @@ struct QueryPlan {
         case given
         /// All objects of the class, cluster by cluster.
         case scan
-        /// An index gives every object that can pass the first filter; a scan where it gives more
-        /// than an eighth of the class.
+        /// An index gives every object that can pass the first filter; a scan where that takes
+        /// less time.
         case index(IndexPlan)
     }
 
@@ -68,9 +68,6 @@ struct QueryPlan {
         }
     }
 
-    /// How many objects of a class with so many rows an index may give.
-    static func mostCandidates(of rowCount: Int) -> Int { max(64, rowCount / 8) }
-
     /// How many objects the steps from `index` on look at, as LIMIT and OFFSET at their beginning
     /// say; nil where they may look at all.
     func needed(from index: Int) -> Int? {
@@ -100,6 +97,9 @@ struct QueryPlan {
             }
         }
         removeSorts(from: &steps, for: answer)
+        for index in steps.indices where steps[index].filter.count > 1 {
+            steps[index].filter = Binder.conjuncts(of: steps[index].filter)
+        }
         for index in steps.indices { steps[index].filter = steps[index].filter.cheapestFirst }
         return steps
     }

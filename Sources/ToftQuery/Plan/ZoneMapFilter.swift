@@ -22,8 +22,8 @@ enum ZoneMapFilter {
         switch test {
         case .int(let low, let high, isInverted: false):
             [.integers(column: property.propertyID, low, high)]
-        case .ints(let values, isInverted: false):
-            if let low = values.min(), let high = values.max() {
+        case .members(.integers(let values)):
+            if let low = values.first, let high = values.last {
                 [.integers(column: property.propertyID, low, high)]
             } else {
                 []

@@ -137,7 +137,7 @@ struct Description {
         case .integer(.small(let value)): text += "\(value)"
         case .integer(.large(let isNegative, let digits)):
             text += (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self)
-        case .double(let value, let decimal): text += Self.spelling(of: value, decimal)
+        case .double(let number): text += Self.spelling(of: number.double, number.decimal)
         case .float(let value): text += value.isFinite ? "\(value)f" : "\(value)"
         case .string(let string): write(string, isPattern: isPattern)
         case .data(let bytes): text += "binary(B64\"\(Base64.text(bytes))\")"

@@ -15,11 +15,31 @@ extension Lexer {
             !(peek(1).map { Self.beginsName($0) || Self.isDigit($0) } ?? false)
         {
             advance()
-            return .float(Float(Self.normalized(text)) ?? .nan)
+            let float = Float(Self.normalized(text)) ?? .nan
+            if !float.isFinite || float == 0 && text.contains(where: Self.isDigitFromOne) {
+                throw failure("There is no float so large, or so small.", at: start)
+            }
+            return .float(float)
         }
         if isWhole { return .integer(Self.integer(digits: source.bytes[start..<endOfInteger])) }
-        let decimal = Decimal128.parse(Array(text))?.value ?? .nan
-        return .double(Double(Self.normalized(text)) ?? .nan, decimal)
+        guard let number = Self.written(text) else {
+            throw failure(
+                "The number is beyond the range of numbers, 1E-6176 to 9.99...E+6144.", at: start)
+        }
+        return .double(number)
+    }
+
+    /// A number with a point or an exponent; nil where it is none, or one that is beyond the range
+    /// of decimals.
+    static func written(_ text: ArraySlice<UInt8>) -> WrittenNumber? {
+        guard let (decimal, isExact) = Decimal128.parse(Array(text)),
+            !decimal.isBeyondRange(of: text), let double = Double(normalized(text))
+        else { return nil }
+        return WrittenNumber(double: double, decimal: decimal, isExact: isExact)
+    }
+
+    private static func isDigitFromOne(_ byte: UInt8) -> Bool {
+        byte != UInt8(ascii: "0") && isDigit(byte)
     }
 
     private mutating func skipDigits() {
@@ -89,7 +109,7 @@ extension Lexer {
 
 extension Lexer {
     /// At `double(0.1)` or `decimal(0.1)`, exactly so; anything else leaves the position alone.
-    mutating func numberOfType() -> Token.Kind? {
+    mutating func numberOfType() throws(QueryError) -> Token.Kind? {
         let start = position
         let isDouble = skip("double(")
         if isDouble || skip("decimal(") {
@@ -100,9 +120,21 @@ extension Lexer {
             }
             let text = String(decoding: bytes, as: UTF8.self)
             if skip(")"), bytes.last.map(Self.isDigit) == true, let value = Double(text),
-                let decimal = Decimal128(text)
+                let (decimal, isExact) = Decimal128.parse(bytes)
             {
-                return .value(isDouble ? .double(value) : .decimal(decimal))
+                if isDouble {
+                    let number = WrittenNumber(double: value, decimal: decimal)
+                    guard !number.isBeyondDouble, !decimal.isBeyondRange(of: bytes) else {
+                        throw failure("There is no double so large, or so small.", at: start)
+                    }
+                    return .value(.double(value))
+                }
+                guard isExact, !decimal.isBeyondRange(of: bytes) else {
+                    throw failure(
+                        "A decimal has 34 digits, and goes from 1E-6176 to 9.99...E+6144.",
+                        at: start)
+                }
+                return .value(.decimal(decimal))
             }
         }
         move(to: start)

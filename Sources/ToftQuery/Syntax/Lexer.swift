@@ -54,9 +54,13 @@ struct Lexer {
         case UInt8(ascii: "u"), UInt8(ascii: "o"):
             return try identifierLiteral() ?? name()
         case UInt8(ascii: "d"):
-            return numberOfType() ?? name()
+            return try numberOfType() ?? name()
         case UInt8(ascii: "L"):
             return link() ?? name()
+        case 0xE2 where isAtCurlyQuote:
+            throw failure(
+                "A curly quote has no meaning here.", hint: "Write text between ' or \".",
+                at: position)
         case _ where Self.beginsName(first):
             return name()
         case UInt8(ascii: "\\"):
@@ -112,6 +116,12 @@ struct Lexer {
     }
 
     // MARK: Names
+
+    /// Whether one of the quotes of printed text stands here, which word processors make of ' and
+    /// ": U+2018 to U+201F.
+    private var isAtCurlyQuote: Bool {
+        peek() == 0xE2 && peek(1) == 0x80 && peek(2).map { (0x98...0x9F).contains($0) } == true
+    }
 
     private mutating func name() -> Token.Kind {
         let start = position

@@ -122,7 +122,7 @@ extension Parser {
         switch token.kind {
         case .symbol(.plus), .symbol(.minus): return try signedNumber()
         case .integer(let integer): literal = .integer(integer)
-        case .double(let double, let decimal): literal = .double(double, decimal)
+        case .double(let number): literal = .double(number)
         case .float(let float): literal = .float(float)
         case .string(let string): literal = .string(string)
         case .base64(let bytes): literal = .string(StringLiteral(bytes: bytes))
@@ -144,8 +144,8 @@ extension Parser {
         case .true: literal = .bool(true)
         case .false: literal = .bool(false)
         case .null: literal = .null
-        case .infinity: literal = .double(.infinity, .infinity)
-        case .nan: literal = .double(.nan, .nan)
+        case .infinity: literal = .double(.infinity)
+        case .nan: literal = .double(.nan)
         case .binary: return try binary()
         case .object: return try objectLiteral()
         default:
@@ -174,18 +174,17 @@ extension Parser {
         case .integer(let integer):
             try advance()
             return .integer(isNegative ? integer.negated : integer)
-        case .double(let double, let decimal):
+        case .double(let number):
             try advance()
-            return isNegative ? .double(-double, decimal.negated) : .double(double, decimal)
+            return .double(isNegative ? number.negated : number)
         case .float(let float):
             try advance()
             return .float(isNegative ? -float : float)
         case .identifier where keyword == .infinity || keyword == .nan:
             let isNaN = keyword == .nan
             try advance()
-            if isNaN { return .double(.nan, .nan) }
-            return isNegative
-                ? .double(-.infinity, .infinity.negated) : .double(.infinity, .infinity)
+            if isNaN { return .double(.nan) }
+            return .double(isNegative ? WrittenNumber.infinity.negated : .infinity)
         default:
             throw unexpected(
                 "a number after the sign", hint: "To change the sign of a property write 0 - age.")

@@ -1,4 +1,5 @@
 internal import ToftModel
+internal import ToftPlatform
 
 /// Turns the text of a query into a syntax tree.
 ///
@@ -100,6 +101,9 @@ struct Parser {
                 "The query nests deeper than \(Self.depthLimit) levels.",
                 hint: "Split it, or use IN for long chains of alternatives.",
                 at: token.range.lowerBound)
+        }
+        guard ThreadStack.hasRoom() else {
+            throw .stackTooSmall(at: token.range.lowerBound, in: source)
         }
         depth += 1
         defer { depth -= 1 }

@@ -1,3 +1,5 @@
+internal import ToftPlatform
+
 /// A regular expression as MATCHES takes it, compiled to a program for an automaton.
 ///
 /// It has characters, `.`, sets (`[a-z]`, `[^a-z]`), the classes `\d` `\w` `\s` and `\D` `\W`
@@ -71,8 +73,12 @@ struct CharacterSet: Sendable, Hashable {
         case UInt8(ascii: "d"): return category == .decimalNumber
         case UInt8(ascii: "s"): return properties.isWhitespace
         default:
-            return properties.isAlphabetic || category == .decimalNumber
-                || category == .connectorPunctuation || category == .nonspacingMark
+            switch category {
+            case .decimalNumber, .connectorPunctuation, .nonspacingMark, .spacingMark,
+                .enclosingMark:
+                return true
+            default: return properties.isAlphabetic || properties.isJoinControl
+            }
         }
     }
 }
@@ -227,6 +233,9 @@ private struct ExpressionReader {
         depth += 1
         guard depth <= RegularExpression.depthLimit else {
             throw failure("Groups nest deeper than \(RegularExpression.depthLimit) levels.")
+        }
+        guard ThreadStack.hasRoom() else {
+            throw failure("Groups nest deeper than the stack of the calling thread allows.")
         }
         let program = try alternatives()
         depth -= 1

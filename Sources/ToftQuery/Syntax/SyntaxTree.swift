@@ -156,9 +156,8 @@ package enum Literal: Sendable {
     case null
     case bool(Bool)
     case integer(IntegerLiteral)
-    /// A number with a point or an exponent, infinity or NaN: the double next to it, and the
-    /// decimal that its text spells.
-    case double(Double, Decimal128)
+    /// A number with a point or an exponent, infinity or NaN.
+    case double(WrittenNumber)
     /// A number that ends in `f`.
     case float(Float)
     case string(StringLiteral)
@@ -212,6 +211,28 @@ package enum IntegerLiteral: Hashable, Sendable {
     case small(Int64)
     /// Beyond 64 bits: the digits without leading zeros.
     case large(isNegative: Bool, digits: [UInt8])
+}
+
+/// A number as it is written with a point or an exponent.
+package struct WrittenNumber: Sendable {
+    /// The double next to it.
+    var double: Double
+    /// The decimal next to it, which is finite.
+    var decimal: Decimal128
+    /// Whether it has no more digits than a decimal.
+    var isExact = true
+
+    static let infinity = WrittenNumber(double: .infinity, decimal: .infinity)
+    static let nan = WrittenNumber(double: .nan, decimal: .nan)
+
+    var negated: WrittenNumber {
+        WrittenNumber(double: -double, decimal: decimal.negated, isExact: isExact)
+    }
+
+    /// Whether there is no double so large, or so small: the number next to it is not one.
+    var isBeyondDouble: Bool {
+        double.isInfinite && !decimal.isInfinite || double == 0 && !decimal.isZero
+    }
 }
 
 /// A text constant.

@@ -9,7 +9,7 @@ struct Token {
         /// A name or a keyword: which, the parser decides by where it stands.
         case identifier
         case integer(IntegerLiteral)
-        case double(Double, Decimal128)
+        case double(WrittenNumber)
         case float(Float)
         case string(StringLiteral)
         /// `B64"..."`, decoded.

@@ -6,6 +6,7 @@ import random
 import threading
 from collections.abc import Iterator
 from datetime import datetime, timezone
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -574,3 +575,75 @@ def test_the_look_at_one_long_text_is_interrupted(realm: toft.Realm, condition: 
         len(realm.objects(Everything).where(condition, *arguments))
     interrupter.join()
     assert len(realm.objects(Everything).where("title LIKE '*a*'")) == 1
+
+
+class Flagged(toft.Object):
+    id: int = toft.field(primary_key=True)
+    name: str
+    flag: bool
+    flags: set[bool]
+    left: toft.Mixed
+    right: toft.Mixed
+    things: list[toft.Mixed]
+    kin: set[Flagged]
+
+
+@pytest.fixture
+def flagged() -> Iterator[toft.Results[Flagged]]:
+    with toft.open_in_memory([Flagged]) as realm:
+        with realm.write():
+            for number, (left, right) in enumerate(
+                ((5, 5.0), ("Ab", "aB"), (True, True), (5, 6), (None, None), (10**30, 10.0**30))
+            ):
+                one = realm.create(Flagged, id=number, name=f"n{number}", flag=True, flags=[True])
+                one.left = Decimal(left) if number == 5 else left
+                one.right = right
+                one.things = [left if number < 5 else "x", 0]
+                one.kin = [one]
+        yield realm.objects(Flagged)
+
+
+def test_a_set_of_booleans_is_a_list_of_them_only_if_it_has_each(
+    flagged: toft.Results[Flagged],
+) -> None:
+    for path in ("flags", "kin.flag"):
+        assert flagged.where(f"{path} == {{true, false}}").count() == 0
+        assert flagged.where(f"{path} != {{true, false}}").count() == 6
+        assert flagged.where(f"{path} == {{true}}").count() == 6
+
+
+def test_two_mixed_values_are_compared_by_value_where_case_says_nothing(
+    flagged: toft.Results[Flagged],
+) -> None:
+    def found(query: str) -> list[int]:
+        return [one.id for one in flagged.where(query)]
+
+    assert found("left == right") == [0, 2, 4]
+    assert found("left ==[c] right") == [0, 1, 2, 4]
+    assert found("left !=[c] right") == [3, 5]
+    assert found("left == 1000000000000000000000000000000") == [5]
+    assert found("left > 99999999999999999999999999999999999999") == []
+    assert found("right >= 1000000000000000019884624838657") == []
+    assert found("right >= 1000000000000000019884624838656") == [5]
+    assert found("things[0].@type == {'int', 'string'}") == [0, 1, 3, 5]
+
+
+@pytest.mark.parametrize("name", ["id", "name", "left", "flag"])
+def test_many_values_are_found_as_one_by_one(flagged: toft.Results[Flagged], name: str) -> None:
+    values = {
+        "id": [*range(2, 900)],
+        "name": [f"n{number}" for number in range(2, 900)],
+        "left": [5, True, *map(str, range(500))],
+        "flag": [False] * 300,
+    }[name]
+    alone = {one.id for value in values for one in flagged.where(f"{name} == $0", value)}
+    places = [f"${index}" for index in range(len(values))]
+    alike = " OR ".join(f"{name} == {place}" for place in places)
+    unlike = " AND ".join(f"{name} != {place}" for place in places)
+    assert {one.id for one in flagged.where(f"{name} IN $0", values)} == alone
+    assert {one.id for one in flagged.where(alike, *values)} == alone
+    others = {one.id for one in flagged} - alone
+    assert {one.id for one in flagged.where(f"NOT {name} IN $0", values)} == others
+    assert {one.id for one in flagged.where(unlike, *values)} == others
+    if name != "flag":
+        assert "is one of" in flagged.where(alike, *values).explain()

@@ -1,0 +1,26 @@
+internal import ToftModel
+internal import ToftPlatform
+
+/// What a bound query takes of a stack, in bytes: it may run on another thread than the one that
+/// bound it, so this is counted when it is bound, and looked at before each run.
+enum StackOfQuery {
+    #if DEBUG
+    private static let scale = 6
+    #else
+    private static let scale = 1
+    #endif
+
+    /// A condition or a computation in another one.
+    static let level = 600 * scale
+    /// The condition of a subquery.
+    static let subquery = 3_000 * scale
+    /// A step of a path to many objects, or within a mixed value.
+    static let step = 1_200 * scale
+}
+
+extension BoundQuery {
+    /// Throws where the stack of the calling thread does not hold what the query nests.
+    func requireStack() throws(ModelError) {
+        guard ThreadStack.hasRoom(for: stack) else { throw .stackTooSmallForQuery }
+    }
+}
