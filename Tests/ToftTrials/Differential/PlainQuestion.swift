@@ -70,7 +70,7 @@ struct PlainQuestion {
 
     // MARK: Parts
 
-    private static let comparators = ["==", "!=", "<", "<=", ">", ">="]
+    static let comparators = ["==", "!=", "<", "<=", ">", ">="]
     private static let numbers = ["i", "f", "d", "m"]
 
     private static func condition(_ random: inout Seed, _ depth: Int) -> Condition {
@@ -93,7 +93,7 @@ struct PlainQuestion {
     }
 
     /// A property of the object, or of one that links lead to.
-    private static func path(to name: String, _ random: inout Seed) -> PathTo {
+    static func path(to name: String, _ random: inout Seed) -> PathTo {
         let steps = random.chance(70) ? 0 : 1 + random.below(2)
         return PathTo(text: String(repeating: "boss.", count: steps) + name) { person, data in
             var person = person
@@ -106,7 +106,13 @@ struct PlainQuestion {
     }
 
     private static func leaf(_ random: inout Seed) -> Condition {
-        switch random.below(18) {
+        switch random.below(26) {
+        case 18, 19: return alternatives(&random)
+        case 20: return links(&random)
+        case 21: return foldedPair(&random)
+        case 22: return wholeCollection(&random)
+        case 23: return typeName(&random)
+        case 24, 25: return oneElement(&random)
         case 0: return constantCondition(random.chance(50))
         case 1, 2, 3: return comparison(&random)
         case 4: return pair(&random)
@@ -220,7 +226,7 @@ struct PlainQuestion {
 
     // MARK: Texts
 
-    private static func folded(_ text: String, _ options: String) -> [Character] {
+    static func folded(_ text: String, _ options: String) -> [Character] {
         text.map { character in
             var character = character
             if options.contains("d") {
@@ -356,9 +362,11 @@ struct PlainQuestion {
     // MARK: Lists of constants
 
     private static func among(_ random: inout Seed) -> Condition {
-        let name = random.one(of: PlainWorld.scalars.map(\.name).filter { $0 != "x" })
+        let name = random.one(of: PlainWorld.scalars.map(\.name))
         let path = path(to: name, &random)
-        let constants = (0..<random.below(4)).map { _ in Plain.constant(for: name, &random) }
+        let constants = (0..<random.below(random.chance(20) ? 40 : 4)).map { _ in
+            Plain.constant(for: name, &random)
+        }
         let list = "{\(constants.map(\.literal).joined(separator: ", "))}"
         let quantifier = random.one(of: ["", "", "NONE "])
         return Condition(text: "\(path.text) IN \(quantifier)\(list)") {
@@ -379,7 +387,7 @@ struct PlainQuestion {
 
     // MARK: Collections
 
-    private static func holds(_ quantifier: String, _ verdicts: [Bool]) -> Bool {
+    static func holds(_ quantifier: String, _ verdicts: [Bool]) -> Bool {
         switch quantifier {
         case "ALL": !verdicts.contains(false)
         case "NONE": !verdicts.contains(true)

@@ -9,6 +9,7 @@ struct PlainWorld {
     static let scalars: [(name: String, type: PropertyType)] = [
         ("i", .int), ("f", .float), ("d", .double), ("m", .decimal128), ("s", .string),
         ("b", .bool), ("t", .date), ("u", .uuid), ("o", .objectId), ("x", .data), ("v", .mixed),
+        ("w", .mixed),
     ]
 
     let session: Session
@@ -27,6 +28,10 @@ struct PlainWorld {
             PropertySchema("ints", .int, collection: .list),
             PropertySchema("words", .string, collection: .set),
             PropertySchema("marks", .int, collection: .dictionary),
+            PropertySchema("flags", .bool, collection: .set),
+            PropertySchema("kin", .link, collection: .set, target: "P"),
+            PropertySchema("things", .mixed, collection: .list),
+            PropertySchema("mix", .mixed),
         ]
         session = try Session.open(
             Configuration(
@@ -60,27 +65,51 @@ struct PlainWorld {
     func set(_ person: Plain) throws {
         let object = try object(person.id)
         for (name, type) in Self.scalars {
-            try object.set(try key(name), Self.value(person.values[name] ?? .null, type))
+            try object.set(try key(name), try value(person.values[name] ?? .null, type))
         }
         let boss = try person.boss.map { Value.link(try self.object($0).ref) } ?? .null
         try object.set(try key("boss"), boss)
         let rows = try object.list(try key("rows"))
         try rows.clear()
-        for row in person.rows { try rows.append(.link(try self.object(row).ref)) }
+        for row in person.rows { try rows.append(Value.link(try self.object(row).ref)) }
         let ints = try object.list(try key("ints"))
         try ints.clear()
-        for value in person.ints { try ints.append(Self.value(value, .int)) }
+        for value in person.ints { try ints.append(try self.value(value, .int)) }
         let words = try object.collection(try key("words"), .set)
         try words.clear()
-        for word in person.words { try words.setInsert(.string(word)) }
+        for word in person.words { try words.setInsert(Value.string(word)) }
         let marks = try object.collection(try key("marks"), .dictionary)
         try marks.clear()
-        for (name, mark) in person.marks { try marks.dictionarySet(name, Self.value(mark, .int)) }
+        for (name, mark) in person.marks {
+            try marks.dictionarySet(name, try value(mark, .int))
+        }
+        let flags = try object.collection(try key("flags"), .set)
+        try flags.clear()
+        for flag in person.flags { try flags.setInsert(Value.bool(flag)) }
+        let kin = try object.collection(try key("kin"), .set)
+        try kin.clear()
+        for one in person.kin { try kin.setInsert(Value.link(try self.object(one).ref)) }
+        let things = try object.list(try key("things"))
+        try things.clear()
+        for thing in person.things { try things.append(try value(thing, .mixed)) }
+        switch person.mix {
+        case .one(let one): try object.set(try key("mix"), try value(one, .mixed))
+        case .entries(let a, let l):
+            var entries = [
+                ValueEntry(key: "l", value: .list(try l.map { try value($0, .mixed) }))
+            ]
+            if let a { entries.append(ValueEntry(key: "a", value: try value(a, .mixed))) }
+            try object.set(try key("mix"), .dictionary(entries))
+        }
     }
 
-    private static func value(_ value: Plainly, _ type: PropertyType) -> Value {
+    private func value(_ value: Plainly, _ type: PropertyType) throws -> Value {
         switch (value, type) {
         case (.null, _): .null
+        case (.exact(let number, "i"), _): .int(Int64(number.text) ?? 0)
+        case (.exact(let number, "d"), _): .double(Double(number.text) ?? .nan)
+        case (.exact(let number, _), _): .decimal(Decimal128(number.text) ?? .nan)
+        case (.other("k", let number), _): .link(try object(number).ref)
         case (.number(let value), .int): .int(Int64(value))
         case (.number(let value), .float): .float(Float(value))
         case (.number(let value), .decimal128): .decimal(Decimal128(value))
