@@ -181,9 +181,9 @@ extension EngineError {
             self.init(
                 .fileAccess,
                 "The descriptor of '\(path)' was closed by the program, which did not open it (as "
-                    + "a daemon does that closes all that it finds), and may be another file's now. "
-                    + "Nothing was written to that, and the transaction is not committed. Close "
-                    + "the database and open it again, behind whatever closes descriptors.",
+                    + "a daemon does that closes all that it finds), and may be another file's "
+                    + "now. Nothing was written to that, and the transaction is not committed. "
+                    + "Close the database and open it again, behind whatever closes descriptors.",
                 detail: "\(path): its descriptor was closed",
                 number: Int64(SystemError.badDescriptor))
         case .tooManyFiles(let path):
