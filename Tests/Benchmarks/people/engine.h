@@ -15,6 +15,9 @@ typedef struct totals {
     uint64_t active;
 } totals;
 
+/* People in the lists that are asked for: those with the ids 0, 3, 6... */
+enum { LISTED = 10000 };
+
 /* What is asked of all people; each answer is a number. */
 typedef enum question {
     WELL_SCORED_AND_ACTIVE,
@@ -26,6 +29,8 @@ typedef enum question {
     CITY_IS,
     EMAIL_IS,         /* the query is prepared once; finds the person with an id */
     EMAIL_IS_IN_TEXT, /* its text is given each time */
+    NAME_IS_ONE,      /* how many have one of the names of LISTED people */
+    EMAIL_IS_ONE,     /* the same of emails, which are indexed */
     FIRST_BY_NAME,    /* sorts all, reads 100 and adds up their ids */
     LIMIT_BY_NAME,    /* asks for no more than 100 */
     FIRST_BY_CITY,    /* the same of those over 50, by city and falling score */

@@ -32,6 +32,8 @@ static const struct description {
     [W5C] = {"W5c", "count(city == 'Elmfeld'), no index", "ms", 0.008, ""},
     [W6] = {"W6", "find by indexed email, query prepared", "us", 0.30, ""},
     [W6_TEXT] = {"W6", "the same, query as text", "us", 0.80, ""},
+    [W6B] = {"W6b", "count(name IN 10,000 names), no index", "ms", 0.50, ""},
+    [W6B_INDEXED] = {"W6b", "count(email IN 10,000 emails), indexed", "ms", 1.0, ""},
     [W7A] = {"W7a", "sort all by name, read 100", "ms", 0.20, ""},
     [W7A_LIMIT] = {"W7a", "the same with LIMIT 100", "ms", 0.10, ""},
     [W7B] = {"W7b", "age > 50 by city and score, read 100", "ms", 0.20, ""},

@@ -31,6 +31,8 @@ typedef enum work {
     W5C,
     W6,
     W6_TEXT,
+    W6B,
+    W6B_INDEXED,
     W7A,
     W7A_LIMIT,
     W7B,

@@ -106,6 +106,8 @@ static void ask_all(bench *bench) {
         {W5C, CITY_IS, false, 1e-3},
         {W6, EMAIL_IS, true, 1e-6},
         {W6_TEXT, EMAIL_IS_IN_TEXT, true, 1e-6},
+        {W6B, NAME_IS_ONE, false, 1e-3},
+        {W6B_INDEXED, EMAIL_IS_ONE, false, 1e-3},
         {W7A, FIRST_BY_NAME, false, 1e-3},
         {W7A_LIMIT, LIMIT_BY_NAME, false, 1e-3},
         {W7B, FIRST_BY_CITY, false, 1e-3},

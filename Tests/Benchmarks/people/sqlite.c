@@ -59,6 +59,10 @@ static const char *const texts[STATEMENT_COUNT] = {
     [FIRST_QUESTION + NAME_BEGINS] = "SELECT count(*) FROM person WHERE name LIKE 'al%'",
     [FIRST_QUESTION + CITY_IS] = "SELECT count(*) FROM person WHERE city = 'Elmfeld'",
     [FIRST_QUESTION + EMAIL_IS] = "SELECT id FROM person WHERE email = ?",
+    [FIRST_QUESTION + NAME_IS_ONE] =
+        "SELECT count(*) FROM person WHERE name IN (SELECT value FROM json_each(?))",
+    [FIRST_QUESTION + EMAIL_IS_ONE] =
+        "SELECT count(*) FROM person WHERE email IN (SELECT value FROM json_each(?))",
     [FIRST_QUESTION + FIRST_BY_NAME] = "SELECT id FROM person ORDER BY name",
     [FIRST_QUESTION + LIMIT_BY_NAME] = "SELECT id FROM person ORDER BY name LIMIT 100",
     [FIRST_QUESTION + FIRST_BY_CITY] = OVER_50,
@@ -287,6 +291,21 @@ static double id_with_email_in_text(database *database, int64_t id) {
     return found;
 }
 
+/* The texts of listed people as a JSON array, which is how a list is bound. */
+static double count_of_listed(database *database, sqlite3_stmt *find, bool by_email) {
+    char *texts = obtain(LISTED * 40), *end = texts;
+    for (int64_t index = 0; index < LISTED; index++) {
+        person listed = person_make(3 * index);
+        end += sprintf(end, "%c\"%s\"", index ? ',' : '[', by_email ? listed.email : listed.name);
+    }
+    sprintf(end, "]");
+    sqlite3_bind_text(find, 1, texts, -1, SQLITE_STATIC);
+    double found = sqlite3_column_double(step(database, find), 0);
+    sqlite3_reset(find);
+    free(texts);
+    return found;
+}
+
 static double ages_followed(database *database, sqlite3_stmt *bosses) {
     int64_t sum = 0;
     while (sqlite3_step(bosses) == SQLITE_ROW) {
@@ -305,6 +324,9 @@ static double ask(database *database, question question, int64_t id) {
         return ages_followed(database, asked);
     case EMAIL_IS:
         return id_with_email(database, asked, id);
+    case NAME_IS_ONE:
+    case EMAIL_IS_ONE:
+        return count_of_listed(database, asked, question == EMAIL_IS_ONE);
     case FIRST_BY_NAME:
     case LIMIT_BY_NAME:
     case FIRST_BY_CITY:

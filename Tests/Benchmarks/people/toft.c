@@ -291,6 +291,20 @@ static uint64_t count_matches(database *database, const char *query, toft_value 
     return count;
 }
 
+static double count_of_listed(database *database, bool by_email) {
+    person *listed = obtain(LISTED * sizeof *listed);
+    toft_value *texts = obtain(LISTED * sizeof *texts);
+    for (int64_t index = 0; index < LISTED; index++) {
+        listed[index] = person_make(3 * index);
+        texts[index] = toft_value_text(by_email ? listed[index].email : listed[index].name);
+    }
+    toft_value list = toft_value_list(texts, LISTED);
+    uint64_t count = count_matches(database, by_email ? "email IN $0" : "name IN $0", list);
+    free(texts);
+    free(listed);
+    return (double)count;
+}
+
 static uint64_t count_of_age(database *database, int64_t age) {
     return count_matches(database, "age == $0", toft_value_int(age));
 }
@@ -417,6 +431,9 @@ static double ask(database *database, question question, int64_t id) {
         return with_email(database, id);
     case EMAIL_IS_IN_TEXT:
         return with_email_in_text(database, id);
+    case NAME_IS_ONE:
+    case EMAIL_IS_ONE:
+        return count_of_listed(database, question == EMAIL_IS_ONE);
     case FIRST_BY_NAME:
         return sum_of_first_ids(database, filtered(database, "TRUEPREDICATE SORT(name ASC)"));
     case LIMIT_BY_NAME:
