@@ -752,6 +752,10 @@ def test_what_nobody_may_write_can_be_read(command: list[str], has_lock: bool) -
 def test_mistakes_are_told_and_end_with_a_status(tmp_path: Path) -> None:
     database = loaded(tmp_path)
     assert "^" in run("query", database, "Package", "size >> 3", status=1).stderr
+    lacking = run("query", database, "Package", "name == $0", status=1).stderr
+    assert "as in a terminal, write the value itself: name == 'Rex'" in lacking
+    replaced = run("query", database, "Package", "name == bash", status=1).stderr
+    assert "a shell puts its own name in the place of $0" in replaced
     assert "Nothing" in run("query", database, "Nothing", status=1).stderr
     assert run("info", tmp_path / "missing.toft", status=1).stderr
     assert "SQLite" in run("check", sqlite(tmp_path), status=1).stderr
