@@ -51,6 +51,12 @@ extension EngineError {
             self.init(
                 .notADatabase, "'\(path)' is not a Toft database: it looks like \(what).",
                 detail: what)
+        case .emptyFile(let path):
+            self.init(
+                .notADatabase,
+                "'\(path)' is an empty file, which holds no database. An opening for writing that "
+                    + "may make files makes one of it.",
+                detail: "an empty file")
         case .unsupportedFormat(let path, let found, let feature):
             let advice =
                 found < MetaLayout.currentFormat

@@ -12,6 +12,8 @@ package enum StorageError: Error, Sendable, Equatable {
     /// The file is not a Toft database; `what` says what it looks like ("a Realm file", "an SQLite
     /// database", "empty"...).
     case notADatabase(path: String, what: String)
+    /// A file without a byte, in which no database was made yet.
+    case emptyFile(path: String)
     /// The file is a Toft database of another format version or needs a feature this build does not
     /// have.
     case unsupportedFormat(path: String, found: UInt32, feature: String)

@@ -151,6 +151,27 @@ extension Coordinator {
             role: .readOnly(pins), isFirst: true)
     }
 
+    /// Runs the body with the attach lock of a file that nobody can be attached to, as it is no
+    /// database; waits for those that do the same.
+    ///
+    /// - Throws: `replaced` where another file has the name by then; `lockTimeout`, `interrupted`.
+    static func withAttachLock(
+        of file: PosixFile, timeoutMilliseconds: Int, _ body: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let locks = FileLocks(file: file)
+        let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds)
+        let probe = InterruptProbe.current
+        var backoff = Backoff()
+        while try !system(locks.takeExclusive(LockByte.attach)) {
+            if deadline.hasPassed { throw .lockTimeout }
+            if let probe, probe.isInterrupted { throw .interrupted }
+            backoff.pause()
+        }
+        defer { locks.release(LockByte.attach) }
+        try expectNamed(file)
+        try body()
+    }
+
     private static func begin(_ file: PosixFile, _ living: PosixFile) throws(StorageError)
         -> Coordinator
     {

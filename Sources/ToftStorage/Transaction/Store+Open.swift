@@ -281,21 +281,23 @@ extension Store {
         do throws(StorageError) {
             let (file, cipher) = try existingFile(path, configuration)
             return (file, cipher, false)
+        } catch .emptyFile(let found) where configuration.makesFile {
+            try replaceEmptyFile(found, configuration)
+            let (file, cipher) = try existingFile(path, configuration)
+            return (file, cipher, true)
         } catch .fileNotFound(let missing) where configuration.minimumVersion == 0 {
             if !configuration.isReadOnly,
                 configuration.createsFile || configuration.seedPath != nil
             {
                 try LockFile.expectPlace(besides: path)
             }
-            if let seed = configuration.seedPath {
-                try copy(seed, to: path, configuration)
+            if configuration.seedPath != nil {
+                try make(path, configuration)
                 let (file, cipher) = try existingFile(path, configuration)
                 return (file, cipher, true)
             }
-            guard configuration.createsFile, !configuration.isReadOnly else {
-                throw .fileNotFound(path: missing)
-            }
-            try create(path, configuration)
+            guard configuration.makesFile else { throw .fileNotFound(path: missing) }
+            try make(path, configuration)
             do throws(StorageError) {
                 let (file, cipher) = try existingFile(path, configuration)
                 return (file, cipher, true)
@@ -306,13 +308,17 @@ extension Store {
         }
     }
 
-    private static func create(_ path: String, _ configuration: StoreConfiguration)
-        throws(StorageError)
-    {
+    /// Makes a new database, or a copy of the seed. Somebody else may be faster.
+    private static func make(
+        _ path: String, _ configuration: StoreConfiguration, isReplacing: Bool = false
+    ) throws(StorageError) {
+        if let seed = configuration.seedPath {
+            return try copy(seed, to: path, configuration, isReplacing: isReplacing)
+        }
         var failure: StorageError?
         do throws(SystemError) {
             _ = try PosixFile.create(
-                path, onAnyFileSystem: configuration.sharing == .none
+                path, onAnyFileSystem: configuration.sharing == .none, isReplacing: isReplacing
             ) { file throws(SystemError) in
                 do throws(StorageError) {
                     try format(file, encryptionKey: configuration.encryptionKey)
@@ -327,9 +333,9 @@ extension Store {
         }
     }
 
-    /// Copies another database, which need not be writable. Somebody else may be faster.
+    /// Copies another database, which need not be writable.
     private static func copy(
-        _ seed: String, to path: String, _ configuration: StoreConfiguration
+        _ seed: String, to path: String, _ configuration: StoreConfiguration, isReplacing: Bool
     ) throws(StorageError) {
         var source = StoreConfiguration(location: .file(path: seed))
         source.isReadOnly = true
@@ -342,9 +348,29 @@ extension Store {
         defer { snapshot.release() }
         do throws(StorageError) {
             try snapshot.writeCopy(
-                to: path, encryptionKey: configuration.encryptionKey,
+                to: path, encryptionKey: configuration.encryptionKey, isReplacing: isReplacing,
                 onAnyFileSystem: configuration.sharing == .none)
         } catch .fileExists {}
+    }
+
+    /// Lays a new database where a file without a byte has the name, with its owner and mode. Who
+    /// opens the empty file at the same moment waits, and then finds the other one.
+    private static func replaceEmptyFile(_ path: String, _ configuration: StoreConfiguration)
+        throws(StorageError)
+    {
+        try LockFile.expectPlace(besides: path)
+        let isAlone = configuration.sharing == .none
+        let file = try system(
+            PosixFile.open(path, forWriting: true, onAnyFileSystem: isAlone))
+        defer { try? file.close() }
+        let replace = { () throws(StorageError) in
+            guard try system(file.size()) == 0 else { throw .replaced(path: path) }
+            try make(file.path, configuration, isReplacing: true)
+        }
+        // Where one process has the file, there may be no locks.
+        if isAlone { return try replace() }
+        try Coordinator.withAttachLock(
+            of: file, timeoutMilliseconds: configuration.attachTimeoutMilliseconds, replace)
     }
 
     @inline(never)
@@ -557,7 +583,7 @@ private final class CompactionMark: Sendable {
 enum ForeignFile {
     static func refuse(_ file: PosixFile) throws(StorageError) {
         let size = try system(file.size())
-        guard size > 0 else { throw .notADatabase(path: file.path, what: "an empty file") }
+        guard size > 0 else { throw .emptyFile(path: file.path) }
         let head = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Int(min(size, UInt64(2 * Page.size))), alignment: 16)
         defer { head.deallocate() }

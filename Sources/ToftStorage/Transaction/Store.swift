@@ -51,6 +51,9 @@ package struct StoreConfiguration: Sendable {
     package init(location: Location) {
         self.location = location
     }
+
+    /// Whether a file that is missing, or empty, becomes a new database.
+    var makesFile: Bool { createsFile && !isReadOnly && minimumVersion == 0 }
 }
 
 /// An open database file: one for each file in a process, however many open it.

@@ -152,6 +152,19 @@ class BadFileTests(unittest.TestCase):
                 self.refuse("TOFT_ERROR_NOT_A_DATABASE", str(self.path), mode=E.TOFT_MODE_READ_ONLY)
                 self.assertEqual(self.path.read_bytes(), content)
 
+    def test_a_file_without_a_byte_becomes_a_database_but_not_for_who_may_make_none(self):
+        self.path.touch(mode=0o640)
+        for mode in (E.TOFT_MODE_READ_ONLY, E.TOFT_MODE_EXISTING):
+            self.refuse(
+                "TOFT_ERROR_NOT_A_DATABASE", str(self.path), "is an empty file", mode=mode
+            )
+            self.assertEqual(self.path.stat().st_size, 0)
+        self.sound(10)
+        self.assertEqual(self.path.stat().st_mode & 0o777, 0o640)
+        notes = Notes(path=str(self.path), mode=E.TOFT_MODE_EXISTING)
+        self.assertEqual(notes.problems(), "")
+        notes.close()
+
     def test_a_realm_file_is_called_by_its_name(self):
         header = bytes(16) + b"T-DB" + bytes([24, 24, 0, 0])
         self.path.write_bytes(header + bytes(8192))
