@@ -166,11 +166,129 @@ import ToftTestKit
             let fitting = try TestDatabase(opening: Self.configuration(file.path, .readOnly))
             #expect(try fitting.people().count == 1)
             try fitting.session.close()
-            let more = Schema([ClassSchema("Cat", [PropertySchema("lives", .int)])])
+        }
+    }
+
+    /// A file that came with a program could not be read once the program had one class more.
+    @Test func `What a file that is only read lacks is there without objects and values`() throws {
+        let person = ClassSchema(
+            "Person",
+            [
+                PropertySchema("id", .int, isPrimaryKey: true), PropertySchema("name", .string),
+            ])
+        var later = person
+        later.properties += [
+            PropertySchema("age", .int, isIndexed: true),
+            PropertySchema("nick", .string, isOptional: true), .link("cat", to: "Cat"),
+            PropertySchema("tags", .string, collection: .list),
+            PropertySchema("scores", .int, collection: .dictionary),
+        ]
+        let cat = ClassSchema(
+            "Cat",
+            [
+                PropertySchema("name", .string, isPrimaryKey: true), .link("owner", to: "Person"),
+                .linkingObjects("people", from: "Person", "cat"),
+            ], uniques: [["owner"]])
+        let schema = Schema([later, cat])
+        try withTemporaryDatabase { file in
+            let writer = try Session.open(
+                Self.configuration(file.path, .readWrite, Schema([person])))
+            try writer.beginWrite()
+            for id in 0..<600 { _ = try writer.make("Person", ["id": .int(Int64(id))]) }
+            try writer.commit()
+            let reader = try Session.open(Self.configuration(file.path, .readOnly, schema))
+            let (people, cats) = (
+                try reader.classHandle(named: "Person"), try reader.classHandle(named: "Cat")
+            )
+            #expect(try reader.count(of: people.id) == 600 && reader.count(of: cats.id) == 0)
+            #expect(try reader.find(Value.string("Tom"), in: cats.id) == nil)
+            let one = try #require(try reader.find(Value.int(7), in: people.id))
+            let read = { (name: String) -> Value in
+                try one.value(people.property(named: name).id)
+            }
+            #expect(try read("age") == Value.int(0))
+            #expect(try read("nick") == Value.null && read("cat") == Value.null)
+            #expect(try one.collection(people.property(named: "tags").id, .list).count == 0)
+            #expect(try one.collection(people.property(named: "scores").id, .dictionary).count == 0)
+            let all = try reader.results(of: people.id)
+            for (query, count) in [
+                ("age == 0", 600), ("age > 0", 0), ("nick == null", 600), ("cat == null", 600),
+                ("tags.@count == 0", 600), ("cat.name == 'Tom'", 0),
+                ("age == 0 SORT(age ASC, id DESC) LIMIT(2)", 2),
+            ] {
+                #expect(try all.filter(query, arguments: []).count == count, "\(query)")
+            }
+            let none = try reader.results(of: cats.id)
+            #expect(try none.filter("people.@count == 0 SORT(name ASC)", arguments: []).count == 0)
+            #expect(try reader.checkEverything().problems == [])
+
+            // The reader follows what others write, until they add what it lacks.
+            try writer.beginWrite()
+            _ = try writer.make("Person", ["id": .int(600)])
+            try writer.commit()
+            #expect(try reader.refresh())
+            #expect(try reader.count(of: people.id) == 601 && reader.count(of: cats.id) == 0)
+            try Session.open(Self.configuration(file.path, .readWrite, schema)).close()
+            let outdated = failure { () throws(EngineError) in _ = try reader.refresh() }
+            #expect(outdated?.0 == .schemaMismatch)
+            #expect(outdated?.1.contains("class 'Cat' has been added to the file since") == true)
+            #expect(try reader.count(of: people.id) == 601)
+            let again = try Session.open(Self.configuration(file.path, .readOnly, schema))
+            #expect(try again.count(of: again.classHandle(named: "Cat").id) == 0)
+            for session in [reader, again, writer] { try session.close() }
+        }
+    }
+
+    @Test func `A file without a byte becomes a database, but not for who only reads`() throws {
+        try withTemporaryDatabase { file in
+            let url = URL(fileURLWithPath: file.path)
+            try Data().write(to: url)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o640], ofItemAtPath: file.path)
+            for mode in [.readOnly, .existing] as [Configuration.Mode] {
+                let refused = failure { () throws(EngineError) in
+                    _ = try Session.open(Self.configuration(file.path, mode))
+                }
+                #expect(refused?.0 == .notADatabase)
+                #expect(refused?.1.contains("is an empty file, which holds no database") == true)
+                #expect(try Data(contentsOf: url).isEmpty)
+            }
+            let database = try TestDatabase(opening: Self.configuration(file.path))
+            try database.write { () throws(EngineError) in try database.addPerson(1) }
+            let mode = try FileManager.default.attributesOfItem(atPath: file.path)[
+                .posixPermissions]
+            #expect(mode as? Int == 0o640)
+            try database.expectSound()
+            try database.session.close()
             #expect(
-                code { () throws(EngineError) in
-                    _ = try Session.open(Self.configuration(file.path, .readOnly, more))
-                } == .schemaMismatch)
+                try TestDatabase(opening: Self.configuration(file.path, .existing)).people().count
+                    == 1)
+        }
+    }
+
+    @Test func `Threads that open an empty file at once share one database`() async throws {
+        let directory = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(directory) }
+        for round in 0..<5 {
+            let path = directory + "/\(round).toft"
+            try Data().write(to: URL(fileURLWithPath: path))
+            let ids = await withTaskGroup(of: Bool.self) { group in
+                for id in 0..<4 as Range<Int64> {
+                    group.addTask {
+                        guard let database = try? TestDatabase(opening: Self.configuration(path))
+                        else { return false }
+                        return
+                            (try? database.write { () throws(EngineError) in
+                                try database.addPerson(id)
+                            }) != nil
+                    }
+                }
+                return await group.reduce(into: [Bool]()) { $0.append($1) }
+            }
+            #expect(ids == [true, true, true, true])
+            let database = try TestDatabase(opening: Self.configuration(path))
+            #expect(try database.people().count == 4)
+            try database.expectSound()
         }
     }
 

@@ -29,6 +29,7 @@ package final class ModelView: Sendable {
         self.schema = schema
         self.unflushed = unflushed
         slots = TreeSlots(tableCount: schema.classes.count, treeCount: schema.slotCount)
+        if !schema.unwritten.isEmpty { snapshot.show(schema.unwritten) }
     }
 
     /// Whether what is read may come to fill its memory.

@@ -7,6 +7,9 @@ package import ToftStorage
 package final class ModelSchema: Sendable {
     /// What the handles were made from.
     package let stored: StoredSchema
+    /// What a snapshot is to be told of, where the file lacks what the session declared and can't
+    /// be written.
+    let unwritten: UnwrittenTrees
     /// What the session declared; nil for one that takes the file as it is.
     package let declared: Schema?
     /// Whether the file has all that is declared: one that can't be written may lack indexes.
@@ -44,6 +47,7 @@ package final class ModelSchema: Sendable {
                     incoming: incoming[position], slots: &slots))
         }
         self.stored = seen
+        unwritten = seen.unwrittenTrees
         self.classes = classes
         slotCount = slots.count
         hasDenials = links.contains { $0.deleteRule == .deny }
@@ -91,8 +95,11 @@ extension ModelSchema {
         if let previous, try SchemaTree.generation(in: snapshot) == previous.stored.generation {
             return previous
         }
-        let stored = try SchemaTree.read(snapshot)
-        if let previous, previous.declared != nil {
+        var stored = try SchemaTree.read(snapshot)
+        if let previous, let declared = previous.declared {
+            if previous.stored.isUnwritten {
+                stored = try stored.unwritten(for: declared, version: stored.version)
+            }
             try previous.stored.requireStillThere(in: stored)
         }
         return ModelSchema(stored, declared: declared ?? previous?.declared)

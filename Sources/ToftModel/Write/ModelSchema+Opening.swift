@@ -1,3 +1,4 @@
+internal import ToftPlatform
 package import ToftStorage
 
 extension ModelSchema {
@@ -5,8 +6,9 @@ extension ModelSchema {
     /// and adds what the file lacks, in one transaction. Without a declared schema the session sees
     /// all that the file holds.
     ///
-    /// A database that is read only, by itself or for the caller, isn't added to: what only costs
-    /// speed (indexes) is done without, what is missing is an error. No version: the file's holds.
+    /// A database that is read only, by itself or for the caller, isn't added to: indexes are done
+    /// without, classes and properties that are missing are seen without objects and values, see
+    /// `UnwrittenSchema`. No version: the file's holds.
     ///
     /// - Parameters:
     ///   - showsHidden: whether who declares nothing sees what others have hidden.
@@ -31,14 +33,30 @@ extension ModelSchema {
         try declared?.validate()
         let found = try SchemaTree.read(snapshot)
         guard let declared else { return ModelSchema(showsHidden ? found.revealed() : found) }
-        let plan = try found.plan(for: declared, version: version ?? found.version)
-        if plan.isEmpty { return ModelSchema(found, declared: declared) }
         if store.isReadOnly || isReadOnly {
-            var seen = try plan.withoutWriting()
-            seen.version = found.version
-            return ModelSchema(seen, declared: declared, isComplete: false)
+            let seen = try found.unwritten(for: declared, version: version ?? found.version)
+            return ModelSchema(seen, declared: declared, isComplete: seen == found)
         }
-        return try add(declared, version: version, to: store, timeoutMilliseconds, calls)
+        let plan = try found.plan(for: declared, version: version ?? found.version)
+        if plan.isEmpty {
+            tellLosses(from: found, to: found, declared, in: store.path)
+            return ModelSchema(found, declared: declared)
+        }
+        let added = try add(declared, version: version, to: store, timeoutMilliseconds, calls)
+        tellLosses(from: found, to: added.stored, declared, in: store.path)
+        return added
+    }
+
+    /// Tells the log of what an opening hides from its program, or has removed; as a warning where
+    /// that may have been given a new name, which only a migration can tell.
+    package static func tellLosses(
+        from before: StoredSchema, to after: StoredSchema, _ declared: Schema, in path: String
+    ) {
+        guard Diagnostics.isTold(.warn) else { return }
+        for difference in before.differences(to: after, seenBy: declared) {
+            guard let level = difference.level(isChange: before != after) else { continue }
+            Diagnostics.tell(level, "'\(path)': \(difference).")
+        }
     }
 
     /// Whether no program has given a database classes yet.
@@ -88,50 +106,3 @@ extension ModelTransaction {
 
 /// Told how much of what takes long is done: objects, of so many in all.
 package typealias ProgressHandler = (_ done: Int, _ total: Int) -> Void
-
-extension SchemaPlan {
-    /// The schema that a file which can't be written gives: an error where anything is missing that
-    /// holds data.
-    fileprivate func withoutWriting() throws(ModelError) -> StoredSchema {
-        var missing: [SchemaProblem] = []
-        for change in changes {
-            switch change {
-            case .createTable(let id):
-                missing.append(
-                    SchemaProblem(
-                        className: target.storedClass(id: id)?.name ?? "#\(id)",
-                        text: "is not in the file, which is read-only"))
-            case .addColumn(let id, let property):
-                let owner = target.storedClass(id: id)
-                missing.append(
-                    SchemaProblem(
-                        className: owner?.name ?? "#\(id)",
-                        property: owner?.property(id: property)?.name ?? "#\(property)",
-                        text: "is not in the file, which is read-only"))
-            case .makeOptional(let id, let property):
-                let owner = target.storedClass(id: id)
-                missing.append(
-                    SchemaProblem(
-                        className: owner?.name ?? "#\(id)",
-                        property: owner?.property(id: property)?.name ?? "#\(property)",
-                        text: "is not optional in the file, which is read-only. Open the file once "
-                            + "for writing with this schema, or declare the property as required"))
-            case .makeEmbedded(let id), .makeTopLevel(let id):
-                let owner = target.storedClass(id: id)
-                missing.append(
-                    SchemaProblem(
-                        className: owner?.name ?? "#\(id)",
-                        text: "is \(owner?.isEmbedded == true ? "not " : "")embedded in the file, "
-                            + "which is read-only. Open the file once for writing with this schema"
-                    ))
-            default: break
-            }
-        }
-        if !missing.isEmpty { throw .schemaMismatch(missing) }
-        var target = target
-        for index in target.classes.indices {
-            target.classes[index].uniques.removeAll { $0.tree == 0 }
-        }
-        return target
-    }
-}

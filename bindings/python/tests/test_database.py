@@ -193,6 +193,47 @@ def test_read_only(realm: toft.Realm, path: Path) -> None:
                 pass
 
 
+def test_a_file_that_is_only_read_shows_what_it_lacks_as_empty(tmp_path: Path) -> None:
+    """A file that comes with a program, which has got another class since."""
+    path = tmp_path / "notes"
+    Old = type("Note", (toft.Object,), {"__annotations__": {"text": str}})
+    with toft.open(path, [Old]) as realm, realm.write():
+        realm.insert_many(Old, ({"text": str(number)} for number in range(300)))
+
+    class Note(toft.Object):
+        text: str
+        stars: int = toft.field(default=5, indexed=True)
+        tags: list[str]
+        folder: "Folder | None"
+
+    class Folder(toft.Object):
+        name: str = toft.field(primary_key=True)
+        notes = toft.linking_objects("Note", "folder")
+
+    with toft.open(path, [Note, Folder], mode="read_only") as realm:
+        notes = realm.objects(Note)
+        assert len(notes) == 300 and len(realm.objects(Folder)) == 0
+        assert realm.find(Folder, "a") is None
+        assert {(note.stars, *note.tags, note.folder) for note in notes} == {(0, None)}
+        assert len(notes.where("stars == 0 AND folder == null AND tags.@count == 0")) == 300
+        assert notes.sum("stars") == 0 and notes.lists("stars")["stars"] == [0] * 300
+        assert [str(each) for each in toft.dry_run(path, [Note, Folder])] != []
+        assert realm.check()
+
+
+def test_a_file_without_a_byte_becomes_a_database(tmp_path: Path) -> None:
+    path = tmp_path / "empty"
+    path.touch()
+    for mode in ("read_only", "existing"):
+        with pytest.raises(toft.NotADatabaseError, match="is an empty file"):
+            toft.open(path, ALL, mode=mode)
+        assert path.stat().st_size == 0
+    with toft.open(path, ALL) as realm:
+        with realm.write():
+            realm.create(Dog, name="Rex")
+        assert realm.check()
+
+
 def test_changes_need_a_transaction(realm: toft.Realm) -> None:
     with realm.write():
         rex = realm.create(Dog, name="Rex", tags=["a"])
