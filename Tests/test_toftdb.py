@@ -1350,6 +1350,15 @@ def test_a_plan_tells_what_other_classes_would_change(tmp_path: Path) -> None:
         "property": "seen",
         "text": "property 'Package.seen' is added: int",
     }
+    properties[-1] = {**properties[1], "name": "area"}
+    del properties[1]
+    new.write_text(json.dumps(classes))
+    told = run("plan", database, "--schema", new).stdout
+    assert (
+        "property 'Package.section' is hidden, its values stay. Did you rename it to 'area'? "
+        "Rename it in a migration then\n" in told
+    )
+    properties.insert(1, {"name": "section", "type": "string"})
     properties[2]["type"] = "string"
     new.write_text(json.dumps(classes))
     refused = run("plan", database, "--schema", new, "--schema-version", 1, status=1).stderr

@@ -668,9 +668,10 @@ TOFT_API void toft_schema_release(toft_schema *schema);
 
 /* How a file is opened. */
 TOFT_ENUM(toft_mode, uint32_t) {
-    TOFT_MODE_READ_WRITE = 0, /* and created when missing */
+    TOFT_MODE_READ_WRITE = 0, /* and created when missing, or a file without a byte */
     TOFT_MODE_EXISTING = 1,   /* read and write; TOFT_ERROR_FILE_NOT_FOUND when missing */
-    /* must exist; writes are TOFT_ERROR_READ_ONLY and the schema must fit as it is */
+    /* must exist; writes are TOFT_ERROR_READ_ONLY. Classes and properties that the file lacks are
+       there without objects and values; what else differs is TOFT_ERROR_SCHEMA_MISMATCH */
     TOFT_MODE_READ_ONLY = 2
 };
 
@@ -1233,15 +1234,17 @@ TOFT_API toft_status toft_migration_new_realm(toft_migration *migration, toft_re
 
 /* Gives a class another name; its objects and all links to them stay. Before anything else but
    toft_migration_versions and toft_migration_old_realm. Errors: TOFT_ERROR_INVALID_ARGUMENT when
-   the file has no class `old_name`, or has one `new_name`, or the schema still has `old_name`. */
+   the file has no class `old_name`, or has one `new_name`, or the schema still has `old_name`; of
+   the opening, when the class has a name at the end that the schema lacks. */
 TOFT_API toft_status toft_migration_rename_class(
     toft_migration *migration, toft_string old_name, toft_string new_name);
 
 /* Gives a property another name, with its values; what the file has under `new_name`, new or not,
-   goes. A `new_name` that the schema lacks is one for the meantime: rename it again. Property keys
-   that were asked for before may name others now. Errors:
-   TOFT_ERROR_INVALID_ARGUMENT when there is no class or property of the name, the schema still has
-   `old_name`, the types differ, or a nullable property would not be nullable any more. */
+   goes. A `new_name` that the schema lacks is one for the meantime: rename it again, or the opening
+   is TOFT_ERROR_INVALID_ARGUMENT and the file stays as it was. Property keys that were asked for
+   before may name others now. Errors: TOFT_ERROR_INVALID_ARGUMENT when there is no class or
+   property of the name, the schema still has `old_name`, the types differ, or a nullable property
+   would not be nullable any more. */
 TOFT_API toft_status toft_migration_rename_property(
     toft_migration *migration, toft_string class_name, toft_string old_name, toft_string new_name);
 
@@ -1255,11 +1258,11 @@ TOFT_API toft_status toft_migration_delete_data(
 /* What becomes of a class or a property. */
 TOFT_ENUM(toft_schema_change_kind, uint32_t) {
     TOFT_SCHEMA_CLASS_ADDED = 1,
-    TOFT_SCHEMA_CLASS_REMOVED = 2, /* deleted; or hidden, its objects stay */
+    TOFT_SCHEMA_CLASS_REMOVED = 2, /* deleted; or hidden from the program, its objects stay */
     TOFT_SCHEMA_CLASS_RENAMED = 3,
     TOFT_SCHEMA_CLASS_CHANGED = 4, /* its primary key, what is unique, or whether it is embedded */
     TOFT_SCHEMA_PROPERTY_ADDED = 5,
-    TOFT_SCHEMA_PROPERTY_REMOVED = 6, /* or hidden, its values stay */
+    TOFT_SCHEMA_PROPERTY_REMOVED = 6, /* or hidden from the program, its values stay */
     TOFT_SCHEMA_PROPERTY_RENAMED = 7,
     TOFT_SCHEMA_PROPERTY_CHANGED = 8 /* its type, its index, or what deletions do along it */
 };
@@ -1278,10 +1281,11 @@ typedef struct toft_schema_change {
    all else is TOFT_ERROR_INSIDE_CALLBACK there. */
 typedef void (*toft_schema_change_callback)(void *user_data, const toft_schema_change *change);
 
-/* Tells what toft_realm_open would change in the classes of a file with this configuration, and
-   fails as it would: all is done, the migration too, in a write transaction that is rolled back.
-   The file, which must exist, stays as it was, though it may have grown. The configuration needs a
-   schema. Errors: those of toft_realm_open. Any thread. Cost: that of the opening. */
+/* Tells what toft_realm_open would change in the classes of a file with this configuration, what
+   the program would not see of them as its schema lacks it, and fails as it would: all is done, the
+   migration too, in a write transaction that is rolled back. Where something new may be what is
+   hidden or removed, the text asks "Did you rename it?": only a migration can tell. The file, which
+   must exist, stays as it was, though it may have grown. The configuration needs a schema. Errors: those of toft_realm_open. Any thread. Cost: that of the opening. */
 TOFT_API toft_status toft_realm_open_dry_run(
     const toft_configuration *configuration, toft_schema_change_callback callback, void *user_data);
 
@@ -1903,8 +1907,10 @@ TOFT_API toft_status toft_results_offset(
     toft_results *results, uint64_t offset, toft_results **out_results);
 
 /* The results as they are now: their elements no longer come or go, though the objects stay live
-   and may be deleted. For loops that change what they go through. `out_results`: release them.
-   Cost: the count. */
+   and may be deleted. For loops that change what they go through: as in a loop of Swift or Python,
+   what has been deleted meanwhile keeps its place, is null to toft_results_get, and
+   TOFT_ERROR_OBJECT_DELETED where it is asked for more. `out_results`: release them. Cost: the
+   count. */
 TOFT_API toft_status toft_results_snapshot(toft_results *results, toft_results **out_results);
 
 /* The same results in another realm of the same database: those of a realm in one frozen from it,

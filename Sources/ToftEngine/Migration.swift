@@ -23,6 +23,8 @@ package final class Migration {
     private let writing: WriteTransaction
     /// The database as it is to be; nil until it is first asked for.
     private var session: Session?
+    /// How many calls of `enumerate` are under way.
+    private var enumerations = 0
 
     /// Migrates the file if its version is lower than the configuration's, or throws where it can't
     /// be written.
@@ -42,8 +44,13 @@ package final class Migration {
         }
         let writing = try begin(in: database, timeout, probe)
         defer { writing.rollback() }
+        let before = try model { () throws(ModelError) in try StoredSchema.read(writing.view) }
         guard try run(in: database, writing, configuration) else { return }
+        let after = try model { () throws(ModelError) in try StoredSchema.read(writing.view) }
         _ = try storage { () throws(StorageError) in try writing.commit() }
+        if let declared = configuration.schema {
+            ModelSchema.tellLosses(from: before, to: after, declared, in: database.path)
+        }
     }
 
     /// What opening a file with a configuration would change in its schema, and every error that it
@@ -57,8 +64,12 @@ package final class Migration {
             throw EngineError(.invalidArgument, "A dry run needs the schema to open the file with.")
         }
         guard configuration.mode != .readOnly else {
-            try Session.open(configuration).close()
-            return []
+            let session = try Session.open(configuration)
+            let found = try model { () throws(ModelError) in
+                try StoredSchema.read(session.base.snapshot)
+            }
+            try session.close()
+            return found.differences(to: found, seenBy: declared)
         }
         var existing = configuration
         existing.mode = .existing
@@ -96,7 +107,8 @@ package final class Migration {
                     declared, version: configuration.schemaVersion, in: writing,
                     calls: database.noting(configuration.schemaCalls))
             }
-            return before.differences(to: try StoredSchema.read(writing.view))
+            let after = try StoredSchema.read(writing.view)
+            return before.differences(to: after, seenBy: declared)
         }
     }
 
@@ -196,10 +208,17 @@ package final class Migration {
         try model { () throws(ModelError) in try schema.renameClass(oldName, to: newName) }
     }
 
-    /// Gives a property of the file the name that it is to have.
+    /// Gives a property of the file the name that it is to have. Not while `enumerate` calls its
+    /// body: that would come again with each object.
     package func renameProperty(_ className: String, _ oldName: String, to newName: String)
         throws(EngineError)
     {
+        guard enumerations == 0 else {
+            throw EngineError(
+                .invalidArgument,
+                "Cannot rename property '\(className).\(oldName)' to '\(newName)' inside "
+                    + "enumerateObjects: rename it once, before or after.")
+        }
         try change { transaction throws(ModelError) in
             try schema.renameProperty(className, oldName, to: newName, transaction)
         }
@@ -235,6 +254,8 @@ package final class Migration {
         _ className: String, _ body: (ObjectHandle?, ObjectHandle?) throws(EngineError) -> Void
     ) throws(EngineError) {
         let session = try new()
+        enumerations += 1
+        defer { enumerations -= 1 }
         let now = try? session.classHandle(named: className)
         guard let was = oldClass(className, now) else {
             guard let now else { throw EngineError(ModelError.noSuchClass(className)) }

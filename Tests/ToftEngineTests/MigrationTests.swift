@@ -134,7 +134,7 @@ extension Session {
     }
 
     @discardableResult
-    fileprivate func make(_ className: String, _ values: [String: Value] = [:]) throws(EngineError)
+    func make(_ className: String, _ values: [String: Value] = [:]) throws(EngineError)
         -> ObjectHandle
     {
         var given: [(property: PropertyID, value: Value)] = []
@@ -158,7 +158,7 @@ extension ObjectHandle {
 }
 
 /// What a closure throws, with its message.
-private func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, String)? {
+func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, String)? {
     do throws(EngineError) {
         try body()
         return nil
@@ -383,7 +383,7 @@ private func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, Stri
             #expect(
                 rename(6, "Person", "note", "fullName")
                     == "Cannot rename property 'Person.note' to 'fullName' because it would change "
-                    + "from optional to required.")
+                    + "from optional to required: copy the values into the new property instead.")
             #expect(
                 rename(3, "Person", "name", "")
                     == "Cannot rename property 'Person.name' to '': a name can't be empty.")
@@ -406,6 +406,80 @@ private func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, Stri
             let session = try History.open(file.path, 1)
             #expect(try History.dump(session) == History.expected[1])
             try session.expectSound()
+        }
+    }
+
+    /// It opened, and the values were gone.
+    @Test func `What ends with a name that is not declared is refused, and says what is near`()
+        throws
+    {
+        try withTemporaryDatabase { file in
+            try History.fill(file.path)
+            func refused(_ version: Int, _ body: @escaping Migration.Handler) -> String? {
+                failure { () throws(EngineError) in
+                    _ = try History.open(file.path, version, body)
+                }?.1
+            }
+            let typo = refused(3) { migration throws(EngineError) in
+                try migration.renameProperty("Person", "name", to: "fulName")
+            }
+            #expect(
+                typo
+                    == "Cannot rename property 'Person.name' to 'fulName' because the class has no "
+                    + "such property, and a name for the meantime has to be renamed again. Did you "
+                    + "mean 'fullName'?")
+            let meantime = refused(3) { migration throws(EngineError) in
+                try migration.renameProperty("Person", "name", to: "x")
+                try migration.renameProperty("Person", "x", to: "y")
+            }
+            #expect(meantime?.hasPrefix("Cannot rename property 'Person.name' to 'y'") == true)
+            let owner = refused(6) { migration throws(EngineError) in
+                try migration.renameClass("Dog", to: "Hond")
+            }
+            #expect(
+                owner?.hasPrefix("Cannot rename class 'Dog' to 'Hond' because the schema") == true)
+            let session = try History.open(file.path, 1)
+            #expect(try History.dump(session) == History.expected[1])
+            try session.expectSound()
+        }
+    }
+
+    /// With one object it worked, and with three it failed at the second.
+    @Test(arguments: [1, 3])
+    func `A rename while objects are gone through is refused, however many there are`(_ count: Int)
+        throws
+    {
+        try withTemporaryDatabase { file in
+            func open(_ name: String, _ version: UInt64, _ handler: Migration.Handler? = nil) throws
+                -> Session
+            {
+                var configuration = Configuration(
+                    location: .file(path: file.path),
+                    schema: Schema([ClassSchema("Note", [PropertySchema(name, .string)])]),
+                    schemaVersion: version)
+                configuration.migration = handler
+                return try Session.open(configuration)
+            }
+            let session = try open("text", 1)
+            try session.beginWrite()
+            for _ in 0..<count { _ = try session.make("Note", ["text": .string("kept")]) }
+            try session.commit()
+            try session.close()
+            let refused = #expect(throws: EngineError.self) {
+                try open("body", 2) { migration throws(EngineError) in
+                    try migration.enumerate("Note") { _, _ throws(EngineError) in
+                        try migration.renameProperty("Note", "text", to: "body")
+                    }
+                }
+            }
+            #expect(refused?.message.contains("inside enumerateObjects") == true)
+            let after = try open("body", 2) { migration throws(EngineError) in
+                try migration.enumerate("Note") { _, _ throws(EngineError) in }
+                try migration.renameProperty("Note", "text", to: "body")
+            }
+            #expect(
+                try History.dump(after) == [String](repeating: "Note body='kept'", count: count))
+            try after.expectSound()
         }
     }
 

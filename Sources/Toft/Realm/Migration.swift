@@ -80,13 +80,15 @@ public struct Migration {
     }
 
     /// Gives a class of the file its new name: its objects and the links to them stay. Before
-    /// anything else in the block. Realm has nothing like it.
+    /// anything else in the block. With a name at the end that no class has, the opening throws.
+    /// Realm has nothing like it.
     public func renameClass(from oldName: String, to newName: String) {
         Misuse.reporting { try engine.renameClass(oldName, to: newName) }
     }
 
-    /// Gives a property its new name, with its values. Not inside `enumerateObjects`. A new name
-    /// that the schema lacks is one for the meantime: rename it again.
+    /// Gives a property its new name, with its values. Inside `enumerateObjects` it is misuse. A
+    /// new name that the class lacks is one for the meantime: rename it again, or the opening
+    /// throws.
     public func renameProperty(
         onType typeName: String, from oldName: String, to newName: String
     ) {

@@ -17,6 +17,10 @@ package struct SchemaMigration {
     private var stored: StoredSchema
     /// Classes that were renamed, whose records wait for the next plan.
     private var changed: [SchemaChange] = []
+    /// What was renamed, by what it was called before, so that a name for the meantime does not
+    /// stay.
+    private var renamedClasses: [ClassID: String] = [:]
+    private var renamedProperties: [ClassID: [PropertyID: String]] = [:]
     /// The schema version that the file had.
     package let oldVersion: UInt64
 
@@ -54,9 +58,11 @@ package struct SchemaMigration {
 
     /// Ends the change of values, and makes the schema what is declared. The write transaction is
     /// to be committed.
-    /// - Throws: `primaryKeysNotUnique`; `schemaMismatch` where objects of a class that becomes
-    ///   embedded do not have one owner each.
+    /// - Throws: `invalidRenaming` where something was given a name that is not declared;
+    ///   `primaryKeysNotUnique`; `schemaMismatch` where objects of a class that becomes embedded do
+    ///   not have one owner each.
     package mutating func finish(_ transaction: ModelTransaction) throws(ModelError) {
+        try requireDeclaredNames()
         try transaction.handOver()
         try carryOut(.retirement)
         try dropRetired(transaction.buffer)
@@ -75,6 +81,40 @@ package struct SchemaMigration {
             try transaction.handOver()
         }
         stored = try SchemaBuilder.carryOut(plan, in: writing, SchemaCalls())
+    }
+
+    /// Throws where what was renamed has a name that nothing declared has: its objects or values
+    /// would be out of sight, or go.
+    private func requireDeclaredNames() throws(ModelError) {
+        for owner in stored.classes where !owner.isRetired {
+            let name = owner.persistedName
+            let target = declared.classes.first { $0.persistedName.isSameName(as: name) }
+            if target == nil, let old = renamedClasses[owner.id] {
+                throw .invalidRenaming(
+                    Self.undeclared(
+                        "Cannot rename class '\(old)' to '\(name)' because the schema has no such "
+                            + "class", name, declared.classes.map(\.persistedName)))
+            }
+            guard let target else { continue }
+            for property in owner.properties where !target.declares(property.persistedName) {
+                guard let old = renamedProperties[owner.id]?[property.id], !property.isRetired
+                else { continue }
+                let name = property.persistedName
+                throw .invalidRenaming(
+                    Self.undeclared(
+                        "Cannot rename property '\(target.name).\(old)' to '\(name)' because the "
+                            + "class has no such property", name,
+                        target.properties.filter { $0.type != .linkingObjects }.map(
+                            \.persistedName)))
+            }
+        }
+    }
+
+    private static func undeclared(_ what: String, _ name: String, _ candidates: [String])
+        -> String
+    {
+        let hint = NearestName.hint(for: name, among: candidates).map { " \($0)" } ?? ""
+        return "\(what), and a name for the meantime has to be renamed again.\(hint)"
     }
 
     private mutating func carryOut(_ moment: SchemaMoment) throws(ModelError) {
@@ -108,6 +148,9 @@ package struct SchemaMigration {
         stored.classes[index].persistedName = new
         stored.classes[index].name = new
         changed.append(.updateClass(stored.classes[index].id))
+        if renamedClasses[stored.classes[index].id] == nil {
+            renamedClasses[stored.classes[index].id] = old
+        }
     }
 
     /// Gives a property another name, with its values. A new name that is not declared is one for
@@ -144,6 +187,9 @@ package struct SchemaMigration {
         plan.target.classes[index].properties[position].persistedName = newName
         plan.target.classes[index].properties[position].name = newName
         stored = try SchemaBuilder.carryOut(plan, in: writing, SchemaCalls())
+        if renamedProperties[stored.classes[index].id]?[property.id] == nil {
+            renamedProperties[stored.classes[index].id, default: [:]][property.id] = old
+        }
         try carryOut(.beforeMigration)
         return self.transaction(transaction.buffer)
     }
@@ -164,7 +210,8 @@ package struct SchemaMigration {
         narrowed.isOptional = false
         if name(narrowed) == name(new) {
             throw .invalidRenaming(
-                "\(what) because it would change from optional to required.")
+                "\(what) because it would change from optional to required: copy the values into "
+                    + "the new property instead.")
         }
         throw .invalidRenaming(
             "\(what) because it would change from type '\(name(old))' to '\(name(new))'.")

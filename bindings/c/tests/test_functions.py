@@ -3054,6 +3054,19 @@ class FunctionTests(unittest.TestCase):
             self.assertEqual(self.migrate(open_again)[0], "TOFT_ERROR_OVERFLOW")
             self.assertEqual(inner, ["TOFT_ERROR_ALREADY_IN_TRANSACTION"] * 3)
             self.assertEqual(self.ages(), ["36"])
+
+            def rename_to_nothing(migration):
+                self.rename(migration)
+                check(
+                    "toft_migration_rename_property",
+                    migration,
+                    text("Human"),
+                    text("full_name"),
+                    text("fullname"),
+                )
+
+            self.assertEqual(self.migrate(rename_to_nothing)[0], "TOFT_ERROR_INVALID_ARGUMENT")
+            self.assertEqual(self.ages(), ["36"])
             result, kept = self.migrate(self.rename)
             self.assertEqual(result, "TOFT_OK")
             for function in ("toft_migration_old_realm", "toft_migration_new_realm"):
@@ -3070,7 +3083,25 @@ class FunctionTests(unittest.TestCase):
             other = {"Person": [property_schema("age", E.TOFT_TYPE_INT)]}
             self.assertEqual(self.dry_run(other), ("TOFT_ERROR_SCHEMA_MISMATCH", []))
             found, told = self.dry_run(schema_version=1, classes={"Dog": self.OLD["Dog"]})
-            self.assertEqual((found, told), ("TOFT_OK", []))
+            hidden = (2, "Person", "", "class 'Person' is hidden, its objects stay")
+            self.assertEqual((found, told), ("TOFT_OK", [hidden]))
+            # A new name that nothing tells of.
+            first = self.OLD["Person"][0]
+            name = text_of(first.name)
+            found, told = self.dry_run(
+                {"Person": [property_schema("title", first.type), *self.OLD["Person"][1:]]}
+            )
+            self.assertEqual(found, "TOFT_OK")
+            self.assertIn(
+                (
+                    6,
+                    "Person",
+                    name,
+                    f"property 'Person.{name}' is hidden, its values stay. Did you rename it to "
+                    "'title'? Rename it in a migration then",
+                ),
+                told,
+            )
             migrate = MIGRATION_CALLBACK(lambda _, migration: self.rename(migration) or 0)
             found, told = self.dry_run(
                 schema_version=2, migration=ctypes.cast(migrate, ctypes.c_void_p)
@@ -3110,6 +3141,40 @@ class FunctionTests(unittest.TestCase):
         found = status("toft_realm_open_dry_run", ctypes.byref(given), callback, 7)
         check("toft_schema_release", schema)
         return status_name(found), told
+
+    def test_a_file_that_is_only_read_shows_what_it_lacks_as_empty(self):
+        with tempfile.TemporaryDirectory() as directory:
+            self.path = str(pathlib.Path(directory) / "old.toft")
+            self.fill_old()
+            person = [
+                *self.OLD["Person"],
+                property_schema("seen", E.TOFT_TYPE_INT),
+                property_schema("cat", E.TOFT_TYPE_LINK, 0, "Cat"),
+            ]
+            classes = {**self.OLD, "Person": person}
+            classes["Cat"] = [
+                property_schema("name", E.TOFT_TYPE_STRING, E.TOFT_PROPERTY_PRIMARY_KEY)
+            ]
+            schema, realm = new_schema(classes), ctypes.c_void_p()
+            given = configuration(path=self.path, schema=schema, mode=E.TOFT_MODE_READ_ONLY)
+            check("toft_realm_open", ctypes.byref(given), ctypes.byref(realm))
+            check("toft_schema_release", schema)
+            cats, people = (
+                get("toft_realm_find_class", realm, text(name)) for name in ("Cat", "Person")
+            )
+            self.assertEqual(get("toft_realm_object_count", realm, cats), 0)
+            self.assertEqual(
+                get("toft_realm_find_object", realm, cats, value("Tom")), ctypes.c_void_p().value
+            )
+            results = get("toft_realm_objects", realm, people)
+            ada = get("toft_results_object", results, 0)
+            for name, expected in (("seen", 0), ("cat", None)):
+                key = get("toft_realm_find_property", realm, people, text(name))
+                self.assertEqual(get("toft_object_get", ada, key), expected)
+            check("toft_object_release", ada)
+            check("toft_results_release", results)
+            check("toft_realm_close", realm)
+            check("toft_realm_release", realm)
 
     def test_objects_get_the_defaults_of_new_properties(self):
         with tempfile.TemporaryDirectory() as directory:

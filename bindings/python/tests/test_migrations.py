@@ -810,7 +810,7 @@ def test_a_dry_run_tells_what_would_change_and_changes_nothing(tmp_path: Path) -
         "property 'Person.full_name' has a new name, it was 'name'",
         "property 'Person.id' is added: int",
         "property 'Person.age' is int, was string",
-        "property 'Person.note' is removed",
+        "property 'Person.note' is removed with its values",
         "class 'Hound' has a new name, it was 'Dog'",
     ]
     assert changes[0].kind is toft.SchemaChangeKind.CLASS_CHANGED
@@ -825,6 +825,68 @@ def test_a_dry_run_tells_what_would_change_and_changes_nothing(tmp_path: Path) -
         toft.dry_run(tmp_path / "none", classes(1))
     with opened(tmp_path / "db", 1) as realm:
         assert dump(realm) == EXPECTED[1]
+        assert realm.check()
+
+
+def test_a_name_that_was_changed_without_a_migration_is_asked_for(tmp_path: Path) -> None:
+    """The values went out of sight, and a dry run said that a property is added."""
+    fill(tmp_path / "db")
+    Item = type("Person", (toft.Object,), {"__annotations__": {"age": str, "full_name": str}})
+    question = "Did you rename it to 'full_name'? Rename it in a migration then"
+    hidden = [
+        f"property 'Person.name' is hidden, its values stay. {question}",
+        f"property 'Person.note' is hidden, its values stay. {question}",
+        "property 'Person.full_name' is added: string",
+        "class 'Dog' is hidden, its objects stay",
+    ]
+    for version in (None, 1, 2):
+        told = toft.dry_run(tmp_path / "db", [Item], schema_version=version)
+        assert [str(each) for each in told] == hidden
+    kept = toft.dry_run(tmp_path / "db", [Item], schema_version=2, migration=lambda _: None)
+    assert str(kept[0]) == f"property 'Person.name' is removed with its values. {question}"
+    assert kept[0].kind is toft.SchemaChangeKind.PROPERTY_REMOVED
+    renamed = toft.dry_run(
+        tmp_path / "db",
+        [Item],
+        schema_version=2,
+        migration=lambda migration: migration.rename_property("Person", "name", "full_name"),
+    )
+    assert str(renamed[0]) == "property 'Person.full_name' has a new name, it was 'name'"
+    assert not any("'Person.name'" in str(each) for each in renamed)
+
+
+def test_a_rename_has_to_end_with_a_declared_name_and_comes_once(tmp_path: Path) -> None:
+    """It opened, and the values were gone; within a loop it failed at the second object."""
+    fill(tmp_path / "db")
+
+    def mistyped(migration: toft.Migration) -> None:
+        migration.rename_property("Person", "name", "fullname")
+
+    def within(migration: toft.Migration) -> None:
+        for _ in migration.enumerate("Person"):
+            migration.rename_property("Person", "name", "full_name")
+
+    def lost(migration: toft.Migration) -> None:
+        migration.rename_class("Dog", "Hond")
+
+    for version, change, text in (
+        (3, mistyped, "no such property, and a name for the meantime .* mean 'full_name'"),
+        (3, within, "inside a loop over enumerate"),
+        (6, lost, "class 'Dog' to 'Hond' because the schema has no such class"),
+    ):
+        with pytest.raises(toft.InvalidArgumentError, match=text):
+            opened(tmp_path / "db", version, change)
+    with opened(tmp_path / "db", 1) as realm:
+        assert dump(realm) == EXPECTED[1]
+        assert realm.check()
+
+    def after(migration: toft.Migration) -> None:
+        for _ in migration.enumerate("Person"):
+            break
+        migrate(migration)
+
+    with opened(tmp_path / "db", 3, after) as realm:
+        assert dump(realm) == EXPECTED[3]
         assert realm.check()
 
 

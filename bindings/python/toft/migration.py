@@ -12,7 +12,7 @@ from ._ffi import toft_status as Status
 from ._lib import Handle, borrowed, library
 from .binding import Bindings
 from .database import Realm
-from .errors import ClosedError, NoSuchClassError
+from .errors import ClosedError, InvalidArgumentError, NoSuchClassError
 from .objects import Object, ObjectType, live, live_object
 from .rows import Single
 
@@ -29,6 +29,7 @@ class Migration:
         self._is_confined = confined
         self._old: Realm | None = None
         self._new: Realm | None = None
+        self._enumerations = 0  # that are under way
         versions = ctypes.c_uint64(), ctypes.c_uint64()
         library().toft_migration_versions(address, *map(ctypes.byref, versions))
         self.old_version, self.new_version = (version.value for version in versions)
@@ -64,29 +65,41 @@ class Migration:
             for after in list(self.new.objects(binding.cls)):
                 yield None, after
             return
-        for index, before in builtins.enumerate(self.old.objects(was.cls)):
-            if index % 64 == 0:
-                # Gives back what was read of an encrypted file.
-                library().toft_realm_refresh(self.old._address, None)
-            if binding is None:
-                yield before, None
-                continue
-            rows = live(before)
-            single = Single.following(binding, rows.key(before._row))
-            if single is not None:
-                yield before, live_object(binding.cls, single)
+        self._enumerations += 1
+        try:
+            for index, before in builtins.enumerate(self.old.objects(was.cls)):
+                if index % 64 == 0:
+                    # Gives back what was read of an encrypted file.
+                    library().toft_realm_refresh(self.old._address, None)
+                if binding is None:
+                    yield before, None
+                    continue
+                rows = live(before)
+                single = Single.following(binding, rows.key(before._row))
+                if single is not None:
+                    yield before, live_object(binding.cls, single)
+        finally:
+            self._enumerations -= 1
 
     def rename_class(self, old: str, new: ObjectType | str) -> None:
-        """Gives a class of the file its new name: its objects and the links to them stay. To be
-        called before `new` is used. An InvalidArgumentError says why it can't be.
+        """Gives a class of the file its new name, at last one that is declared: its objects and the
+        links to them stay. To be called before `new` is used. An InvalidArgumentError says why it
+        can't be.
         """
         names = borrowed(old), borrowed(_name(new))
         library().toft_migration_rename_class(self._open(), names[0][0], names[1][0])
 
     def rename_property(self, cls: ObjectType | str, old: str, new: str) -> None:
         """Gives a property of the file its new name: its values stay. To be called before objects
-        are taken from `new`. An InvalidArgumentError says why it can't be.
+        are taken from `new`, and not inside a loop over `enumerate`. A name that the class lacks is
+        one for the meantime, to be renamed again: if none of the class stands at the end, the
+        opening is an error. An InvalidArgumentError says why it can't be.
         """
+        if self._enumerations:
+            raise InvalidArgumentError(
+                f"Cannot rename property '{_name(cls)}.{old}' to '{new}' inside a loop over "
+                "enumerate: rename it once, before or after."
+            )
         names = borrowed(_name(cls)), borrowed(old), borrowed(new)
         library().toft_migration_rename_property(self._open(), *(name for name, _ in names))
         self._again()

@@ -87,7 +87,8 @@ def open(
 
     `classes`: what is stored, one class or several; new classes, properties and indexes are added
     to the file. None: the classes that the file has, as `realm.classes` gives them. `mode`:
-    "create" the file when it is missing, it must be "existing", or it is "read_only".
+    "create" the file when it is missing or empty, it must be "existing", or it is "read_only":
+    classes that it lacks have no objects then, and properties that it lacks are 0, empty or None.
     `write_timeout`: how many seconds a write waits for other writers; None: as long as it takes, 0:
     not at all. `mapped`: False reads pages into memory of the process instead of mapping the file,
     so that a failing device or a file that others truncate is an exception and never the signal
@@ -478,8 +479,10 @@ def dry_run(
     encryption_key: bytes | None = None,
     automatic_backlink_handling: bool = False,
 ) -> list[SchemaChange]:
-    """What `open` would change in the classes of a file that exists, with the exceptions that it
-    would raise: all is done, the migration too, in a transaction that is rolled back.
+    """What `open` would change in the classes of a file that exists, and what of them the program
+    would not see as `classes` lack it, with the exceptions that it would raise: all is done, the
+    migration too, in a transaction that is rolled back. Where something new may be what is hidden
+    or removed, the text asks "Did you rename it?".
 
     The file stays as it was, though it may have grown. It takes as long as the opening.
     `encryption_key`: that of an encrypted file. `automatic_backlink_handling`: as in `open`.
