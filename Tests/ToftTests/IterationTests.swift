@@ -88,6 +88,10 @@ struct Spread: CustomPersistable, Hashable {
     var persistableValue: Data { Data((0..<4).map { UInt8(sides[$0]) }) }
 }
 
+final class TileProjection: Projection<Tile> {
+    @Projected(\Tile.name) var name
+}
+
 extension UUID {
     fileprivate static let zero = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }
@@ -299,7 +303,12 @@ struct IterationTests {
             var numbers: [Int] = []
             var names: [String] = []
             var kept: Tile?
+            var gone: [Tile] = []
             for tile in tiles {
+                if tile.isInvalidated {
+                    gone.append(tile)
+                    continue
+                }
                 numbers.append(tile.number)
                 names.append(tile.name)
                 if numbers.count == 100 { kept = tile }
@@ -319,6 +328,9 @@ struct IterationTests {
                 #expect(tile.name == "renamed \(tile.number)")
             }
             #expect(numbers == (500..<2000).reversed())
+            // Those that are gone come, too.
+            #expect(gone.count == 500 && Set(gone.map(\.hash)).count == 500)
+            expectError(.objectDeleted) { _ = gone.first?.name }
             #expect(names[..<700].elementsEqual(numbers[..<700].map { "tile \($0)" }))
             #expect(names[700...].elementsEqual(numbers[700...].map { "renamed \($0)" }))
             #expect(kept?.number == 1900)
@@ -383,6 +395,77 @@ struct IterationTests {
             try realm.commitWrite()
             #expect(numbers == (0..<20).filter { $0 != 10 }.reversed())
             #expect(gone?.isInvalidated == true)
+        }
+    }
+
+    /// They were passed over, where Realm's guide says that they are visited.
+    @Test
+    func `What a loop deletes ahead of itself is visited, and invalidated`() throws {
+        final class Shelf: Object {
+            @Persisted var tiles: List<Tile>
+            @Persisted var set: MutableSet<Tile>
+            @Persisted var map: Map<String, Tile?>
+        }
+        try TestRealm.with([Tile.self, Shelf.self]) { realm in
+            let shelf = Shelf()
+            func visit(_ tiles: some Sequence<Tile>) throws -> (all: Int, gone: Int) {
+                var (all, gone) = (0, 0)
+                try realm.write {
+                    for tile in tiles {
+                        if all == 0 { realm.delete(realm.objects(Tile.self).filter("number >= 5")) }
+                        (all, gone) = (all + 1, gone + (tile.isInvalidated ? 1 : 0))
+                    }
+                    realm.cancelWrite()
+                    realm.beginWrite()
+                }
+                return (all, gone)
+            }
+            try realm.write {
+                realm.add(shelf)
+                for number in 0..<10 {
+                    let tile = Tile(number)
+                    realm.add(tile)
+                    shelf.tiles.append(tile)
+                    shelf.set.insert(tile)
+                    shelf.map["\(number)"] = tile
+                }
+            }
+            let all = realm.objects(Tile.self)
+            for tiles in [
+                AnySequence(all), AnySequence(all.filter("name != ''")),
+                AnySequence(all.sorted(byKeyPath: "name")), AnySequence(shelf.tiles),
+                AnySequence(shelf.set), AnySequence(AnyRealmCollection(all)),
+            ] {
+                let visited = try visit(tiles)
+                #expect(visited.all == 10 && visited.gone == 5)
+            }
+            var visited = 0
+            try realm.write {
+                let projections = realm.objects(TileProjection.self)
+                for tile in projections {
+                    if visited == 0 { realm.delete(all.filter("number >= 5")) }
+                    visited += tile.isInvalidated ? 100 : 1
+                }
+                realm.cancelWrite()
+                realm.beginWrite()
+                for tile in realm.dynamicObjects("Tile") {
+                    if visited == 505 { realm.delete(all.filter("number >= 5")) }
+                    visited += tile.isInvalidated ? 10_000 : 1
+                }
+                realm.cancelWrite()
+                realm.beginWrite()
+                // A map has the entries that there were; those of what is gone have nil.
+                var entries = 0
+                for (_, tile) in shelf.map {
+                    if entries == 0 { realm.delete(all.filter("number >= 5")) }
+                    entries += 1
+                    if tile == nil { visited += 1_000_000 }
+                }
+                #expect(entries == 10)
+                realm.cancelWrite()
+                realm.beginWrite()
+            }
+            #expect(visited == 5_050_510)
         }
     }
 

@@ -1,7 +1,8 @@
 internal import ToftModel
 
 /// Goes through a collection as it was when the loop began: elements that are added or taken out
-/// meanwhile make no difference, and those deleted meanwhile are passed over.
+/// meanwhile make no difference. Objects that are deleted meanwhile come all the same, and are
+/// invalidated: ask `isInvalidated` in a loop that deletes others than its own.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     /// Where the elements are managed objects.
     @usableFromInline var walk: ObjectIterator?
@@ -46,16 +47,8 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     }
 
     private mutating func nextValue(of values: [Value], _ core: _CollectionCore) -> Element? {
-        while let index = advance(to: values.count) {
-            let element = Element._make(_EngineValue(values[index], core.session))
-            if case .link = values[index], let object = element as? any ThreadConfined,
-                object.realm == nil
-            {
-                continue
-            }
-            return element
-        }
-        return nil
+        guard !core.isStale, let index = advance(to: values.count) else { return nil }
+        return Element._make(_EngineValue(values[index], core.session))
     }
 
     private mutating func advance(to count: Int) -> Int? {

@@ -1,7 +1,7 @@
 internal import ToftEngine
 
-/// Goes through objects by their keys, as they were when the walk began, and gives out a live
-/// instance for each that still exists.
+/// Goes through objects by their keys, as they were when the walk began, and gives out an instance
+/// for each: a live one, or an invalidated one of what has been deleted since.
 ///
 /// While the realm's version stays the same, the next object is usually in the next row of the last
 /// window.
@@ -44,29 +44,29 @@ internal import ToftEngine
         return object
     }
 
-    /// Looks for the next object that exists.
+    /// Looks for the next object.
     @inline(never)
     private mutating func findNext() -> ObjectBase? {
         Misuse.reporting { () throws -> ObjectBase? in
             // An invalidated realm's collections are empty.
-            while home.isCurrent {
-                try home.verify()
-                guard let key = try nextKey() else { return nil }
-                guard let cache = home.binding.cache else {
-                    if let object = try home.object(key) { return object }
-                    continue
-                }
-                if home.binding.engine.holdsBack(home.binding.classID) {
-                    guard try home.binding.engine.object(home.ref(key)) != nil else { continue }
-                    view = RowCursor()
-                    return instance(key)
-                }
-                if let found = try cache.view(of: key) {
-                    view = found
-                    return instance(key)
-                }
+            guard home.isCurrent else { return nil }
+            try home.verify()
+            guard let key = try nextKey() else { return nil }
+            guard let cache = home.binding.cache else {
+                return try home.object(key) ?? home.makeObject(key, RowCursor())
             }
-            return nil
+            if home.binding.engine.holdsBack(home.binding.classID) {
+                guard try home.binding.engine.object(home.ref(key)) != nil else {
+                    return home.makeObject(key, RowCursor())
+                }
+                view = RowCursor()
+                return instance(key)
+            }
+            guard let found = try cache.view(of: key) else {
+                return home.makeObject(key, RowCursor())
+            }
+            view = found
+            return instance(key)
         } ?? nil
     }
 

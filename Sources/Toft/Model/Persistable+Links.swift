@@ -49,7 +49,9 @@ extension ObjectBase: _PersistableInsideOptional {
     public static var _isObject: Bool { true }
     public var _embedded: ObjectBase? { Self._isEmbedded ? self : nil }
 
-    public static func _make(_ value: _EngineValue) -> Self { _makeOptional(value) ?? _standIn() }
+    public static func _make(_ value: _EngineValue) -> Self {
+        _makeOptional(value) ?? deleted(value) ?? _standIn()
+    }
 
     public static func _makeOptional(_ value: _EngineValue) -> Self? {
         guard case .link(let ref) = value.value, let session = value.session else { return nil }
@@ -57,6 +59,15 @@ extension ObjectBase: _PersistableInsideOptional {
             if self == DynamicObject.self { return try session.dynamicObject(ref) as? Self }
             return try session.object(self, key: ref.key)
         } ?? nil
+    }
+
+    /// An invalidated instance of an object that is gone.
+    private static func deleted(_ value: _EngineValue) -> Self? {
+        guard case .link(let ref) = value.value, let session = value.session else { return nil }
+        let home =
+            self == DynamicObject.self
+            ? try? session.dynamicHome(id: ref.classID) : try? session.home(of: self)
+        return home?.makeObject(ref.key, RowCursor()).asElement(self)
     }
 
     public func _give(to destination: _Destination) throws -> _EngineValue {

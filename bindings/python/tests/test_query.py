@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import random
 import threading
 from collections.abc import Iterator
@@ -142,20 +144,44 @@ def test_a_loop_goes_through_what_there_was_when_it_began(
     assert sorted(dog.age for dog in dogs if dog.name != "New") == [7, 11, 12, 13, 13]
 
 
-def test_a_loop_leaves_out_what_is_deleted_on_its_way(realm: toft.Realm) -> None:
+def test_a_loop_visits_what_it_deletes_ahead_of_itself(realm: toft.Realm) -> None:
     with realm.write():
         for number in range(300):
             realm.create(Dog, age=number)
-        seen = []
+        seen, gone = [], []
         dogs = realm.objects(Dog)
         for dog in dogs:
+            if not dog.is_valid:
+                gone.append(dog)
+                continue
             seen.append(dog.age)
             if dog.age % 10 == 0:
                 realm.delete(dogs.where("age > $0 AND age < $1", dog.age, dog.age + 9))
             if dog.age == 29:
                 realm.delete(dog)
     assert seen == [number for number in range(300) if number % 10 in (0, 9)]
-    assert len(dogs) == 59
+    assert len(gone) == 240 and len(set(gone)) == 240 and gone[0] != gone[1]
+    with pytest.raises(toft.ObjectDeletedError):
+        gone[0].age
+    with pytest.raises(toft.ObjectDeletedError):
+        gone[-1].age
+    assert len(dogs) == 59 and realm.check()
+
+
+def test_what_a_snapshot_has_lost_is_visited_and_left_out_of_dictionaries(
+    realm: toft.Realm,
+) -> None:
+    with realm.write():
+        for number in range(100):
+            realm.create(Dog, name=str(number), age=number)
+    kept = realm.objects(Dog).where("age < 90").snapshot()
+    with realm.write():
+        realm.delete(realm.objects(Dog).where("age >= 50"))
+    assert [dog.is_valid for dog in kept] == [True] * 50 + [False] * 40
+    assert [each["age"] for each in kept.to_dicts()] == list(range(50))
+    assert len(json.loads(kept.to_json())) == 50
+    lines = io.StringIO()
+    assert kept.write_json_lines(lines) == 50
 
 
 def test_a_row_of_a_loop_never_shows_what_is_no_longer_true(realm: toft.Realm) -> None:

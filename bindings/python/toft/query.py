@@ -52,8 +52,8 @@ class Results(Collection[T], Generic[T]):
 
     Making results costs nothing, and so does chaining: each of `where`, `sort`, `distinct` and
     `limit` gives new results, which are worked out when they are first asked. A loop goes through
-    those that there were when it began, whatever it changes on its way; it leaves out what has been
-    deleted by then.
+    those that there were when it began, whatever it changes on its way. What it deletes ahead of
+    itself comes, too: its `is_valid` is False, and to read it is an ObjectDeletedError.
     """
 
     __slots__ = ("_binding", "_block", "_handle", "_of", "_realm", "__weakref__")
@@ -205,6 +205,12 @@ class Results(Collection[T], Generic[T]):
         cursor = Cursor(self._realm, self._handle)
         return self._objects(cursor, self._binding) if self._binding else self._values(cursor)
 
+    def _living(self) -> Iterator[T]:
+        """The objects, but those of a snapshot that have been deleted."""
+        self._realm._freshen()
+        cursor = Cursor(self._realm, self._handle)
+        return self._objects(cursor, self._objects_only(), are_living=True)
+
     def __reversed__(self) -> Iterator[T]:
         return reversed(self[:])
 
@@ -238,7 +244,7 @@ class Results(Collection[T], Generic[T]):
 
         try:
             if self._binding is not None:
-                found = cast("Iterator[Object]", iter(self))
+                found = cast("Iterator[Object]", self._living())
                 return html_of_objects(repr(self)[1:-1], self._binding.cls, found, len(self))
         except Error:  # its text says why they cannot be read
             pass
@@ -248,13 +254,13 @@ class Results(Collection[T], Generic[T]):
         """`Object.to_dict` of each."""
         self._objects_only()
         depth = depth_of(depth)
-        return [dictionary(cast("Object", each), depth) for each in self]
+        return [dictionary(cast("Object", each), depth) for each in self._living()]
 
     def to_json(self, depth: int = 0, *, indent: int | None = None) -> str:
         """A JSON array of `Object.to_json` of each."""
         self._objects_only()
         depth = depth_of(depth)
-        plain = [dictionary(cast("Object", each), depth, is_stored=True) for each in self]
+        plain = [dictionary(cast("Object", each), depth, is_stored=True) for each in self._living()]
         return json_text(plain, indent)
 
     def write_json_lines(
@@ -513,22 +519,23 @@ class Results(Collection[T], Generic[T]):
         return found if span.step > 0 else found[::-1]
 
     @staticmethod
-    def _objects(cursor: Cursor, binding: Binding) -> Iterator[Any]:
+    def _objects(cursor: Cursor, binding: Binding, *, are_living: bool = False) -> Iterator[Any]:
         realm, cls, new = binding.realm, binding.cls, object.__new__
         while block := cursor.block(binding):
             now = block.now
             for row, key in enumerate(block.keys):
-                if key is None:
-                    continue
-                if realm._now == now:
+                if key is not None and realm._now == now:
                     instance = new(cls)
                     instance._rows = block
                     instance._row = row
                     yield instance
-                elif single := Single.following(
-                    binding, key
-                ):  # the block is no longer true: one by one, then
+                    continue
+                # The block is no longer true: one by one, then.
+                single = None if key is None else Single.following(binding, key)
+                if single is not None:
                     yield live_object(cls, single)
+                elif not are_living:
+                    yield live_object(cls, Single.deleted(binding, key))
 
     def _values(self, cursor: Cursor) -> Iterator[T]:
         remaining = self._count()

@@ -20,6 +20,7 @@ import ctypes
 import weakref
 from collections.abc import Iterable, Mapping
 from copy import copy
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from . import _values as values
@@ -312,6 +313,13 @@ class Single(Live):
         handle = _follow(binding, key)
         return Single(binding, key, handle) if handle else None
 
+    @staticmethod
+    def deleted(binding: Binding, key: int | None) -> Single:
+        """An object that has been deleted, with its key or, where that is not known any more, one
+        that no object has.
+        """
+        return Single(binding, -next(_deleted) if key is None else key)
+
     def exists(self) -> bool:
         """Whether the object is there now."""
         return _follow(self.binding, self._key) is not None
@@ -385,6 +393,9 @@ def in_place(value: Any, place: object) -> bool:
     """
     settled = getattr(value, "_settled", None)
     return settled is not None and settled == (place, value._realm._now)
+
+
+_deleted = count(1)
 
 
 def _follow(binding: Binding, key: int) -> Handle | None:

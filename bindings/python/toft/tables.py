@@ -37,7 +37,7 @@ def write_lines(
     require_function("progress", progress)
     count, texts = 0, _Texts(depth)
     with file_of(file) as opened:
-        for count, instance in enumerate(watched(objects, len(objects), progress), 1):
+        for count, instance in enumerate(watched(objects._living(), len(objects), progress), 1):
             opened.write(texts.text(instance) + "\n")
     return count
 
@@ -60,7 +60,7 @@ def write_csv(
     count, texts = 0, _Texts(0)
     with file_of(file) as opened:
         opened.write(",".join(map(_quoted, columns)) + "\r\n")
-        for count, instance in enumerate(watched(objects, len(objects), progress), 1):
+        for count, instance in enumerate(watched(objects._living(), len(objects), progress), 1):
             plain = json.loads(texts.text(instance))
             for each in links:
                 if isinstance(plain[each.stored_name], dict):
