@@ -3,6 +3,7 @@ import RealmSwift
 import Synchronization
 import Testing
 
+import ToftPlatform
 @testable import Toft
 
 /// One after the other: the process has one logger.
@@ -30,6 +31,93 @@ struct LoggerTests {
     @Test
     func `Nothing is told until a program asks for it`() {
         #expect(Logger.shared.level == .off)
+    }
+
+    private class TellingBase: Object {
+        dynamic var forgotten = ""
+        dynamic var owner: Dog?
+        let formatter = DateFormatter()
+
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
+    private final class Telling: TellingBase {
+        @Persisted var id: Int
+    }
+
+    private final class Nothing: Projection<Dog> {
+        var title = ""
+    }
+
+    @Test
+    func `Variables that look as stored ones did once are told, each class once`() throws {
+        let types = [Telling.self, Dog.self, Person.self] as [ObjectBase.Type]
+        for count in [1, 0] {
+            let told = try told(upTo: .warn, of: "Telling") {
+                try TestRealm.with(types) { realm in
+                    #expect(realm.objects(Telling.self).isEmpty)
+                }
+            }
+            #expect(told.count == count)
+            for message in told {
+                #expect(message.level == .warn)
+                #expect(
+                    message.text.hasPrefix(
+                        "Class 'Telling' does not store 'forgotten', 'owner': a variable"))
+            }
+        }
+        let projection = try told(upTo: .warn, of: "The projection 'Nothing' projects nothing") {
+            try TestRealm.with { realm in
+                _ = realm.objects(Nothing.self).count
+                Diagnostics.deliver()
+            }
+        }
+        #expect(projection.count == 1)
+    }
+
+    /// A name that was changed without a migration: the values are out of sight.
+    @Test
+    func `An opening tells what it hides, as a warning where it may have a new name`() throws {
+        enum Old {
+            final class Note: Object {
+                @Persisted var title: String
+                @Persisted var weight: Double
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+        }
+        enum New {
+            final class Note: Object {
+                @Persisted var heading: String
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+        }
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("renamed.realm")
+            func open(_ type: ObjectBase.Type, _ version: UInt64, _ block: MigrationBlock? = nil)
+                throws
+            {
+                let realm = try Realm(
+                    configuration: Realm.Configuration(
+                        fileURL: url, schemaVersion: version, migrationBlock: block,
+                        objectTypes: [type]))
+                try TestRealm.check(realm)
+                try realm.close()
+            }
+            try open(Old.Note.self, 1)
+            let asked =
+                "'\(url.path)': property 'Note.title' is hidden, its values stay. Did you rename it "
+                + "to 'heading'? Rename it in a migration then."
+            let lost = "'\(url.path)': property 'Note.weight' is hidden, its values stay."
+            let told = try told(upTo: .info, of: "property") { try open(New.Note.self, 1) }
+            #expect(told.map(\.text) == [asked, lost] && told.map(\.level) == [.warn, .info])
+            // The next opening changes nothing.
+            let again = try self.told(upTo: .info, of: "property") { try open(New.Note.self, 1) }
+            #expect(again.isEmpty)
+            let removed = try self.told(upTo: .info, of: "property") {
+                try open(New.Note.self, 2) { _, _ in }
+            }
+            #expect(removed.count == 2 && removed[0].text.contains("is removed with its values"))
+        }
     }
 
     @Test

@@ -18,8 +18,141 @@ private final class MistypedIndex: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+/// As Realm's first guides spell a class: it compiles.
+private class EarlyDog: Object {
+    dynamic var name = ""
+    dynamic var age = 0
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private class EarlyPerson: Object {
+    @Persisted var name: String
+    let dogs = List<Dog>()
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private final class LaterPerson: EarlyPerson {
+    @Persisted var age: Int
+}
+
+private final class EarlyAddress: EmbeddedObject {
+    dynamic var street = ""
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private final class WithSet: Object {
+    @Persisted var id: Int
+    var tags = MutableSet<String>()
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private final class WithMap: EmbeddedObject {
+    @Persisted var id: Int
+    var counts: Map<String, Int>?
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private final class WithLinks: Object {
+    @Persisted var id: Int
+    var owners: LinkingObjects<Person> = Dog().owners
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private final class WithLazy: Object {
+    @Persisted var id: Int
+    lazy var dogs = List<Dog>()
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private final class WithIgnored: Object {
+    @Persisted var id: Int
+    var cached = List<Dog>()
+
+    override class func ignoredProperties() -> [String] { ["cached"] }
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+/// What several classes share, without a property.
+private class Sharing: Object {
+    var text: String { "shared" }
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+private final class Shared1: Sharing {
+    @Persisted var id: Int
+}
+
+/// With variables below a class that stores.
+private final class Half: EarlyBase {
+    @Persisted var id: Int
+}
+
+private class EarlyBase: Object {
+    dynamic var title = ""
+    dynamic var owner: Dog?
+    let formatter = DateFormatter()
+
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite("Classes become a schema")
 struct SchemaTests {
+    /// They stored nothing, in silence.
+    @Test
+    func `A class that stores nothing, or a collection that is not stored, is refused`() throws {
+        func problem(_ type: ObjectBase.Type) -> String {
+            do {
+                _ = try Realm(configuration: TestRealm.inMemory([type, Dog.self, Person.self]))
+                return ""
+            } catch {
+                #expect((error as? Realm.Error)?.code == .invalidSchema)
+                return (error as? Realm.Error)?.message ?? ""
+            }
+        }
+        #expect(
+            problem(EarlyDog.self)
+                == "No properties are defined for 'EarlyDog'. Did you remember to mark them with "
+                + "'@Persisted' in your model? Not marked: 'name', 'age'.")
+        #expect(problem(EarlyAddress.self).hasPrefix("No properties are defined for 'EarlyAddress'"))
+        for (type, name, declaration) in [
+            (EarlyPerson.self, "EarlyPerson.dogs", "@Persisted var dogs: List<Dog>"),
+            (LaterPerson.self, "LaterPerson.dogs", "@Persisted var dogs: List<Dog>"),
+            (WithSet.self, "WithSet.tags", "@Persisted var tags: MutableSet<String>"),
+            (WithMap.self, "WithMap.counts", "@Persisted var counts: Map<String, Int>"),
+            (WithLazy.self, "WithLazy.dogs", "@Persisted var dogs: List<Dog>"),
+            (
+                WithLinks.self, "WithLinks.owners",
+                "@Persisted(originProperty: \"...\") var owners: LinkingObjects<Person>"
+            ),
+        ] as [(ObjectBase.Type, String, String)] {
+            let text = problem(type)
+            #expect(text.contains("'\(name)' is not stored"), "\(text)")
+            #expect(text.contains("Write \(declaration), or name it in ignoredProperties()"))
+        }
+        // All at once.
+        do {
+            _ = try Realm(configuration: TestRealm.inMemory([EarlyDog.self, EarlyAddress.self]))
+            Issue.record("opened")
+        } catch {
+            #expect("\(error)".contains("'EarlyDog'") && "\(error)".contains("'EarlyAddress'"))
+        }
+        for types in [[WithIgnored.self, Dog.self, Person.self], [Sharing.self, Shared1.self]]
+            as [[ObjectBase.Type]]
+        {
+            try TestRealm.with(types) { realm in
+                try realm.write { realm.add(types.count == 2 ? Shared1() : Dog()) }
+            }
+        }
+    }
+
     @Test
     func
         `Subclasses of Object are found: nested, private, local and derived ones too`()

@@ -1,4 +1,3 @@
-@_spi(Reflection) internal import Swift
 internal import Synchronization
 internal import ToftModel
 
@@ -19,8 +18,10 @@ final class ModelClass: Sendable {
     private let template: InstanceTemplate?
     /// Whether objects may lead to others.
     let leadsOn: Bool
-    /// What is wrong with the names that its functions give; nil where all are those of properties.
-    let namesError: String?
+    /// Why no realm can have it; nil where one can.
+    let problem: String?
+    /// The names of variables that look as stored ones did before `@Persisted`; nil for none.
+    let unstored: String?
     private let positions: [String: Int]
 
     private static let dynamicTemplate = InstanceTemplate(DynamicObject(), [])
@@ -46,19 +47,22 @@ final class ModelClass: Sendable {
         self.type = type
         name = Self.name(of: type)
         isEmbedded = type._isEmbedded
-        let fields = Self.fields(of: type)
+        let fields = StoredField.all(of: type)
         let instance = type.init()
         properties = Self.properties(of: instance, fields)
         clearedInAccessors = properties.filter(\.isClearedInAccessors)
         clearedWhenAdded = properties.filter { $0.wrapper.holdsMemory }
         let base = type._isEmbedded ? EmbeddedObject.self : ObjectBase.self
-        let isStateless = fields.count == properties.count + Self.fields(of: base).count
+        let isStateless = fields.count == properties.count + StoredField.all(of: base).count
         clearedInAccessors.forgetValues(of: instance)
         instance._hasCollections = false
         template = isStateless ? InstanceTemplate(instance, properties) : nil
         primaryKey = properties.first(where: \.isPrimaryKey)
         leadsOn = properties.contains(where: \.leadsOn)
-        namesError = LegacyNames(type).error(name, Set(properties.map(\.name)))
+        problem =
+            StoredField.problem(of: type, name)
+            ?? LegacyNames(type).error(name, Set(properties.map(\.name)))
+        unstored = StoredField.unstored(of: type)
         positions = Dictionary(
             properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -83,7 +87,8 @@ final class ModelClass: Sendable {
         clearedWhenAdded = []
         template = Self.dynamicTemplate
         leadsOn = false
-        namesError = nil
+        problem = nil
+        unstored = nil
         primaryKey = properties.first(where: \.isPrimaryKey)
         positions = Dictionary(
             properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -122,7 +127,7 @@ final class ModelClass: Sendable {
     // MARK: Reflection
 
     private static func properties(
-        of instance: ObjectBase, _ fields: [Field]
+        of instance: ObjectBase, _ fields: [StoredField]
     ) -> [ModelProperty] {
         let names = LegacyNames(Swift.type(of: instance))
         return withExtendedLifetime(instance) {
@@ -132,23 +137,6 @@ final class ModelClass: Sendable {
                     field.name, wrapper: wrapper, offset: field.offset, of: instance, names: names)
             }
         }
-    }
-
-    private struct Field {
-        let name: String
-        let offset: Int
-        let type: any Any.Type
-    }
-
-    /// The stored properties of a class and its base classes.
-    private static func fields(of type: ObjectBase.Type) -> [Field] {
-        var fields: [Field] = []
-        _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) {
-            name, offset, type, _ in
-            fields.append(Field(name: String(cString: name), offset: offset, type: type))
-            return true
-        }
-        return fields
     }
 }
 

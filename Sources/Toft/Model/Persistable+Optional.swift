@@ -52,10 +52,12 @@ extension Optional where Wrapped == Any {
 
 /// Any optional, to look inside one that came as `Any`.
 protocol AnyOptional {
+    static var wrapped: any Any.Type { get }
     var anyValue: Any? { get }
 }
 
 extension Optional: AnyOptional {
+    static var wrapped: any Any.Type { Wrapped.self }
     var anyValue: Any? { self }
 }
 private import Foundation

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 internal import ToftModel
+internal import ToftPlatform
 
 /// Some properties of an object, under names of their own: a view of it for one screen.
 ///
@@ -165,6 +166,7 @@ struct ProjectedPath: @unchecked Sendable {
     func value(of root: ObjectBase) -> Any? { projected.value(of: root) }
 
     private static let known = Mutex<[ObjectIdentifier: [ProjectedPath]]>([:])
+    private static let told = ProcessWide<Set<ObjectIdentifier>> { [] }
 
     /// The properties of a class of projections, in the order of their declaration.
     fileprivate static func all<Found: ProjectionObservable>(of type: Found.Type)
@@ -188,7 +190,25 @@ struct ProjectedPath: @unchecked Sendable {
     }
 }
 
+extension ProjectedPath {
+    /// Tells the log, once, of the variables of a class of projections that projects nothing.
+    fileprivate static func tellOfVariables<Found: ProjectionObservable>(of type: Found.Type) {
+        guard Diagnostics.isTold(.warn), all(of: type).isEmpty,
+            told.withLock({ $0.insert(ObjectIdentifier(type)).inserted })
+        else { return }
+        let made = Found(projecting: Found.Root())
+        let names = Mirror(reflecting: made).children.compactMap(\.label)
+        guard !names.isEmpty else { return }
+        Diagnostics.tell(
+            .warn,
+            "The projection '\(type)' projects nothing, its variables are its own: "
+                + "\(names.joined(separator: ", ")). Mark what it is to show with @Projected.")
+    }
+}
+
 extension ProjectionObservable {
+    static func tellOfVariables() { ProjectedPath.tellOfVariables(of: self) }
+
     /// The projected properties, those of base classes first.
     static var paths: [ProjectedPath] { ProjectedPath.all(of: self) }
 
