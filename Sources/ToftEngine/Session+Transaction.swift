@@ -55,7 +55,7 @@ extension Session {
             // Nobody commits while we hold the lock: the newest version is the one that the
             // transaction builds on. With commits in groups it may be on its way to the disk:
             // without observers the session need not wait to see it, the transaction does.
-            if channel != nil {
+            if channel?.hasObservers == true {
                 try storage { () throws(StorageError) in try writing.waitForBase() }
             }
             let view = writing.baseVersion == base.snapshot.version ? base : try newestView()

@@ -96,6 +96,112 @@ struct ConfigurationTests {
         }
     }
 
+    /// Another file beside the default one, as an app with several users has it.
+    @Test
+    func `Folders below that of the default file are made, no others`() async {
+        await #expect(processExitsWith: .success) {
+            let files = FileManager.default
+            let folder = files.temporaryDirectory.appendingPathComponent("toft-\(UUID().uuidString)")
+            defer { try? files.removeItem(at: folder) }
+            setenv("XDG_DATA_HOME", folder.appendingPathComponent("data").path, 1)
+            var configuration = Realm.Configuration()
+            guard let home = configuration.fileURL?.deletingLastPathComponent() else { exit(1) }
+            configuration.fileURL = home.appendingPathComponent("users/alice.realm")
+            var reading = configuration
+            reading.readOnly = true
+            guard (try? Realm(configuration: reading)) == nil,
+                !files.fileExists(atPath: home.path)
+            else { exit(2) }
+            let realm = try Realm(configuration: configuration)
+            try realm.write { realm.add(Dog("Rex")) }
+            Realm.Configuration.defaultConfiguration = Realm.Configuration(
+                fileURL: home.appendingPathComponent("bob.realm"))
+            _ = try Realm()
+            configuration.fileURL = folder.appendingPathComponent("elsewhere/a.realm")
+            do {
+                _ = try Realm(configuration: configuration)
+                exit(3)
+            } catch Realm.Error.fileNotFound {}
+        }
+    }
+
+    @Test
+    func `A file without a byte becomes a realm`() throws {
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            try Data().write(to: url)
+            do {
+                _ = try Realm(configuration: configuration(url, readOnly: true))
+                Issue.record("opened")
+            } catch {
+                #expect((error as? Realm.Error)?.code == .notADatabase)
+                #expect("\(error)".contains("is an empty file"))
+            }
+            try autoreleased {
+                let realm = try Realm(fileURL: url)
+                try realm.write { realm.add(Dog("Rex")) }
+                try TestRealm.check(realm)
+            }
+            // As a seed's copy, too.
+            let copy = folder.appendingPathComponent("b.realm")
+            try Data().write(to: copy)
+            let realm = try Realm(
+                configuration: Realm.Configuration(fileURL: copy, seedFilePath: url))
+            #expect(realm.objects(Dog.self).count == 1)
+        }
+    }
+
+    /// A file that comes with an app, which has got another class since.
+    @Test
+    func `A read-only file shows classes and properties that it lacks as empty`() throws {
+        enum Old {
+            final class Note: Object {
+                @Persisted var text: String
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+        }
+        enum New {
+            final class Note: Object {
+                @Persisted var text: String
+                @Persisted(indexed: true) var stars: Int
+                @Persisted var due: Date?
+                @Persisted var tags: List<String>
+                @Persisted var scores: Map<String, Int>
+                @Persisted var folder: Folder?
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+            final class Folder: Object {
+                @Persisted(primaryKey: true) var name: String
+                @Persisted(originProperty: "folder") var notes: LinkingObjects<Note>
+                override class func shouldIncludeInDefaultSchema() -> Bool { false }
+            }
+        }
+        try TestRealm.withFolder { folder in
+            let url = folder.appendingPathComponent("a.realm")
+            try autoreleased {
+                let realm = try Realm(
+                    configuration: Realm.Configuration(fileURL: url, objectTypes: [Old.Note.self]))
+                try realm.write { for _ in 0..<300 { realm.add(Old.Note(value: ["text": "x"])) } }
+            }
+            let realm = try Realm(
+                configuration: Realm.Configuration(
+                    fileURL: url, readOnly: true, objectTypes: [New.Note.self, New.Folder.self]))
+            let notes = realm.objects(New.Note.self)
+            #expect(notes.count == 300 && realm.objects(New.Folder.self).isEmpty)
+            #expect(realm.object(ofType: New.Folder.self, forPrimaryKey: "a") == nil)
+            #expect(
+                notes.allSatisfy {
+                    $0.text == "x" && $0.stars == 0 && $0.due == nil && $0.tags.isEmpty
+                        && $0.scores.isEmpty && $0.folder == nil
+                })
+            #expect(notes.where { $0.stars == 0 && $0.folder == nil }.count == 300)
+            #expect(notes.sum(of: \.stars) == 0 && notes.sorted(by: \.stars).count == 300)
+            let frozen = realm.freeze()
+            #expect(frozen.objects(New.Note.self).first?.stars == 0)
+            try TestRealm.check(realm)
+        }
+    }
+
     @Test
     func `Setting a file clears the name in memory, and the other way round`() {
         var configuration = Realm.Configuration(inMemoryIdentifier: "x")

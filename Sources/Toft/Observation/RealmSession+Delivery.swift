@@ -1,8 +1,25 @@
 internal import Dispatch
 internal import Foundation
 internal import ToftEngine
+internal import ToftPlatform
 
 extension RealmSession {
+    /// Has the session go to new versions by itself: where a queue, an actor, the main thread or a
+    /// running run loop can call it, from now on, and elsewhere on the thread from when its run
+    /// loop runs. Not what is only read: others seldom write there, and each would be looked for.
+    func follow() {
+        guard !isFrozen, !configuration.readOnly else { return }
+        if case .thread = confinement, !Thread.isMainThread, RunLoop.current.currentMode == nil {
+            return SessionCache.of(nil).followInLoop()
+        }
+        do {
+            try requireDelivery()
+            try engine.follow()
+        } catch {
+            Diagnostics.tell(.warn, "A realm will not go to new versions by itself: \(error)")
+        }
+    }
+
     /// Makes sure that changes get here: by the queue, the main queue, or the run loop of this
     /// thread, which has to be running.
     func requireDelivery() throws {
@@ -43,6 +60,7 @@ extension RealmSession {
     /// Called by the scheduler: tells of commits that were asked for, makes a write that waits,
     /// goes to the version that has been worked out, and calls the observers that are due.
     func deliver() {
+        guard isOpen else { return }
         complete()
         makeNextWrite()
         guard isAutorefreshing else { return tellRefreshRequired() }

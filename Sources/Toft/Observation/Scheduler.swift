@@ -23,6 +23,21 @@ final class DeliveryTarget: @unchecked Sendable {
     }
 }
 
+extension SessionCache {
+    /// Has the realms of this thread follow new versions once its run loop runs, if it ever does:
+    /// they were opened outside of it. A thread that no program has begun as `Thread` has none that
+    /// runs, but the main one.
+    func followInLoop() {
+        guard !waitsForLoop, Thread.current.isExecuting else { return }
+        waitsForLoop = true
+        RunLoop.current.perform {
+            let cache = SessionCache.of(nil)
+            cache.waitsForLoop = false
+            for session in cache.open where session.scheduler == nil { session.follow() }
+        }
+    }
+}
+
 /// For a serial queue, the main queue among them, or an actor.
 final class PlaceScheduler: Scheduler {
     private let place: Place

@@ -34,7 +34,8 @@ extension Realm {
         /// memory, is `.invalidArgument`.
         public var encryptionKey: Data?
 
-        /// Whether the realm is only read: the file must exist and fit its classes as it is.
+        /// Whether the realm is only read: the file must exist, and fit the classes as it is.
+        /// Classes that it lacks have no objects, and properties that it lacks are 0, empty or nil.
         public var readOnly: Bool
 
         /// The version that the app counts for its classes; a file with a higher one can't be
@@ -280,9 +281,11 @@ extension Realm.Configuration {
     {
         let isThread: Bool = if case .thread = confinement { true } else { false }
         let classes = takesFile ? [] : models
-        for case let error? in classes.map(\.namesError) {
-            throw EngineError(.invalidSchema, error)
+        let problems = classes.compactMap(\.problem)
+        guard problems.isEmpty else {
+            throw EngineError(.invalidSchema, problems.joined(separator: "\n"))
         }
+        for model in classes { UnstoredVariables.tell(of: model) }
         var configuration = ToftEngine.Configuration(
             location: location, mode: readOnly ? .readOnly : .readWrite,
             schema: takesFile ? nil : ToftModel.Schema(classes.map { $0.schema }),

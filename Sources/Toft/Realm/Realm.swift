@@ -65,10 +65,12 @@ public struct Realm {
     /// Whether the realm shows one version for ever, on any thread.
     public var isFrozen: Bool { session.isFrozen }
 
-    /// Whether the realm goes to new versions by itself, when its run loop or queue comes around;
-    /// true at first. When it does not, realm observers are told `.refreshRequired`. A realm
-    /// follows by itself from its first observer on, and on the main thread. Never of a frozen
-    /// realm.
+    /// Whether the realm goes to new versions by itself, whichever thread or process commits them,
+    /// when its run loop, queue or actor comes around; true at first. When it does not, realm
+    /// observers are told `.refreshRequired`. With observers or without: on the main thread, on a
+    /// queue, for an actor, and on a thread whose run loop runs; on another thread a realm stays at
+    /// its version until `refresh` or a write. A realm that is opened with `readOnly` follows from
+    /// its first observer on. Never of a frozen realm.
     public var autorefresh: Bool {
         get { session.isAutorefreshing && !session.isFrozen }
         nonmutating set {

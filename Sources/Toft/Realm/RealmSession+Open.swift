@@ -42,6 +42,7 @@ extension RealmSession {
         }
         let session = try make(configuration, at: location, place, like: known)
         cache.add(session, key)
+        session.follow()
         return session
     }
 
@@ -82,14 +83,16 @@ extension RealmSession {
         }
     }
 
-    /// Makes the folder of the default file.
+    /// Makes the folder of a file that lies where the default file does, or in a folder below.
     private static func prepareFolder(of path: String, _ configuration: Realm.Configuration) {
-        let files = FileManager.default
-        if configuration.fileURL == Realm.Configuration.defaultFileURL, !configuration.readOnly {
-            try? files.createDirectory(
-                atPath: (path as NSString).deletingLastPathComponent,
-                withIntermediateDirectories: true)
-        }
+        guard !configuration.readOnly,
+            let home = Realm.Configuration.defaultFileURL?.deletingLastPathComponent(),
+            case let folder = URL(fileURLWithPath: path).standardizedFileURL
+                .deletingLastPathComponent(),
+            folder.pathComponents.starts(with: home.standardizedFileURL.pathComponents)
+        else { return }
+        // Where that fails, the opening says what is missing.
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 }
 
@@ -112,6 +115,8 @@ final class SessionCache: @unchecked Sendable {
     /// A thread's own cache is used by it alone; the one of the places is shared.
     private let lock = NSLock()
     private var entries: [Key: [Entry]] = [:]
+    /// Of a thread, whether its run loop is to have its realms follow.
+    var waitsForLoop = false
 
     static func of(_ place: Place?) -> SessionCache {
         place == nil ? thread.value(orMake: SessionCache.init) : places
@@ -141,6 +146,13 @@ final class SessionCache: @unchecked Sendable {
                 }
                 return session.isOpen && place.isCurrent
             }
+        }
+    }
+
+    /// All sessions that are open.
+    var open: [RealmSession] {
+        lock.withLock {
+            entries.values.joined().compactMap(\.session).filter(\.isOpen)
         }
     }
 

@@ -107,6 +107,7 @@ final class RealmSession {
         try engine.close()
         forget()
         engine = next
+        follow()
     }
 
     /// Ends the use of the database here, for all realms that share the session.
@@ -189,6 +190,12 @@ final class RealmSession {
         let model = ModelClass.of(type)
         guard !isFrozen, let owner = try? engine.classHandle(named: model.name) else {
             try verify()
+            guard type != Object.self, type != EmbeddedObject.self else {
+                throw Realm.Error(
+                    .noSuchClass,
+                    "'\(model.name)' is what all classes derive from, and has no objects itself: "
+                        + "name one of the realm's classes.")
+            }
             throw Realm.Error(
                 .noSuchClass,
                 "Class '\(model.name)' is not part of this realm: its configuration's objectTypes "

@@ -58,6 +58,8 @@ final class Channel: Sendable {
 extension Channel {
     var observations: [Observation] { state.withLock { $0.observations } }
 
+    var hasObservers: Bool { state.withLock { !$0.observations.isEmpty } }
+
     func add(_ observation: Observation) {
         signal { state in
             state.observations.append(observation)
