@@ -1285,7 +1285,8 @@ typedef void (*toft_schema_change_callback)(void *user_data, const toft_schema_c
    the program would not see of them as its schema lacks it, and fails as it would: all is done, the
    migration too, in a write transaction that is rolled back. Where something new may be what is
    hidden or removed, the text asks "Did you rename it?": only a migration can tell. The file, which
-   must exist, stays as it was, though it may have grown. The configuration needs a schema. Errors: those of toft_realm_open. Any thread. Cost: that of the opening. */
+   must exist, stays as it was, though it may have grown. The configuration needs a schema. Errors:
+   those of toft_realm_open. Any thread. Cost: that of the opening. */
 TOFT_API toft_status toft_realm_open_dry_run(
     const toft_configuration *configuration, toft_schema_change_callback callback, void *user_data);
 

@@ -45,7 +45,7 @@ import ToftStorage
             #expect(
                 message { try transaction.create("User", ["id": .int(1), "name": .string("Bob")]) }
                     == "Attempting to create an object of type 'User' with an existing primary key "
-                    + "value '1'. Use an upsert to change it."
+                    + "value '1'. Change that object, or say that it is to be updated."
             )
             #expect(
                 message { try transaction.create("User", ["name": .string("Bob")]) }

@@ -13,7 +13,9 @@ struct AutorefreshTests {
         try elsewhere {
             let realm = try Realm(configuration: configuration)
             try realm.write {
-                if let dog = realm.objects(Dog.self).first { dog.age = age } else {
+                if let dog = realm.objects(Dog.self).first {
+                    dog.age = age
+                } else {
                     realm.add(Dog("Rex", age: age))
                 }
             }

@@ -101,7 +101,8 @@ struct ConfigurationTests {
     func `Folders below that of the default file are made, no others`() async {
         await #expect(processExitsWith: .success) {
             let files = FileManager.default
-            let folder = files.temporaryDirectory.appendingPathComponent("toft-\(UUID().uuidString)")
+            let folder = files.temporaryDirectory.appendingPathComponent(
+                "toft-\(UUID().uuidString)")
             defer { try? files.removeItem(at: folder) }
             setenv("XDG_DATA_HOME", folder.appendingPathComponent("data").path, 1)
             var configuration = Realm.Configuration()

@@ -105,8 +105,8 @@ struct LoggerTests {
             }
             try open(Old.Note.self, 1)
             let asked =
-                "'\(url.path)': property 'Note.title' is hidden, its values stay. Did you rename it "
-                + "to 'heading'? Rename it in a migration then."
+                "'\(url.path)': property 'Note.title' is hidden, its values stay. Did you rename "
+                + "it to 'heading'? Rename it in a migration then."
             let lost = "'\(url.path)': property 'Note.weight' is hidden, its values stay."
             let told = try told(upTo: .info, of: "property") { try open(New.Note.self, 1) }
             #expect(told.map(\.text) == [asked, lost] && told.map(\.level) == [.warn, .info])

@@ -366,4 +366,45 @@ struct MisuseTests {
             #expect(dog.name == "Rex")
         }
     }
+
+    /// They named something else than the mistake.
+    @Test
+    func `A mistake's message says what it is and what to do`() throws {
+        func message(_ block: () throws -> Void) -> String {
+            do {
+                try Realm.attempt(block)
+                return ""
+            } catch {
+                return (error as? Realm.Error)?.message ?? ""
+            }
+        }
+        try TestRealm.with { realm in
+            #expect(
+                message { _ = realm.object(ofType: Dog.self, forPrimaryKey: 1) }
+                    == "'Dog' has no primary key, so no object of it can be found by one.")
+            #expect(
+                message { _ = realm.objects(Object.self) }
+                    == "'Object' is what all classes derive from, and has no objects itself: name "
+                    + "one of the realm's classes.")
+            for quoted in ["name == “Rex”", "name == ‘Rex’", "name == “Rex and Tom”"] {
+                let text = message { _ = realm.objects(Dog.self).filter(quoted).count }
+                #expect(text.contains("straight quotes, ' or \", not in curly ones"), "\(text)")
+            }
+            // Within quotes they are text.
+            let texts = "name == '“Rex”' OR name == \"‘\""
+            #expect(realm.objects(Dog.self).filter(texts).isEmpty)
+            try realm.write {
+                realm.add(Person(1, "Ada"))
+                for given in [["a": 1], "Rex"] as [Any] {
+                    let text = message { _ = Person(value: ["dogs": given]) }
+                    #expect(
+                        text.hasPrefix("'Person.dogs' is a list and takes an array, not"),
+                        "\(text)")
+                }
+                let again = message { realm.add(Person(1, "Bob")) }
+                #expect(
+                    again.hasSuffix("Change that object, or add this one with update: .modified."))
+            }
+        }
+    }
 }

@@ -23,6 +23,13 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
         self.init(core, nil)
     }
 
+    /// As classes without `@Persisted` wrote it.
+    @available(
+        *, unavailable,
+        message: "Write @Persisted(originProperty: \"dogs\") var owners: LinkingObjects<Person>"
+    )
+    public init(fromType: Element.Type, property: String) { self.init(nil, property) }
+
     public func _core() -> _CollectionCore? { core }
 
     /// The realm; nil for an unmanaged object's.

@@ -34,7 +34,7 @@ extension List: _Persistable {
         }
         let list = List()
         guard let any = any.flattened else { return list }
-        guard let sequence = any as? any Sequence else { throw conversion.mismatch(any) }
+        let sequence = try conversion.elements(any, of: .list)
         list.append(objectsIn: try elements(of: sequence, conversion))
         return list
     }

@@ -40,7 +40,7 @@ extension MutableSet: _Persistable {
             return set
         }
         guard let any = any.flattened else { return MutableSet() }
-        guard let sequence = any as? any Sequence else { throw conversion.mismatch(any) }
+        let sequence = try conversion.elements(any, of: .set)
         return MutableSet(try elements(of: sequence, conversion))
     }
 

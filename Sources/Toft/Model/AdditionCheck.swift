@@ -78,8 +78,8 @@ struct AdditionCheck {
             throw Realm.Error(
                 .duplicatePrimaryKey,
                 "Attempting to create an object of type '\(binding.model.name)' with an existing "
-                    + "primary key value '\(shown(property.value(in: object)))'. Use an upsert to "
-                    + "change it.")
+                    + "primary key value '\(shown(property.value(in: object)))'. Change that "
+                    + "object, or add this one with update: .modified.")
         }
     }
 }

@@ -349,7 +349,8 @@ extension PropertyHandle {
             guard let entries = any as? [String: Any?] else { throw mismatch(any) }
             return entries.map { ($0.key, $0.value) }
         }
-        guard let sequence = any as? any Sequence else { throw mismatch(any) }
+        guard let sequence = any as? any Sequence, !(any is any AnyDictionary), !(any is String)
+        else { throw mismatch(any) }
         return Self.elements(sequence)
     }
 

@@ -91,7 +91,7 @@ extension StoredField {
 
     private static func hasSubclasses(_ type: ObjectBase.Type) -> Bool {
         ClassDiscovery.objectTypes().contains { other in
-            var parent = _getSuperclass(other)
+            var parent: AnyClass? = _getSuperclass(other)
             while let current = parent {
                 if current == type { return true }
                 parent = _getSuperclass(current)

@@ -17,7 +17,25 @@ public struct _ValueConversion {
         Realm.Error(
             .typeMismatch, "'\(path)' can't take '\(shown(any))', which is \(Swift.type(of: any)).")
     }
+
+    /// The elements that came for a list or a set. A dictionary or a text has some, too, but is no
+    /// list of them.
+    func elements(_ any: Any, of kind: CollectionKind) throws -> any Sequence {
+        guard let sequence = any as? any Sequence, !(any is any AnyDictionary), !(any is String)
+        else {
+            throw Realm.Error(
+                .typeMismatch,
+                "'\(path)' is a \(kind.name) and takes an array, not '\(shown(any))', which is "
+                    + "\(Swift.type(of: any)).")
+        }
+        return sequence
+    }
 }
+
+/// Any dictionary.
+protocol AnyDictionary {}
+
+extension Dictionary: AnyDictionary {}
 
 /// How deep objects may be given as dictionaries and arrays within one another: each takes stack.
 enum NestedValues {

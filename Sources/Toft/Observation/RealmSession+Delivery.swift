@@ -5,12 +5,16 @@ internal import ToftPlatform
 
 extension RealmSession {
     /// Has the session go to new versions by itself: where a queue, an actor, the main thread or a
-    /// running run loop can call it, from now on, and elsewhere on the thread from when its run
-    /// loop runs. Not what is only read: others seldom write there, and each would be looked for.
+    /// running run loop can call it, from now on, and on another `Thread` from when its run loop
+    /// runs. Not on a thread of a pool, where to ask for a run loop makes one; and not what can't
+    /// be written, as who only reads has to look for new versions again and again.
     func follow() {
-        guard !isFrozen, !configuration.readOnly else { return }
-        if case .thread = confinement, !Thread.isMainThread, RunLoop.current.currentMode == nil {
-            return SessionCache.of(nil).followInLoop()
+        guard !isFrozen, !engine.isReadOnly else { return }
+        if case .thread = confinement, !Thread.isMainThread {
+            guard Thread.current.isExecuting else { return }
+            guard RunLoop.current.currentMode != nil else {
+                return SessionCache.of(nil).followInLoop()
+            }
         }
         do {
             try requireDelivery()

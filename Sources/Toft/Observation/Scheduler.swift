@@ -25,10 +25,9 @@ final class DeliveryTarget: @unchecked Sendable {
 
 extension SessionCache {
     /// Has the realms of this thread follow new versions once its run loop runs, if it ever does:
-    /// they were opened outside of it. A thread that no program has begun as `Thread` has none that
-    /// runs, but the main one.
+    /// they were opened outside of it.
     func followInLoop() {
-        guard !waitsForLoop, Thread.current.isExecuting else { return }
+        guard !waitsForLoop else { return }
         waitsForLoop = true
         RunLoop.current.perform {
             let cache = SessionCache.of(nil)

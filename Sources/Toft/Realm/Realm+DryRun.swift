@@ -3,10 +3,10 @@ internal import ToftModel
 
 extension Realm {
     /// What an opening with this configuration would change in the classes of its file, in their
-    /// order, and what it would hide, as the configuration's classes lack it; nothing where the file
-    /// is as it should be. Where something new may be what is gone, the description asks "Did you
-    /// rename it?". All is done, the migration block too, in a transaction that is rolled back: so
-    /// this throws what the opening would throw, takes as long, and leaves the file as it was,
+    /// order, and what it would hide, as the configuration's classes lack it; nothing where the
+    /// file is as it should be. Where something new may be what is gone, the description asks "Did
+    /// you rename it?". All is done, the migration block too, in a transaction that is rolled back:
+    /// so this throws what the opening would throw, takes as long, and leaves the file as it was,
     /// though it may have grown. The file must exist. Where `deleteRealmIfMigrationNeeded` would
     /// delete it, this throws `.schemaMismatch`. Realm has nothing like it.
     ///

@@ -60,14 +60,17 @@ extension Realm {
         } ?? type.init()
     }
 
-    static func noPrimaryKey(of type: ObjectBase.Type) -> Realm.Error {
-        noPrimaryKey(className: ModelClass.name(of: type))
+    static func noPrimaryKey(
+        of type: ObjectBase.Type, _ consequence: String = "an object of it can't be updated"
+    ) -> Realm.Error {
+        noPrimaryKey(className: ModelClass.name(of: type), consequence)
     }
 
-    static func noPrimaryKey(className: String) -> Realm.Error {
+    static func noPrimaryKey(
+        className: String, _ consequence: String = "an object of it can't be updated"
+    ) -> Realm.Error {
         Realm.Error(
-            .missingPrimaryKey,
-            "'\(className)' has no primary key, so an object of it can't be updated.")
+            .missingPrimaryKey, "'\(className)' has no primary key, so \(consequence).")
     }
 
     // MARK: Finding
@@ -85,7 +88,8 @@ extension Realm {
     /// Projections of all objects of a class.
     public func objects<Element: ProjectionObservable>(_ type: Element.Type) -> Results<Element>
     where Element.Root: Object {
-        Results(
+        Element.tellOfVariables()
+        return Results(
             objects(Element.Root.self)._core().map { _CollectionCore(session, $0.results, nil) })
     }
 
@@ -106,7 +110,7 @@ extension Realm {
             try session.verify()
             let home = try session.home(of: type)
             guard let property = home.binding.model.primaryKey else {
-                throw Self.noPrimaryKey(of: type)
+                throw Self.noPrimaryKey(of: type, "no object of it can be found by one")
             }
             let value = try Self.integer(key) ?? QueryValue.value(of: key, for: property.name)
             return try session.engine.find(value, in: home.binding.classID).flatMap {

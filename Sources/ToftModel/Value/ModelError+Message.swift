@@ -62,7 +62,7 @@ extension ModelError {
                 + "Delete the object and create another."
         case .duplicatePrimaryKey(let className, let value):
             "Attempting to create an object of type '\(className)' with an existing primary key "
-                + "value '\(value)'. Use an upsert to change it."
+                + "value '\(value)'. Change that object, or say that it is to be updated."
         case .duplicateValues(let className, let properties, let values):
             "Two objects of class '\(className)' have "
                 + zip(properties, values).map { "\($0) = \($1)" }.joined(separator: " and ")

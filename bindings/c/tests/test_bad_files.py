@@ -155,9 +155,7 @@ class BadFileTests(unittest.TestCase):
     def test_a_file_without_a_byte_becomes_a_database_but_not_for_who_may_make_none(self):
         self.path.touch(mode=0o640)
         for mode in (E.TOFT_MODE_READ_ONLY, E.TOFT_MODE_EXISTING):
-            self.refuse(
-                "TOFT_ERROR_NOT_A_DATABASE", str(self.path), "is an empty file", mode=mode
-            )
+            self.refuse("TOFT_ERROR_NOT_A_DATABASE", str(self.path), "is an empty file", mode=mode)
             self.assertEqual(self.path.stat().st_size, 0)
         self.sound(10)
         self.assertEqual(self.path.stat().st_mode & 0o777, 0o640)

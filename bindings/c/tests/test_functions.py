@@ -3056,14 +3056,9 @@ class FunctionTests(unittest.TestCase):
             self.assertEqual(self.ages(), ["36"])
 
             def rename_to_nothing(migration):
-                self.rename(migration)
-                check(
-                    "toft_migration_rename_property",
-                    migration,
-                    text("Human"),
-                    text("full_name"),
-                    text("fullname"),
-                )
+                names = [text(name) for name in ("Person", "Human", "name", "fullname")]
+                check("toft_migration_rename_class", migration, *names[:2])
+                check("toft_migration_rename_property", migration, *names[1:])
 
             self.assertEqual(self.migrate(rename_to_nothing)[0], "TOFT_ERROR_INVALID_ARGUMENT")
             self.assertEqual(self.ages(), ["36"])

@@ -204,7 +204,7 @@ def test_a_file_that_is_only_read_shows_what_it_lacks_as_empty(tmp_path: Path) -
         text: str
         stars: int = toft.field(default=5, indexed=True)
         tags: list[str]
-        folder: "Folder | None"
+        folder: Folder | None
 
     class Folder(toft.Object):
         name: str = toft.field(primary_key=True)
@@ -213,7 +213,7 @@ def test_a_file_that_is_only_read_shows_what_it_lacks_as_empty(tmp_path: Path) -
     with toft.open(path, [Note, Folder], mode="read_only") as realm:
         notes = realm.objects(Note)
         assert len(notes) == 300 and len(realm.objects(Folder)) == 0
-        assert realm.find(Folder, "a") is None
+        assert realm.object(Folder, "a") is None
         assert {(note.stars, *note.tags, note.folder) for note in notes} == {(0, None)}
         assert len(notes.where("stars == 0 AND folder == null AND tags.@count == 0")) == 300
         assert notes.sum("stars") == 0 and notes.lists("stars")["stars"] == [0] * 300

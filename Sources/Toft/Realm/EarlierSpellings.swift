@@ -1,0 +1,33 @@
+public import Foundation
+
+// What apps for Apple's systems and classes without `@Persisted` write: the compiler says what to
+// write here.
+
+extension RealmCollection {
+    /// There are no predicates in text on Linux.
+    @available(
+        *, unavailable,
+        message:
+            "Give the text to the query: filter(\"age > %@\", 3); or write where { $0.age > 3 }"
+    )
+    public func filter(_ predicate: NSPredicate) -> Results<Element> { filter("TRUEPREDICATE") }
+
+    /// There are no predicates in text on Linux.
+    @available(
+        *, unavailable,
+        message: "Give the text to the call: index(matching: \"age > %@\", 3)"
+    )
+    public func index(matching predicate: NSPredicate) -> Int? { nil }
+}
+
+/// A number that may be nil, of a class without `@Persisted`.
+@available(*, unavailable, message: "Write @Persisted var age: Int?")
+public final class RealmOptional<Value> {
+    public init(_ value: Value? = nil) {}
+}
+
+/// A value that may be nil, of a class without `@Persisted`.
+@available(*, unavailable, message: "Write @Persisted var age: Int?")
+public final class RealmProperty<Value> {
+    public init() {}
+}
