@@ -113,7 +113,7 @@ extension Snapshot {
     ///   `diskFull`, `io`...; `corrupt` where the database is damaged; `interrupted`.
     package func writeCopy(
         to path: String, encryptionKey: EncryptionKey? = nil, isReplacing: Bool = false,
-        onAnyFileSystem: Bool = false
+        onAnyFileSystem: Bool = true
     ) throws(StorageError) {
         try NewFile.write(
             to: path, isReplacing: isReplacing, onAnyFileSystem: onAnyFileSystem
@@ -173,11 +173,12 @@ extension Store {
     package static func make(
         _ path: String, encryptionKey: EncryptionKey?, _ fill: (Store) -> Bool
     ) throws(StorageError) {
-        try NewFile.write(to: path, onAnyFileSystem: false) {
+        try NewFile.write(to: path, onAnyFileSystem: true) {
             file throws(StorageError) in
             try format(file, encryptionKey: encryptionKey)
             // The store closes its own descriptor.
-            let file = try system(PosixFile.open(file.path, forWriting: true))
+            let file = try system(
+                PosixFile.open(file.path, forWriting: true, onAnyFileSystem: true))
             let store = try open(
                 on: file, coordinator: try Coordinator.inMemory(), firstLogPages: 0,
                 encryptionKey: encryptionKey)

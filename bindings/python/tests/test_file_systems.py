@@ -86,6 +86,9 @@ def test_other_files_there_are_for_one_process_that_says_so(fuse: tuple[Path, Pa
     assert count(path, exclusive=True, mode="read_only") == 102
     assert count(seen / "new.toft", exclusive=True) == 0  # made there
     assert count(real / "copy.toft", seed=path) == 102
+    with toft.open(real / "copy.toft", ALL) as realm:
+        realm.write_copy(seen / "backup.toft")  # which nobody shares yet
+    assert count(seen / "backup.toft", exclusive=True) == 102
     assert not list(seen.glob("*.lock")) or list(seen.glob("*.lock")) == [seen / "copy.toft.lock"]
     assert count(real / "a.toft") == 102
 
