@@ -37,7 +37,7 @@ extension QueryError {
     ) {
         self.kind = kind
         self.summary = Self.shortened(summary)
-        self.hint = (hint ?? source.quotesHint).map(Self.shortened)
+        self.hint = hint.map(Self.shortened)
         self.offset =
             source.isEmpty && offset == 0 ? 0 : offset < 0 ? nil : min(offset, source.bytes.count)
         excerpt =
@@ -84,25 +84,6 @@ package struct QuerySource: Sendable {
     private static let reach = 4_000
 
     private static func continuesCharacter(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
-
-    /// What to say where a curly quote stands outside of straight ones, as word processors and web
-    /// pages make of them; nil where none does.
-    var quotesHint: String? {
-        var quote: UInt8?, isEscaped = false
-        for (index, byte) in bytes.enumerated() {
-            if let open = quote {
-                if byte == open, !isEscaped { quote = nil }
-                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
-            } else if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") {
-                quote = byte
-            } else if bytes[index...].starts(with: [0xE2, 0x80]), index + 2 < bytes.count,
-                0x98...0x9F ~= bytes[index + 2]
-            {
-                return "A text stands in straight quotes, ' or \", not in curly ones."
-            }
-        }
-        return nil
-    }
 
     /// The line that holds `offset` and a line with a caret under it, indented; before them its
     /// number, if there are several. A long line is cut on both sides.

@@ -11,11 +11,13 @@ enum StackOfQuery {
     #endif
 
     /// A condition or a computation in another one.
-    static let level = 600 * scale
+    static let level = 1_000 * scale
     /// The condition of a subquery.
-    static let subquery = 3_000 * scale
+    static let subquery = 4_000 * scale
     /// A step of a path to many objects, or within a mixed value.
-    static let step = 1_200 * scale
+    static let step = 1_500 * scale
+    /// A key of a SORT: rows that are equal in it are sorted by the next, part by part.
+    static let sortKey = 2_000 * scale
 }
 
 extension BoundQuery {

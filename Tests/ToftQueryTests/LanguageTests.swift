@@ -378,7 +378,7 @@ import ToftStorage
             "name IN {\u{201E}x\u{201C}}",
         ] {
             #expect(message(text).contains("A curly quote has no meaning here."), "\(text)")
-            #expect(message(text).contains("Write text between ' or \""))
+            #expect(message(text).contains("straight quotes, ' or \", not in curly ones"))
         }
         #expect(try ids("name == '\u{201C}Bob\u{201D}'") == [])
     }

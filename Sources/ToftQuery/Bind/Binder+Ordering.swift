@@ -36,6 +36,7 @@ extension Binder {
             for key in keys {
                 bound.append(try sortKey(key.path, isAscending: key.isAscending, purpose: "sorted"))
             }
+            noteStack(ofSortKeys: keys.count)
             return .sort(bound)
         case .distinct(let paths):
             var bound: [BoundSortKey] = []

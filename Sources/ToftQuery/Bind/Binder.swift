@@ -145,6 +145,11 @@ struct Binder {
         return try body(&self)
     }
 
+    /// Notes what a sort takes.
+    mutating func noteStack(ofSortKeys count: Int) {
+        deepestStack = max(deepestStack, count * StackOfQuery.sortKey)
+    }
+
     /// Notes what a path takes.
     mutating func noteStack(of path: BoundPath) {
         var steps = path.steps.count(where: \.isCollection)

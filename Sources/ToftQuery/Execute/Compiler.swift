@@ -1,4 +1,5 @@
 internal import ToftModel
+internal import ToftPlatform
 internal import ToftStorage
 
 /// Makes a bound query ready to run against one source: resolves objects that are named by primary
@@ -6,9 +7,15 @@ internal import ToftStorage
 struct Compiler {
     let source: DataSource
 
+    /// What `BoundQuery.stack` does not foresee.
+    private func requireStack() throws(ModelError) {
+        guard ThreadStack.hasRoom() else { throw .stackTooSmallForQuery }
+    }
+
     // MARK: Predicates
 
     func predicate(_ bound: BoundPredicate) throws(ModelError) -> PredicateNode {
+        try requireStack()
         switch bound {
         case .constant(let value): return FixedNode(value)
         case .not(let inner): return NotNode(try predicate(inner))
@@ -133,6 +140,7 @@ struct Compiler {
 
     /// A value with one result for each row.
     func value(_ expression: BoundExpression) throws(ModelError) -> ValueNode {
+        try requireStack()
         switch expression {
         case .constant(let constant): return Self.constant(constant)
         case .path(let path): return try value(path)

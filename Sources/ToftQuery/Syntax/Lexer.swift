@@ -59,7 +59,8 @@ struct Lexer {
             return link() ?? name()
         case 0xE2 where isAtCurlyQuote:
             throw failure(
-                "A curly quote has no meaning here.", hint: "Write text between ' or \".",
+                "A curly quote has no meaning here.",
+                hint: "A text stands in straight quotes, ' or \", not in curly ones.",
                 at: position)
         case _ where Self.beginsName(first):
             return name()
