@@ -14,14 +14,6 @@ extension WriteTransaction {
         try checkActive()
         return try EntryBatch(self, id: tree, count: count, derived: derived)
     }
-
-    /// A batch of changes of the rows of a table, whose keys the caller gives in ascending order.
-    ///
-    /// - Throws: `noSuchTree`, `closed`.
-    package func cellBatch(of table: TreeID, derived: Bool) throws(StorageError) -> CellBatch {
-        try checkActive()
-        return try CellBatch(self, id: table, derived: derived)
-    }
 }
 
 /// Sorted changes of one ordered tree. Valid until the transaction ends; its thread alone.
@@ -62,43 +54,5 @@ package struct EntryBatch {
     @discardableResult
     package func delete(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         try transaction.delete(key, from: tree, id: id, derived: derived)
-    }
-}
-
-/// Sorted changes of the rows of one table. Valid until the transaction ends; its thread alone.
-package struct CellBatch {
-    private let transaction: WriteTransaction
-    private let id: TreeID
-    private let derived: Bool
-
-    fileprivate init(_ transaction: WriteTransaction, id: TreeID, derived: Bool)
-        throws(StorageError)
-    {
-        self.transaction = transaction
-        self.id = id
-        self.derived = derived
-        _ = try transaction.trees.catalog.reader.head(id, .table)
-    }
-
-    /// Sets a cell; false, and nothing has changed, where there is no such row. O(1) in the cluster
-    /// of the last call, else O(log rows).
-    package func set(_ key: Int64, _ column: UInt32, _ cell: Cell) throws(StorageError) -> Bool {
-        do {
-            try transaction.cellSet(id, key, column, cell, derived: derived)
-            return true
-        } catch .noSuchRow(let missing) where missing == key {
-            return false
-        }
-    }
-
-    /// Erases a row; false, and nothing has changed, where there is no such row.
-    @discardableResult
-    package func erase(_ key: Int64) throws(StorageError) -> Bool {
-        do {
-            try transaction.rowErase(id, key, derived: derived)
-            return true
-        } catch .noSuchRow(let missing) where missing == key {
-            return false
-        }
     }
 }
