@@ -85,7 +85,7 @@ import ToftTestKit
         try Self.withFile { path in
             var person = Self.person
             person.properties[0] = PropertySchema("fullName", .string, isOptional: true)
-            person.properties[2].name = "remark"
+            person.properties[2].name = "my_note"
             person.properties.append(PropertySchema("size", .int))
             let hound = ClassSchema("Hound", Self.dog.properties)
             person.properties[3].target = "Hound"
@@ -97,11 +97,11 @@ import ToftTestKit
             let found = try Self.changes(path, [person, hound, Self.part])
             #expect(
                 found == [
-                    asked("property 'Person.name' is hidden, its values stay", "remark"),
-                    asked("property 'Person.note' is hidden, its values stay", "remark"),
+                    asked("property 'Person.name' is hidden, its values stay", "fullName"),
+                    asked("property 'Person.note' is hidden, its values stay", "my_note"),
                     "property 'Person.dog' is hidden, its values stay",
                     "property 'Person.fullName' is added: optional string",
-                    "property 'Person.remark' is added: optional string",
+                    "property 'Person.my_note' is added: optional string",
                     "property 'Person.size' is added: int",
                     asked("class 'Dog' is hidden, its objects stay", "Hound"),
                     "class 'Hound' is added",
@@ -109,13 +109,13 @@ import ToftTestKit
             let migrated = try Self.changes(path, [person, hound, Self.part], 2) { _ in }
             #expect(
                 migrated.contains(
-                    asked("property 'Person.note' is removed with its values", "remark")))
+                    asked("property 'Person.note' is removed with its values", "my_note")))
             // Who says it is not asked.
             let renamed = try Self.changes(path, [person, hound, Self.part], 2) {
                 migration throws(EngineError) in
                 try migration.renameClass("Dog", to: "Hound")
                 try migration.renameProperty("Person", "name", to: "fullName")
-                try migration.renameProperty("Person", "note", to: "remark")
+                try migration.renameProperty("Person", "note", to: "my_note")
             }
             #expect(!renamed.contains { $0.contains("Did you") })
         }
@@ -136,7 +136,8 @@ import ToftTestKit
                     "property 'Person.name' is optional now", "property 'Person.id' is added: int",
                     "property 'Dog.name' is no longer indexed",
                     "property 'Dog.people' is added: inverse link",
-                    "class 'Part' is hidden, its objects stay",
+                    "class 'Part' is hidden, its objects stay. Did you rename it to 'Cat'? Rename "
+                        + "it in a migration then",
                     "class 'Cat' is added",
                 ])
         }
