@@ -1,15 +1,19 @@
+internal import ToftPlatform
+
 extension StorageError: CustomStringConvertible {
     /// What is wrong, in plain words that follow a colon: reports of damage and the log have it.
     package var description: String {
         switch self {
         case .io(let operation, let path, let errno):
             "the system call \(operation) failed\(path.isEmpty ? "" : " on '\(path)'") with error "
-                + "\(errno)"
+                + "\(errno) (\(SystemError.meaning(of: errno)))"
         case .fileNotFound(let path): "there is no file '\(path)'"
         case .fileExists(let path): "there is already something at '\(path)'"
         case .permissionDenied(let path): "permission denied for '\(path)'"
+        case .accessNotKept(let path, let what): "a new '\(path)' would not have \(what)"
         case .isDirectory(let path): "'\(path)' is a directory"
         case .notADatabase(let path, let what): "'\(path)' looks like \(what)"
+        case .emptyFile(let path): "'\(path)' is an empty file"
         case .unsupportedFormat(_, let found, let feature): "it needs \(feature) (format \(found))"
         case .invalidKey(let length): "a key has 64 bytes, not \(length)"
         case .keyRequired: "it is encrypted, and no key was given"
@@ -36,6 +40,8 @@ extension StorageError: CustomStringConvertible {
         case .tooManyFreedRuns: "older versions keep more pages than the file can list"
         case .usedAfterFork: "it was opened before fork()"
         case .closed: "it has been closed"
+        case .descriptorLost(let path): "the program has closed the descriptor of '\(path)'"
+        case .tooManyFiles(let path): "too many files are open for '\(path)'"
         case .lockTimeout: "another transaction holds the write lock"
         case .interrupted: "it was interrupted"
         case .keyTooLong(let length, let limit): "a key has \(length) bytes, the limit is \(limit)"
@@ -47,6 +53,7 @@ extension StorageError: CustomStringConvertible {
         case .indexOutOfRange(let index, let count): "there is no element \(index) of \(count)"
         case .typeMismatch(let what): what
         case .replaced(let path): "'\(path)' is another file now"
+        case .sharedAlready(let path): "'\(path)' is open for others to share"
         case .unsupportedFileSystem(let path, let name): "'\(path)' lies on \(name)"
         }
     }
