@@ -121,7 +121,11 @@ extension ModelError {
 
     /// Throws the error unless it tells what is wrong with the file.
     func requireDamage() throws(ModelError) {
-        guard case .storage(let error) = self else { return }
-        try stored { () throws(StorageError) in try error.requireDamage() }
+        switch self {
+        case .storage(let error):
+            try stored { () throws(StorageError) in try error.requireDamage() }
+        case .stackTooSmall: throw self
+        default: return
+        }
     }
 }
