@@ -48,10 +48,11 @@ struct RowChanges {
     /// Bytes of texts and data.
     var byteCount: Int { max(0, usedChunks - 1) * Self.chunkSize + usedBytes }
 
-    private var changes: UnsafeMutablePointer<RowChange>
-    private var capacity = 16
-    private var table: UnsafeMutablePointer<UInt32>
-    private var tableCapacity = 64
+    // Without memory until a change is added, and one is asked for: there may be many classes.
+    private var changes = UnsafeMutableBufferPointer<RowChange>(start: nil, count: 0)
+    private var table = UnsafeMutableBufferPointer<UInt32>(start: nil, count: 0)
+    /// Buckets that an empty table may have.
+    private static let fewBuckets = 64
     /// How many changes have entered the table, and the buckets that are used.
     private var enteredCount = 0
     private var usedBuckets = 0
@@ -59,12 +60,6 @@ struct RowChanges {
     private var usedChunks = 0
     /// Of the last used chunk.
     private var usedBytes = 0
-
-    init() {
-        changes = .allocate(capacity: capacity)
-        table = .allocate(capacity: tableCapacity)
-        table.initialize(repeating: 0, count: tableCapacity)
-    }
 
     func deallocate() {
         changes.deallocate()
@@ -78,7 +73,9 @@ struct RowChanges {
 
     /// Has the processor fetch a change that comes soon.
     @inline(__always)
-    func fetch(_ index: Int) { UnsafeRawPointer(changes + index).prefetch() }
+    func fetch(_ index: Int) {
+        if let first = changes.baseAddress { UnsafeRawPointer(first + index).prefetch() }
+    }
 
     // MARK: Adding
 
@@ -110,16 +107,15 @@ struct RowChanges {
 
     @inline(__always)
     private mutating func append(_ change: RowChange) {
-        if count == capacity { grow() }
+        if count == changes.count { grow() }
         if count > 0, changes[count &- 1].key > change.key { isInOrder = false }
-        (changes + count).initialize(to: change)
+        changes.initializeElement(at: count, to: change)
         count &+= 1
     }
 
     private mutating func grow() {
-        capacity *= 2
-        let grown = UnsafeMutablePointer<RowChange>.allocate(capacity: capacity)
-        grown.moveInitialize(from: changes, count: count)
+        let grown = UnsafeMutableBufferPointer<RowChange>.allocate(capacity: max(16, 2 * count))
+        _ = grown.moveInitialize(fromContentsOf: changes)
         changes.deallocate()
         changes = grown
     }
@@ -200,10 +196,10 @@ struct RowChanges {
     /// The bucket of a value, or the free one where it belongs.
     @inline(__always)
     private func bucket(_ key: Int64, _ column: UInt32) -> Int {
-        var bucket = Int(truncatingIfNeeded: Self.hash(key, column)) & (tableCapacity &- 1)
+        var bucket = Int(truncatingIfNeeded: Self.hash(key, column)) & (table.count &- 1)
         while case let number = Int(table[bucket]), number > 0 {
             if changes[number &- 1].key == key, changes[number &- 1].column == column { break }
-            bucket = (bucket &+ 1) & (tableCapacity &- 1)
+            bucket = (bucket &+ 1) & (table.count &- 1)
         }
         return bucket
     }
@@ -216,6 +212,7 @@ struct RowChanges {
     }
 
     private mutating func enterAll() {
+        if table.isEmpty { makeTable(Self.fewBuckets) }
         while enteredCount < count {
             let change = changes[enteredCount]
             let bucket = bucket(change.key, change.column)
@@ -223,24 +220,23 @@ struct RowChanges {
             changes[enteredCount].previous = table[bucket]
             enteredCount += 1
             table[bucket] = UInt32(truncatingIfNeeded: enteredCount)
-            if usedBuckets * 2 > tableCapacity { growTable() }
+            if usedBuckets * 2 > table.count { growTable() }
         }
     }
 
     private mutating func growTable() {
-        let old = table, oldCapacity = tableCapacity
-        makeTable(oldCapacity * 4)
-        for index in 0..<oldCapacity where old[index] > 0 {
-            let change = changes[Int(old[index]) - 1]
-            table[bucket(change.key, change.column)] = old[index]
+        let old = table
+        makeTable(old.count * 4)
+        for number in old where number > 0 {
+            let change = changes[Int(number) - 1]
+            table[bucket(change.key, change.column)] = number
         }
         old.deallocate()
     }
 
     private mutating func makeTable(_ capacity: Int) {
-        tableCapacity = capacity
         table = .allocate(capacity: capacity)
-        table.initialize(repeating: 0, count: capacity)
+        table.initialize(repeating: 0)
     }
 
     // MARK: Removing
@@ -252,12 +248,12 @@ struct RowChanges {
         guard enteredCount > 0 else { return }
         enteredCount = 0
         usedBuckets = 0
-        if tableCapacity > 64 {
+        if table.count > Self.fewBuckets {
             // Few changes after many must not pay for the large table.
             table.deallocate()
-            makeTable(64)
+            makeTable(Self.fewBuckets)
         } else {
-            table.update(repeating: 0, count: tableCapacity)
+            table.update(repeating: 0)
         }
     }
 }
