@@ -771,6 +771,52 @@ def test_mistakes_are_told_and_end_with_a_status(tmp_path: Path) -> None:
     run("check", damaged, status=2)
 
 
+def test_a_command_says_what_to_do_in_its_own_words(tmp_path: Path) -> None:
+    database, lines = loaded(tmp_path), tmp_path / "lines.jsonl"
+    lines.write_text('{"name": "bash"}\n')
+    for command in (["query"], ["watch"], ["export"], ["import", lines, "--class"]):
+        name, *others = command
+        refused = run(name, database, *others, "Nothing", status=1).stderr
+        assert "The classes are: Package." in refused, refused
+    refused = run("import", database, lines, status=1).stderr
+    assert "Line 1" in refused and "--update all, or modified" in refused
+    refused = run("load", tmp_path / "new.toft", lines, status=1).stderr
+    assert "it has no 'classes'" in refused and "`toftdb import` reads" in refused
+    for name, flag in (("query", "--limit"), ("watch", "--changes")):
+        for given in ([flag, "-1"], [f"{flag}=-1"]):
+            assert f"{flag} is -1" in run(name, database, "Package", *given, status=64).stderr
+    assert run("pins", database).stdout == f"nobody reads '{database}'\n"
+    assert run("pins", database, "--json").stdout == ""
+    explained = run("query", database, "Package", "size > 5", "--explain", "--json").stdout
+    assert "Package" in json.loads(explained)["explanation"]
+    dumped, copy = run("dump", database).stdout, tmp_path / "copy.toft"
+    outcome = json.loads(run("load", copy, "-", "--json", input=dumped).stdout)
+    assert outcome["objects"] == len(sample()) and outcome["links"] > 0
+    key = tmp_path / "key"
+    key.write_bytes(bytes(64))
+    encrypted = run("change-key", copy, "--new-key-file", key, "--json").stdout
+    assert json.loads(encrypted) == {"encrypted": True}
+    # A path or a reason that the message has is not told twice.
+    assert len(run("info", tmp_path / "none.toft", status=1).stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
+def test_a_file_that_is_mounted_by_itself_is_not_replaced_and_says_why(tmp_path: Path) -> None:
+    database, place, key = loaded(tmp_path), tmp_path / "place.toft", tmp_path / "key"
+    key.write_bytes(bytes(64))
+    place.touch()
+    mount = 'mount --bind "$1" "$2" && exec "$0" change-key "$2" --new-key-file "$3"'
+    done = subprocess.run(
+        ["unshare", "-m", "bash", "-c", mount, TOFTDB, database, place, key],
+        capture_output=True,
+        text=True,
+    )
+    if "mount" in done.stderr.split(":")[0] or "unshare" in done.stderr:
+        pytest.skip("nothing can be mounted here")
+    assert done.returncode == 1 and "busy" in done.stderr, done.stderr
+    assert run("check", database).returncode == 0
+
+
 def test_damage_of_any_size_is_told_in_words_with_status_2(tmp_path: Path) -> None:
     database = loaded(tmp_path)
     content = database.read_bytes()

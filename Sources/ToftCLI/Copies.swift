@@ -8,7 +8,7 @@ struct Copy: ParsableCommand {
         discussion:
             "The copy has been read back and checked, and is durable, when the command ends. It "
             + "must not exist before; after an error there is none. It has the key of the file, "
-            + "unless another is given.")
+            + "unless another is given, and can be read by its owner alone.")
 
     @OptionGroup var source: FileArgument
 
@@ -138,6 +138,9 @@ struct ChangeKey: ParsableCommand {
     @Option(help: "A file with the 64 bytes of the new key.", completion: .file())
     var newKeyFile: String?
 
+    @Flag(help: "Print the outcome as JSON.")
+    var json = false
+
     func run() throws {
         try reportingErrors {
             let new = try newKeyFile.map { try KeyArgument.key(in: $0) }
@@ -147,8 +150,12 @@ struct ChangeKey: ParsableCommand {
             }
             try Database.changeKey(
                 of: file, from: try key.key(), to: new, sharing: access.sharing)
-            Output.print(
-                "'\(file)' is \(new == nil ? "not encrypted" : "encrypted with the new key").")
+            if json {
+                Output.print(JSONValue.object([("encrypted", .bool(new != nil))]))
+            } else {
+                Output.print(
+                    "'\(file)' is \(new == nil ? "not encrypted" : "encrypted with the new key").")
+            }
         }
     }
 }
@@ -166,7 +173,9 @@ struct Pins: ParsableCommand {
         try reportingErrors {
             let store = try Store.open(try target.reading())
             let newest = store.latestVersion
-            for pin in try store.versionPins() {
+            let pins = try store.versionPins()
+            if pins.isEmpty, !target.json { Output.print("nobody reads '\(target.file)'") }
+            for pin in pins {
                 if target.json {
                     Output.print(
                         JSONValue.object([

@@ -65,7 +65,7 @@ struct Load: ParsableCommand {
 
             Brings every object and every link back, also circles and objects without a primary \
             key; keys of objects may become others. The classes must have no objects before. All \
-            is one transaction.
+            is one transaction. A new file can be read by its owner alone.
             """)
 
     @Argument(help: "The database file; made when it is missing.", completion: .file())
@@ -73,6 +73,9 @@ struct Load: ParsableCommand {
 
     @Argument(help: "The dump; - reads standard input.", completion: .file())
     var dump: String
+
+    @Flag(help: "Print the outcome as JSON.")
+    var json = false
 
     @OptionGroup var key: KeyArgument
 
@@ -93,7 +96,15 @@ struct Load: ParsableCommand {
             let objects = try Session.openAndFill(configuration) { session in
                 try add(&lines, counters, in: session)
             }
-            Output.print("\(objects.created) objects, \(objects.links) links")
+            if json {
+                Output.print(
+                    JSONValue.object([
+                        ("objects", .integer(Int64(objects.created))),
+                        ("links", .integer(Int64(objects.links))),
+                    ]))
+            } else {
+                Output.print("\(objects.created) objects, \(objects.links) links")
+            }
         }
     }
 

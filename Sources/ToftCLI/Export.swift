@@ -31,7 +31,7 @@ struct Export: ParsableCommand {
     func run() throws {
         try reportingErrors {
             let session = try FileArgument.open(file, key)
-            let owner = try session.classHandle(named: className)
+            let owner = try session.givenClass(className)
             let results = try session.results(of: owner.id)
             var text: ObjectText =
                 csv ? .csv(of: owner, in: session) : .json(of: owner, in: session)

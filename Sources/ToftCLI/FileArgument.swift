@@ -50,6 +50,50 @@ extension FileArgument {
     }
 }
 
+extension Session {
+    /// The class that a command was given the name of. Its error tells which classes there are.
+    func givenClass(_ name: String) throws(EngineError) -> ClassHandle {
+        do throws(EngineError) {
+            return try classHandle(named: name)
+        } catch {
+            let names = schema.visibleClasses.prefix(20).map(\.name)
+            guard error.code == .noSuchClass, !names.isEmpty else { throw error }
+            let rest = schema.visibleClasses.count > names.count ? "..." : "."
+            throw EngineError(
+                error.code,
+                "\(error.message) The classes are: \(names.joined(separator: ", "))\(rest)")
+        }
+    }
+}
+
+extension Results {
+    /// The objects of a query that a command was given, in which a shell may have put its own name
+    /// in the place of an argument.
+    func filter(given query: String) throws(EngineError) -> Results {
+        do throws(EngineError) {
+            return try filter(query)
+        } catch {
+            guard Self.namesShell(query) else { throw error }
+            throw EngineError(
+                error.code,
+                error.message + "\nWithin \" a shell puts its own name in the place of $0. There "
+                    + "are no arguments here: write the value itself, name == 'Rex'.",
+                detail: error.detail, number: error.number)
+        }
+    }
+
+    /// Whether the name of a shell stands in a query outside of quotes.
+    private static func namesShell(_ query: String) -> Bool {
+        let parts = query.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
+        let unquoted = parts.enumerated().filter { $0.offset % 2 == 0 }
+        return unquoted.contains { _, part in
+            String(decoding: part, as: UTF8.self).split { !$0.isLetter }.contains {
+                ["bash", "zsh", "dash", "ksh", "sh"].contains($0)
+            }
+        }
+    }
+}
+
 /// Who else may have the file open that a command changes.
 struct SharingArgument: ParsableArguments {
     @Flag(

@@ -121,7 +121,7 @@ struct Import: ParsableCommand {
     }
 
     private func add(_ given: inout LineFile, in session: Session) throws -> ObjectsFromJSON {
-        let owner = try session.classHandle(named: try chosenClass(session))
+        let owner = try session.givenClass(try chosenClass(session))
         var objects = ObjectsFromJSON(session, policy: update.policy)
         objects.ignoresUnknown = ignoreUnknown
         objects.ignoresMissing = ignoreMissing

@@ -23,6 +23,8 @@ struct LineFile {
                 switch code {
                 case .noSuchProperty: " --ignore-unknown leaves such members out."
                 case .noSuchObject: " --ignore-missing leaves such links out."
+                case .duplicatePrimaryKey:
+                    " --update all, or modified, changes the object that has it."
                 default: ""
                 }
             })
@@ -35,7 +37,14 @@ struct LineFile {
         var ahead = lines
         guard let line = try ahead.nextLine() else { return nil }
         let schema = try lines.naming(ahead.number) { () throws(EngineError) in
-            try SchemaFile(json: Data(line), besides: ["counters"])
+            do throws(EngineError) {
+                return try SchemaFile(json: Data(line), besides: ["counters"])
+            } catch {
+                throw EngineError(
+                    error.code,
+                    "\(error.message) The first line of a dump is its schema; `toftdb import` "
+                        + "reads lines of objects alone.", number: error.number)
+            }
         }
         return try lines.next().map { (schema, $0) }
     }

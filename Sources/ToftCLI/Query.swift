@@ -34,18 +34,26 @@ struct Query: ParsableCommand {
     @Flag(help: "Print how the query is worked out and what that read, instead of the objects.")
     var explain = false
 
-    @Option(help: "Print at most so many objects.")
+    @Option(parsing: .unconditional, help: "Print at most so many objects.")
     var limit: Int?
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is \(limit). It is 0 or more.") }
+    }
 
     func run() throws {
         try reportingErrors {
             let session = try target.open()
-            let owner = try session.classHandle(named: className)
+            let owner = try session.givenClass(className)
             var results = try session.results(of: owner.id)
-            if let query { results = try Self.filtered(results, query) }
+            if let query { results = try results.filter(given: query) }
             if let limit { results = try results.limited(to: limit) }
             if explain {
-                Output.print(try results.explain())
+                let explanation = try results.explain()
+                Output.print(
+                    target.json
+                        ? JSONValue.object([("explanation", .text(explanation))]).description
+                        : explanation)
             } else if count {
                 Output.print(
                     target.json
@@ -54,32 +62,6 @@ struct Query: ParsableCommand {
             } else {
                 try ObjectPrinter(session: session, owner: owner, asJSON: target.json).print(
                     results)
-            }
-        }
-    }
-}
-
-extension Query {
-    private static func filtered(_ results: Results, _ query: String) throws -> Results {
-        do {
-            return try results.filter(query)
-        } catch let error as EngineError {
-            guard namesShell(query) else { throw error }
-            throw EngineError(
-                error.code,
-                error.message + "\nWithin \" a shell puts its own name in the place of $0. There "
-                    + "are no arguments here: write the value itself, name == 'Rex'.",
-                detail: error.detail, number: error.number)
-        }
-    }
-
-    /// Whether the name of a shell stands in a query outside of quotes.
-    private static func namesShell(_ query: String) -> Bool {
-        let unquoted = query.split(separator: "'", omittingEmptySubsequences: false).enumerated()
-            .filter { $0.offset % 2 == 0 }.map(\.element)
-        return unquoted.contains { part in
-            part.split { !$0.isLetter }.contains {
-                ["bash", "zsh", "dash", "ksh", "sh"].contains($0)
             }
         }
     }

@@ -12,8 +12,9 @@ struct SalvageCommand: ParsableCommand {
             Changes nothing in the damaged file. What the newest version cannot tell any more is \
             taken from older versions, and from parts of the file that nothing leads to. The new \
             file must not exist before; it has been read back and checked, and is durable, when \
-            the command ends. It has the key of the damaged one, unless another is given. Exit \
-            status 2 when something is missing or was found damaged.
+            the command ends. It has the key of the damaged one, unless another is given, and can \
+            be read by its owner alone. Exit status 2 when something is missing or was found \
+            damaged.
             """)
 
     @OptionGroup var source: FileArgument

@@ -42,6 +42,9 @@ struct SchemaFile {
         let json = try json.withUnsafeBytes { bytes in
             Result { () throws(EngineError) in try JSONParser.value(of: bytes) }
         }.get()
+        if case .dictionary = json, json.member("classes") == nil {
+            throw EngineError(.invalidSchema, "it has no 'classes'.")
+        }
         let file = try KnownMembers(json, at: "", ["classes", "toft"] + others)
         guard file.isFormat(1) else {
             throw EngineError(

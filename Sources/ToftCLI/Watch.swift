@@ -23,15 +23,21 @@ struct Watch: ParsableCommand {
     @Argument(help: "The query; all objects when it is left out.")
     var query: String?
 
-    @Option(help: "End after so many changes.")
+    @Option(parsing: .unconditional, help: "End after so many changes.")
     var changes: Int?
+
+    func validate() throws {
+        if let changes, changes < 0 {
+            throw ValidationError("--changes is \(changes). It is 0 or more.")
+        }
+    }
 
     func run() throws {
         try reportingErrors {
             let session = try target.open(.existing)
-            let owner = try session.classHandle(named: className)
+            let owner = try session.givenClass(className)
             var results = try session.results(of: owner.id)
-            if let query { results = try results.filter(query) }
+            if let query { results = try results.filter(given: query) }
             let watcher = Watcher(
                 results: results,
                 printer: ObjectPrinter(session: session, owner: owner, asJSON: target.json))

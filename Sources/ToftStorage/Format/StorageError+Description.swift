@@ -45,7 +45,8 @@ extension StorageError: CustomStringConvertible {
         case .lockTimeout: "another transaction holds the write lock"
         case .interrupted: "it was interrupted"
         case .keyTooLong(let length, let limit): "a key has \(length) bytes, the limit is \(limit)"
-        case .valueTooLong(let length, let limit): "a value has \(length) bytes, the limit is \(limit)"
+        case .valueTooLong(let length, let limit):
+            "a value has \(length) bytes, the limit is \(limit)"
         case .noSuchTree(let tree): "there is no tree \(tree)"
         case .noSuchRow(let key): "there is no row \(key)"
         case .duplicateRow(let key): "there is a row \(key) already"
