@@ -85,7 +85,7 @@ import ToftTestKit
         try Self.withFile { path in
             var person = Self.person
             person.properties[0] = PropertySchema("fullName", .string, isOptional: true)
-            person.properties[2].name = "my_note"
+            person.properties[2] = PropertySchema("my_note", .string, isOptional: true)
             person.properties.append(PropertySchema("size", .int))
             let hound = ClassSchema("Hound", Self.dog.properties)
             person.properties[3].target = "Hound"

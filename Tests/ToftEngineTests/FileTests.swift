@@ -187,8 +187,9 @@ import ToftTestKit
             "Cat",
             [
                 PropertySchema("name", .string, isPrimaryKey: true), .link("owner", to: "Person"),
+                PropertySchema("chip", .int),
                 .linkingObjects("people", from: "Person", "cat"),
-            ], uniques: [["owner"]])
+            ], uniques: [["chip"]])
         let schema = Schema([later, cat])
         try withTemporaryDatabase { file in
             let writer = try Session.open(

@@ -401,13 +401,13 @@ struct IterationTests {
     /// They were passed over, where Realm's guide says that they are visited.
     @Test
     func `What a loop deletes ahead of itself is visited, and invalidated`() throws {
-        final class Shelf: Object {
+        final class TileShelf: Object {
             @Persisted var tiles: List<Tile>
             @Persisted var set: MutableSet<Tile>
             @Persisted var map: Map<String, Tile?>
         }
-        try TestRealm.with([Tile.self, Shelf.self]) { realm in
-            let shelf = Shelf()
+        try TestRealm.with([Tile.self, TileShelf.self]) { realm in
+            let shelf = TileShelf()
             func visit(_ tiles: some Sequence<Tile>) throws -> (all: Int, gone: Int) {
                 var (all, gone) = (0, 0)
                 try realm.write {
