@@ -131,7 +131,8 @@ def test_a_data_frame_of_pandas_becomes_objects(sales: toft.Realm) -> None:
     elsewhere = aware.assign(id=[4, 5, 6], day=aware.day.dt.tz_convert("Asia/Kolkata"))
     nullable = aware.assign(id=[7, 8, 9], amount=frame.amount.astype("Int64"))
     with sales.write():
-        for each in (frame, frame.assign(day=frame.day.astype("datetime64[ns]"))):
+        index = {"id": [1], "day": pandas.DatetimeIndex(["2024-02-29 12:30"])}
+        for each in (frame, frame.assign(day=frame.day.astype("datetime64[ns]")), index):
             with pytest.raises(toft.TypeMismatchError, match=r"Sale.day.*tz_localize\('UTC'\)"):
                 sales.insert_many(Sale, each)
         for each in (aware, elsewhere, nullable):
