@@ -1375,6 +1375,20 @@ TOFT_API toft_status toft_realm_flush(toft_realm *realm);
    TOFT_ERROR_OBJECT_DELETED. Errors: TOFT_ERROR_NOT_IN_TRANSACTION. */
 TOFT_API toft_status toft_realm_cancel(toft_realm *realm);
 
+/* Writes. Begins a savepoint: a moment of the write transaction that it can come back to, so that
+   many calls are done as a whole or not at all. Savepoints lie within one another, and the end of
+   the transaction ends all. Until it ends, each change costs the reading of what was there before.
+   Errors: TOFT_ERROR_NOT_IN_TRANSACTION. Cost: what the transaction has kept back so far, which is
+   written. */
+TOFT_API toft_status toft_realm_begin_savepoint(toft_realm *realm);
+
+/* Writes. Ends the savepoint that was begun last. `keep`: what was done since stays; else all is
+   as it was then, and observers hear nothing of it: what was created is TOFT_ERROR_OBJECT_DELETED,
+   what was deleted or replaced is there again as the same objects. Errors:
+   TOFT_ERROR_INVALID_ARGUMENT (there is none), TOFT_ERROR_NOT_IN_TRANSACTION; after those of the
+   file the transaction can only be cancelled. Cost: what was changed since. */
+TOFT_API toft_status toft_realm_end_savepoint(toft_realm *realm, bool keep);
+
 /* Whether a write transaction of this realm is open. */
 TOFT_API toft_status toft_realm_is_writing(toft_realm *realm, bool *out_is_writing);
 
@@ -1402,6 +1416,12 @@ TOFT_API toft_status toft_realm_create_object(toft_realm *realm, toft_class_key 
     toft_update_policy policy, const toft_property_key *property_keys, const toft_value *values,
     size_t count, toft_object **out_object, toft_link *out_link, bool *out_created);
 
+/* Flags of a toft_input_column. */
+TOFT_ENUM(toft_input_flags, uint32_t) {
+    TOFT_INPUT_DEFAULT = 0,
+    TOFT_INPUT_NEW_ONLY = 1 /* for objects that are created: those that exist keep what they have */
+};
+
 /* A property of many objects to be created, in the caller's memory. The element at `values` for row
    i, by the property's type and `element_size`:
    TOFT_TYPE_BOOL 1: uint8_t, 0 is false    TOFT_TYPE_INT 8: int64_t    TOFT_TYPE_FLOAT 4: float
@@ -1424,7 +1444,7 @@ typedef struct toft_input_column {
     const void *offsets;
     size_t values_size;   /* with offsets: the bytes at `values`; else 0 */
     uint32_t offset_size; /* with offsets: 4 (int32_t) or 8 (int64_t); else 0 */
-    uint32_t reserved;    /* 0 */
+    uint32_t flags;       /* toft_input_flags */
     /* where there is no value; NULL: nowhere. At most one of the two: a byte for each row, not 0
        where null; or Arrow's bitmap, in which the bit `validity_offset` + i, the least significant
        of a byte first, is 1 where there is a value */
@@ -1434,15 +1454,22 @@ typedef struct toft_input_column {
 } toft_input_column;
 
 /* Writes. toft_realm_create_object for `count` rows: each row of the columns is an object.
-   `columns` lie `columns[0].size` bytes apart. When a row fails, the objects that the call has
-   created are deleted again, those that it has updated stay updated, and the message and `number`
-   of the error tell the row. `out_object_keys` (may be NULL): room for `count` keys, one for each
+   `columns` lie `columns[0].size` bytes apart. All or nothing; the message and `number` of an error
+   tell the row. `out_object_keys` (may be NULL): room for `count` keys, one for each
    row. `out_created` (may be NULL): room for `count` bytes, 1 where the row's object is new.
    Errors: those of toft_realm_create_object, TOFT_ERROR_INVALID_ARGUMENT (a size that the type does
    not have, offsets that do not ascend or lead out of `values`). Cost: O(log n) each row. */
 TOFT_API toft_status toft_realm_create_objects(toft_realm *realm, toft_class_key class_key,
     toft_update_policy policy, const toft_input_column *columns, size_t column_count, size_t count,
     int64_t *out_object_keys, uint8_t *out_created);
+
+/* Which rows of a column of primary keys, as toft_realm_create_objects takes it, have an object.
+   `out_found`: room for `count` bytes, 1 where there is one. Errors: TOFT_ERROR_NO_SUCH_CLASS,
+   TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_INVALID_ARGUMENT (also a property that is not the primary
+   key), TOFT_ERROR_MISSING_PRIMARY_KEY (the class has none), TOFT_ERROR_TYPE_MISMATCH. Cost:
+   O(log n) each row. */
+TOFT_API toft_status toft_realm_find_objects(toft_realm *realm, toft_class_key class_key,
+    const toft_input_column *primary_keys, size_t count, uint8_t *out_found);
 
 /* Writes. toft_realm_create_object with the members of a JSON object as properties. Each is what
    toft_object_to_json writes: dates are texts in ISO 8601, data base 64, uuids, object ids and
@@ -1452,24 +1479,39 @@ TOFT_API toft_status toft_realm_create_objects(toft_realm *realm, toft_class_key
    but neither infinite nor 0 where the number is not. A link is the primary key of an object that
    is there or comes in the same text, or the object itself, which is then created or updated as
    `policy` says (always created where its class has no primary key). Where a class has no primary
-   key, its objects may have a number as `_key`, by which the same text links to them; `_key` is the
-   property where a class has one of this name, and the number is `__key` then. A link to an object
-   whose primary key is null is {"$class": "Person", "$link": null}. Embedded objects are objects.
-   Values of a TOFT_TYPE_MIXED that JSON has no type for are an object with one member: {"$date":
-   "2026-11-22T08:30:00Z"}, "$data", "$decimal", "$uuid", "$objectId", "$float", "$double" (2.0 is
-   an int, and a whole number beyond 64 bits, without a point and an exponent, is a decimal); a link
-   is {"$class": "Person", "$link": 7}. No object may have two members of one name. A byte order
-   mark in front is left out. `json` may have any length and at most TOFT_MAX_JSON_DEPTH arrays and
-   objects in one another. When it fails, the objects that the call has created are deleted again,
-   and those that it has updated stay updated. `out_object` (may be NULL), `out_link` (may be NULL)
-   and `out_created` (may be NULL) are those of toft_realm_create_object. Errors: its own;
+   key, its objects may have a number as `_key`, by which the same text links to them; `_key` is
+   the property where a class has one of this name, and the number is `__key` then. A link to an
+   object whose primary key is null is {"$class": "Person", "$link": null}. Embedded objects are
+   objects.
+   Values of a TOFT_TYPE_MIXED that JSON has no type for are an object with one member:
+   {"$date": "2026-11-22T08:30:00Z"}, "$data", "$decimal", "$uuid", "$objectId", "$float",
+   "$double" (2.0 is an int, and a whole number beyond 64 bits, without a point and an exponent,
+   is a decimal); a link is {"$class": "Person", "$link": 7}. No object may have two members of
+   one name. A member that is no property is left out, as Realm does. A byte order mark in front
+   is left out. `json` may have any length and at most TOFT_MAX_JSON_DEPTH arrays and objects in
+   one another. All or nothing. `out_object` (may be NULL), `out_link` (may be NULL) and
+   `out_created` (may be NULL) are those of toft_realm_create_object. Errors: its own;
    TOFT_ERROR_INVALID_ARGUMENT (not JSON, or a name twice; number: the offset in bytes),
-   TOFT_ERROR_VALUE_TOO_LONG (too deep), TOFT_ERROR_NO_SUCH_PROPERTY (a member that is none),
-   TOFT_ERROR_TYPE_MISMATCH (1e400 for a double, 35 digits for a decimal), TOFT_ERROR_NO_SUCH_OBJECT
-   (a link to what is not there). Cost: the length of the text, O(log n) for each object in it. */
+   TOFT_ERROR_VALUE_TOO_LONG (too deep), TOFT_ERROR_TYPE_MISMATCH (1e400 for a double, 35 digits
+   for a decimal), TOFT_ERROR_NO_SUCH_OBJECT (a link to what is not there). Cost: the length of
+   the text, O(log n) for each object in it. */
 TOFT_API toft_status toft_realm_create_from_json(toft_realm *realm, toft_class_key class_key,
     toft_update_policy policy, toft_string json, toft_object **out_object, toft_link *out_link,
     bool *out_created);
+
+/* Flags of toft_realm_create_from_json_with_flags. */
+TOFT_ENUM(toft_json_flags, uint32_t) {
+    TOFT_JSON_DEFAULT = 0,
+    TOFT_JSON_REFUSE_UNKNOWN = 1 /* a member that is no property: TOFT_ERROR_NO_SUCH_PROPERTY */
+};
+
+/* Writes. toft_realm_create_from_json with toft_json_flags. `out_object` (may be NULL),
+   `out_link` (may be NULL) and `out_created` (may be NULL) are those of toft_realm_create_object.
+   Errors: those of toft_realm_create_from_json, TOFT_ERROR_NO_SUCH_PROPERTY (a member that is
+   none, where such are refused). */
+TOFT_API toft_status toft_realm_create_from_json_with_flags(toft_realm *realm,
+    toft_class_key class_key, toft_update_policy policy, uint32_t flags, toft_string json,
+    toft_object **out_object, toft_link *out_link, bool *out_created);
 
 /* Arrays and objects in one another, in JSON; one more is TOFT_ERROR_VALUE_TOO_LONG. */
 #define TOFT_MAX_JSON_DEPTH 400
@@ -1682,6 +1724,11 @@ TOFT_API toft_status toft_list_clear(toft_list *list);
    TOFT_ERROR_TYPE_MISMATCH. Cost: the list's count. */
 TOFT_API toft_status toft_list_find(toft_list *list, const toft_value *value, uint64_t *out_index);
 
+/* The same among `count` elements from `first` on. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost:
+   `count`. */
+TOFT_API toft_status toft_list_find_in(
+    toft_list *list, const toft_value *value, uint64_t first, uint64_t count, uint64_t *out_index);
+
 /* The list as results, live, to filter, sort and sum. `out_results`: release them. */
 TOFT_API toft_status toft_list_results(toft_list *list, toft_results **out_results);
 
@@ -1776,6 +1823,12 @@ TOFT_API toft_status toft_dictionary_get(
 /* The index of a key in the order of keys, or TOFT_NO_INDEX. Cost: O(log count). */
 TOFT_API toft_status toft_dictionary_find(
     toft_dictionary *dictionary, toft_string key, uint64_t *out_index);
+
+/* The index of the first value that equals one, as toft_list_find has it, among `count` values from
+   `first` on in the order of keys; or TOFT_NO_INDEX. Errors: TOFT_ERROR_TYPE_MISMATCH,
+   TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: `count`. */
+TOFT_API toft_status toft_dictionary_find_value(toft_dictionary *dictionary,
+    const toft_value *value, uint64_t first, uint64_t count, uint64_t *out_index);
 
 /* Reads up to `capacity` keys and their values from `first` (0 <= first <= count) on, in the order
    of keys; keys, strings and data are borrowed. `out_count`: how many it wrote. Errors:

@@ -95,6 +95,21 @@ func collectionFind(
     }
 }
 
+/// The same among `count` elements from `first` on.
+func collectionFind(
+    _ handle: OpaquePointer?, _ kind: HandleKind, _ value: UnsafePointer<toft_value>?,
+    _ first: UInt64, _ count: UInt64, _ out: UnsafeMutablePointer<UInt64>?
+) -> toft_status {
+    onCollection(handle, kind) { collection throws(EngineError) in
+        let out = try Argument.out(out, "out_index")
+        let start = Int(clamping: first)
+        let end = start + min(Int(clamping: count), Int.max - start)
+        let index = try collection.firstIndex(
+            of: try Value(copying: value, "value"), in: start..<end)
+        out.pointee = index.map { UInt64($0) } ?? noIndex
+    }
+}
+
 func collectionClear(_ handle: OpaquePointer?, _ kind: HandleKind) -> toft_status {
     onCollection(handle, kind) { collection throws(EngineError) in try collection.clear() }
 }

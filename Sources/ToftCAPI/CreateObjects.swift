@@ -14,12 +14,15 @@ public func toft_realm_create_objects(
         let policy = try UpdatePolicy(policy)
         try Argument.checkCount(count, of: MemoryLayout<toft_value>.stride, "count")
         let owner = try session.classHandle(class_key)
-        var inputs: [InputColumn] = []
+        var inputs: [InputColumn] = [], ofNew: [InputColumn] = []
         for column in try Argument.structures(columns, column_count, "columns") {
-            inputs.append(try InputColumn(column, of: owner, rows: count))
+            let input = try InputColumn(column, of: owner, rows: count)
+            if input.isForNew { ofNew.append(input) } else { inputs.append(input) }
         }
-        let made = try session.create(class_key, count: count, policy: policy) {
-            row, create throws(EngineError) in
+        inputs += ofNew
+        let made = try session.create(
+            class_key, count: count, policy: policy, valuesOfNew: ofNew.count
+        ) { row, create throws(EngineError) in
             try BorrowedArguments.with { loan throws(EngineError) in
                 try create(try loan.assignments(inputs, row: row))
             }
@@ -33,9 +36,37 @@ public func toft_realm_create_objects(
     }
 }
 
+@c @implementation
+public func toft_realm_find_objects(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key,
+    _ primary_keys: UnsafePointer<toft_input_column>?, _ count: Int,
+    _ out_found: UnsafeMutablePointer<UInt8>?
+) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        let session = try ResolvedHandle(realm: realm).session
+        try Argument.checkCount(count, of: MemoryLayout<toft_value>.stride, "count")
+        let room = try Argument.room(out_found, count, "out_found")
+        let owner = try session.classHandle(class_key)
+        guard let column = try Argument.structures(primary_keys, 1, "primary_keys").first else {
+            throw Argument.isNull("primary_keys")
+        }
+        let keys = try InputColumn(column, of: owner, rows: count)
+        if let primaryKey = owner.primaryKey, primaryKey.id != keys.property {
+            throw .invalidArgument("The column is not the primary key of '\(owner.name)'.")
+        }
+        for row in 0..<count {
+            try BorrowedArguments.with { loan throws(EngineError) in
+                room[row] = try session.holds(try loan.value(keys, row: row), owner) ? 1 : 0
+            }
+        }
+    }
+}
+
 /// One property of the objects that are to be created.
 struct InputColumn {
     let property: PropertyID
+    /// Whether objects that exist keep what they have.
+    let isForNew: Bool
     private let name: String
     private let layout: Layout
     private let values: UnsafeRawPointer?
@@ -56,7 +87,8 @@ struct InputColumn {
     fileprivate init(_ column: toft_input_column, of owner: ClassHandle, rows: Int)
         throws(EngineError)
     {
-        try Argument.reserved(column.reserved, "columns")
+        try Argument.flags(column.flags, known: TOFT_INPUT_NEW_ONLY.rawValue, "flags")
+        isForNew = column.flags & TOFT_INPUT_NEW_ONLY.rawValue != 0
         let property = try model { () throws(ModelError) in
             try owner.property(id: column.property_key)
         }
@@ -208,11 +240,18 @@ extension BorrowedArguments {
         let assignments: UnsafeMutableBufferPointer<Assignment> = buffer(of: columns.count)
         for index in columns.indices {
             let column = columns[index]
-            var given = try column.value(row)
-            if given == nil { given = try value(column.generic(row), "values") }
             assignments.initializeElement(
-                at: index, to: Assignment(column.property, given ?? .null))
+                at: index, to: Assignment(column.property, try value(column, row: row)))
         }
         return UnsafeBufferPointer(rebasing: assignments[..<columns.count])
+    }
+
+    /// The value of a column in a row.
+    @inline(__always)
+    fileprivate mutating func value(_ column: InputColumn, row: Int) throws(EngineError)
+        -> BorrowedValue
+    {
+        if let given = try column.value(row) { return given }
+        return try value(column.generic(row), "values")
     }
 }

@@ -65,6 +65,14 @@ public func toft_dictionary_find(
 }
 
 @c @implementation
+public func toft_dictionary_find_value(
+    _ dictionary: OpaquePointer?, _ value: UnsafePointer<toft_value>?, _ first: UInt64,
+    _ count: UInt64, _ out_index: UnsafeMutablePointer<UInt64>?
+) -> toft_status {
+    collectionFind(dictionary, .dictionary, value, first, count, out_index)
+}
+
+@c @implementation
 public func toft_dictionary_get_entries(
     _ dictionary: OpaquePointer?, _ first: UInt64,
     _ out_entries: UnsafeMutablePointer<toft_entry>?, _ capacity: Int,

@@ -8,12 +8,24 @@ public func toft_realm_create_from_json(
     _ json: toft_string, _ out_object: UnsafeMutablePointer<OpaquePointer?>?,
     _ out_link: UnsafeMutablePointer<toft_link>?, _ out_created: UnsafeMutablePointer<Bool>?
 ) -> toft_status {
+    toft_realm_create_from_json_with_flags(
+        realm, class_key, policy, 0, json, out_object, out_link, out_created)
+}
+
+@c @implementation
+public func toft_realm_create_from_json_with_flags(
+    _ realm: OpaquePointer?, _ class_key: toft_class_key, _ policy: toft_update_policy,
+    _ flags: UInt32, _ json: toft_string, _ out_object: UnsafeMutablePointer<OpaquePointer?>?,
+    _ out_link: UnsafeMutablePointer<toft_link>?, _ out_created: UnsafeMutablePointer<Bool>?
+) -> toft_status {
     entry(realm) { () throws(EngineError) in
         let realm = try ResolvedHandle(realm: realm)
         let policy = try UpdatePolicy(policy)
+        try Argument.flags(flags, known: TOFT_JSON_REFUSE_UNKNOWN.rawValue, "flags")
         let text = try Argument.array(json.data, json.size, "json")
         let (object, isNew) = try realm.session.create(
-            class_key, json: UnsafeRawBufferPointer(text), policy: policy)
+            class_key, json: UnsafeRawBufferPointer(text), policy: policy,
+            ignoresUnknown: flags & TOFT_JSON_REFUSE_UNKNOWN.rawValue == 0)
         if let out_object { out_object.pointee = try realm.handle(object) }
         out_link?.pointee = toft_link(object.ref)
         out_created?.pointee = isNew

@@ -145,6 +145,14 @@ public func toft_list_find(
 }
 
 @c @implementation
+public func toft_list_find_in(
+    _ list: OpaquePointer?, _ value: UnsafePointer<toft_value>?, _ first: UInt64,
+    _ count: UInt64, _ out_index: UnsafeMutablePointer<UInt64>?
+) -> toft_status {
+    collectionFind(list, .list, value, first, count, out_index)
+}
+
+@c @implementation
 public func toft_list_results(
     _ list: OpaquePointer?, _ out_results: UnsafeMutablePointer<OpaquePointer?>?
 ) -> toft_status {

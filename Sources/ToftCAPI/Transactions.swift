@@ -64,6 +64,20 @@ public func toft_realm_cancel(_ realm: OpaquePointer?) -> toft_status {
 }
 
 @c @implementation
+public func toft_realm_begin_savepoint(_ realm: OpaquePointer?) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        try ResolvedHandle(realm: realm).session.beginSavepoint()
+    }
+}
+
+@c @implementation
+public func toft_realm_end_savepoint(_ realm: OpaquePointer?, _ keep: Bool) -> toft_status {
+    entry(realm) { () throws(EngineError) in
+        try ResolvedHandle(realm: realm).session.endSavepoint(keeping: keep)
+    }
+}
+
+@c @implementation
 public func toft_realm_is_writing(
     _ realm: OpaquePointer?, _ out_is_writing: UnsafeMutablePointer<Bool>?
 ) -> toft_status {

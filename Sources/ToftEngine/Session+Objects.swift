@@ -46,6 +46,13 @@ extension Session {
         return handle(key, owner)
     }
 
+    /// Whether there is an object with this primary key.
+    package func holds(_ primaryKey: BorrowedValue, _ owner: ClassHandle) throws(EngineError)
+        -> Bool
+    {
+        try model { () throws(ModelError) in try view.find(primaryKey, owner) != nil }
+    }
+
     /// The same for a value that the caller keeps.
     package func find(_ primaryKey: Value, in id: ClassID) throws(EngineError) -> ObjectHandle? {
         let owner = try classHandle(id)
@@ -151,14 +158,14 @@ extension Session {
         return handle(key, try classHandle(property.targetClassID ?? 0))
     }
 
-    /// Creates `count` objects, or updates those that have the primary keys, as `policy` says. If a
-    /// row fails, those that the call has created are deleted again, and those that it has updated
-    /// stay so.
+    /// Creates `count` objects, or updates those that have the primary keys, as `policy` says. All
+    /// or nothing.
+    /// - Parameter valuesOfNew: how many of the values, the last ones, are for new objects alone.
     /// - Parameter row: gives `create` the values of one row.
     /// - Returns: the key of each row's object, and whether it is new.
     /// - Throws: what `create` throws, with the number of the row.
     package func create(
-        _ id: ClassID, count: Int, policy: UpdatePolicy,
+        _ id: ClassID, count: Int, policy: UpdatePolicy, valuesOfNew: Int = 0,
         row: (
             Int, (UnsafeBufferPointer<Assignment>) throws(EngineError) -> Void
         ) throws(EngineError) -> Void
@@ -168,23 +175,34 @@ extension Session {
         var made: [(key: Int64, isNew: Bool)] = []
         made.reserveCapacity(count)
         defer { noteUnread() }
-        for index in 0..<count {
-            do throws(EngineError) {
-                try row(index) { values throws(EngineError) in
-                    made.append(
-                        try model { () throws(ModelError) in
-                            try transaction.create(owner, values, policy: policy)
-                        })
+        func createAll() throws(EngineError) {
+            for index in 0..<count {
+                do throws(EngineError) {
+                    try row(index) { values throws(EngineError) in
+                        made.append(
+                            try model { () throws(ModelError) in
+                                try transaction.create(
+                                    owner, values, policy: policy, valuesOfNew: valuesOfNew)
+                            })
+                    }
+                } catch {
+                    throw EngineError(
+                        error.code, "Row \(index): \(error.message)", detail: error.detail,
+                        number: Int64(index))
                 }
-            } catch {
-                for object in made.reversed() where object.isNew {
-                    // The failure that led here is the one to report.
-                    try? transaction.takeBack(object.key, owner)
-                }
-                throw EngineError(
-                    error.code, "Row \(index): \(error.message)", detail: error.detail,
-                    number: Int64(index))
             }
+        }
+        guard policy == .error else {
+            if count > 1 { try allOrNothing(createAll) } else { try createAll() }
+            return made
+        }
+        // What is only created is deleted again at less cost than a savepoint has.
+        do throws(EngineError) {
+            try createAll()
+        } catch {
+            // The failure that led here is the one to report.
+            for object in made.reversed() { try? transaction.takeBack(object.key, owner) }
+            throw error
         }
         return made
     }

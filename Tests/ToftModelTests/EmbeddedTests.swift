@@ -444,7 +444,7 @@ import ToftStorage
 extension ModelTransaction {
     /// Creates an address in a to-one property.
     @discardableResult
-    fileprivate func embed(
+    func embed(
         _ key: Int64, _ className: String, _ property: String, _ street: String
     ) throws -> Int64 {
         let property = try view.schema.classHandle(named: className).property(named: property)

@@ -182,22 +182,25 @@ private struct RandomRun {
                 model.rules[owner.name, default: [:]][property.name] = property.deleteRule
             }
         }
-        for _ in 0..<count {
-            guard let owner = seed.pick(transaction.view.schema.visibleClasses) else { return }
-            switch seed.below(100) {
-            case 0..<25: try create(owner, transaction)
-            case 25..<55: try set(owner, transaction)
-            case 55..<78: try editCollection(owner, transaction)
-            case 78..<85: try editNested(owner, transaction)
-            case 85..<93: try erase(owner, transaction)
-            case 93..<96: try look(owner, transaction)
-            case 96: try countUp(transaction)
-            case 97: try find(owner, transaction)
-            case 98: if seed.chance(10) { try eraseAll(owner, transaction) }
-            default: try fail(owner, transaction)
-            }
-            if seed.chance(20), let key = key(owner) { try readBack(key, owner, transaction.view) }
+        for _ in 0..<count { try step(transaction) }
+    }
+
+    mutating func step(_ transaction: ModelTransaction) throws {
+        guard let owner = seed.pick(transaction.view.schema.visibleClasses) else { return }
+        switch seed.below(103) {
+        case 0..<25: try create(owner, transaction)
+        case 25..<55: try set(owner, transaction)
+        case 55..<78: try editCollection(owner, transaction)
+        case 78..<85: try editNested(owner, transaction)
+        case 85..<93: try erase(owner, transaction)
+        case 93..<96: try look(owner, transaction)
+        case 96: try countUp(transaction)
+        case 97: try find(owner, transaction)
+        case 98: if seed.chance(10) { try eraseAll(owner, transaction) }
+        case 99: try fail(owner, transaction)
+        default: try attempt(transaction)
         }
+        if seed.chance(20), let key = key(owner) { try readBack(key, owner, transaction.view) }
     }
 
     /// Raises numbers and appends to lists of objects in random order, as programs count: each is
@@ -253,6 +256,16 @@ private struct RandomRun {
             #expect(
                 try view.listValues(key, property) == object.lists[property.name], "\(seed)")
         }
+    }
+
+    /// Does some commands after a savepoint, and often takes them back.
+    mutating func attempt(_ transaction: ModelTransaction) throws {
+        let before = model
+        try transaction.beginSavepoint()
+        for _ in 0..<seed.below(20) { try step(transaction) }
+        let isKept = seed.chance(35)
+        #expect(try transaction.endSavepoint(keeping: isKept), "\(seed)")
+        if !isKept { model = before }
     }
 
     // MARK: Values

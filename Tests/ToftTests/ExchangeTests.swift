@@ -564,13 +564,41 @@ struct ExchangeTests {
             expectError(.missingPrimaryKey) {
                 try realm.readJSONLines(of: Dog.self, from: url, update: .all)
             }
-            // What was updated stays so.
+            // What was updated by the lines before goes back.
             let wrong = try file("id,name\n1,Zoe\n3,x\n4\n", in: folder)
             expectError(.invalidArgument) {
                 try realm.readCSV(of: Person.self, from: wrong, update: .all)
             }
-            #expect(old.name == "Zoe" && realm.objects(Person.self).count == 2)
+            #expect(old.name == "Ida" && realm.objects(Person.self).count == 2)
             try realm.commitWrite()
+        }
+    }
+
+    @Test(arguments: [Realm.UpdatePolicy.all, .modified])
+    func `A file that is refused leaves what its lines before would change`(
+        _ update: Realm.UpdatePolicy
+    ) throws {
+        try with { realm, folder in
+            let boss = Person(2, "Ben")
+            try realm.write {
+                realm.add(Person(1, "Ann"))
+                realm.add(boss)
+                boss.boss = realm.object(ofType: Person.self, forPrimaryKey: 1)
+            }
+            let lines = """
+                {"id":2,"name":"new","boss":3,"dogs":[{"name":"Rex"}]}
+                {"id":3,"name":"made"}
+                {"id":1,"name":5}
+                """
+            let url = try file(lines, in: folder)
+            try realm.write {
+                expectError(.typeMismatch) {
+                    try realm.readJSONLines(of: Person.self, from: url, update: update)
+                }
+                #expect(boss.name == "Ben" && boss.boss?.id == 1 && boss.dogs.isEmpty)
+            }
+            #expect(realm.objects(Person.self).map(\.id).sorted() == [1, 2])
+            #expect(realm.objects(Dog.self).isEmpty)
         }
     }
 

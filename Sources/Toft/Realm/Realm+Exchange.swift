@@ -151,7 +151,7 @@ extension RealmSession {
         _ lines: inout ObjectLines, of owner: ClassHandle, _ update: Realm.UpdatePolicy,
         _ progress: (Int) throws -> Void
     ) throws -> Int {
-        var objects = ObjectsFromJSON(engine, policy: update.engine, takesBack: true)
+        var objects = ObjectsFromJSON(engine, policy: update.engine, takesBack: update == .error)
         let defaults = DefaultValues(configuration.models)
         objects.defaults = { owner, given throws(EngineError) in
             do throws(ModelError) {
@@ -160,10 +160,15 @@ extension RealmSession {
                 throw EngineError(error)
             }
         }
+        // What only creates objects deletes them again at less cost than a savepoint has.
+        let updates = update != .error
+        if updates { try engine.beginSavepoint() }
         do {
-            return try objects.add(&lines, of: owner) { done, _ in try progress(done) }
+            let count = try objects.add(&lines, of: owner) { done, _ in try progress(done) }
+            if updates { try engine.endSavepoint(keeping: true) }
+            return count
         } catch {
-            objects.takeBack()
+            if updates { try? engine.endSavepoint(keeping: false) } else { objects.takeBack() }
             throw error
         }
     }

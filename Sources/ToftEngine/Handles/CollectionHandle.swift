@@ -128,15 +128,29 @@ extension CollectionHandle {
 
     /// The index of the first element that equals a value. O(elements), of a set O(log elements).
     package func firstIndex(of value: Value) throws(EngineError) -> Int? {
+        if nested == nil, kind == .set {
+            return try onCollection { property throws(ModelError) in
+                let position = try session.view.setPosition(key, property, of: value)
+                return position.isFound ? position.index : nil
+            }
+        }
+        return try firstIndex(of: value, in: 0..<count)
+    }
+
+    /// The same among the elements of a list, or the values of a dictionary, with these indices.
+    /// O(elements that are looked at).
+    package func firstIndex(of value: Value, in indices: Range<Int>) throws(EngineError) -> Int? {
+        let count = try count
+        guard indices.upperBound <= count else {
+            throw EngineError(
+                outOfRange: max(indices.lowerBound, indices.upperBound - 1), count: count)
+        }
         if nested != nil {
-            return try values().firstIndex { $0.mixedOrder(value) == 0 }
+            let values = try values()
+            return indices.first { values[$0].mixedOrder(value) == 0 }
         }
         return try onCollection { property throws(ModelError) in
-            guard property.collection == .set else {
-                return try session.view.listIndex(key, property, of: value)
-            }
-            let position = try session.view.setPosition(key, property, of: value)
-            return position.isFound ? position.index : nil
+            try session.view.listIndex(key, property, of: value, in: indices)
         }
     }
 

@@ -561,21 +561,21 @@ extension ObjectHandle {
 
 extension Session {
     /// Creates an object of JSON, or updates the one that has the primary key, with the objects
-    /// inside of it: see `ObjectsFromJSON`. When it fails, what it has created is deleted again,
-    /// and what it has updated stays so.
-    package func create(_ id: ClassID, json: UnsafeRawBufferPointer, policy: UpdatePolicy)
-        throws(EngineError) -> (object: ObjectHandle, isNew: Bool)
-    {
+    /// inside of it: see `ObjectsFromJSON`. All or nothing.
+    /// - Parameter ignoresUnknown: whether members that are no properties are left out; else they
+    ///   are errors.
+    package func create(
+        _ id: ClassID, json: UnsafeRawBufferPointer, policy: UpdatePolicy, ignoresUnknown: Bool
+    ) throws(EngineError) -> (object: ObjectHandle, isNew: Bool) {
         let owner = try classHandle(id)
         _ = try writing()
-        var reader = ObjectsFromJSON(self, policy: policy, takesBack: true)
-        do throws(EngineError) {
-            let made = try reader.add(try JSONParser.value(of: json), of: owner)
+        let value = try JSONParser.value(of: json)
+        return try allOrNothing { () throws(EngineError) in
+            var reader = ObjectsFromJSON(self, policy: policy)
+            reader.ignoresUnknown = ignoresUnknown
+            let made = try reader.add(value, of: owner)
             try reader.link { _, work throws(EngineError) in try work() }
             return made
-        } catch {
-            reader.takeBack()
-            throw error
         }
     }
 }

@@ -60,13 +60,14 @@ extension ModelView {
     }
 
     /// The index of the first element that equals a value, nil where there is none.
-    package func listIndex(_ key: Int64, _ property: PropertyHandle, of value: Value)
-        throws(ModelError) -> Int?
-    {
+    /// - Parameter indices: which elements are looked at; nil: all.
+    package func listIndex(
+        _ key: Int64, _ property: PropertyHandle, of value: Value, in indices: Range<Int>? = nil
+    ) throws(ModelError) -> Int? {
         let list = try list(key, property)
         return try value.withBorrowed { value throws(ModelError) in
             try property.withSoughtCell(value, in: schema) { wanted throws(ModelError) in
-                for index in 0..<list.count {
+                for index in indices ?? 0..<list.count {
                     let cell = try stored { () throws(StorageError) in try list.cell(at: index) }
                     if cell.isEqual(to: wanted, of: property.type) { return index }
                 }

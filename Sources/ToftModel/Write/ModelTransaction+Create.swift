@@ -7,16 +7,19 @@ extension ModelTransaction {
     /// A class with a primary key needs it among them, unless it is auto-incremented: then the
     /// object gets the next one. Where an object has it already, `policy` decides. All or nothing.
     /// O(log objects).
+    /// - Parameter valuesOfNew: how many of the assignments, the last ones, are for a new object
+    ///   alone.
     /// - Returns: the object's key, and whether it is new.
     @discardableResult
     package func create(
         _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>,
-        policy: UpdatePolicy = .error
+        policy: UpdatePolicy = .error, valuesOfNew: Int = 0
     ) throws(ModelError) -> (key: Int64, isNew: Bool) {
         guard !owner.isHidden else { throw .noSuchClass(owner.name) }
         guard !owner.isEmbedded else { throw .embeddedClass(owner.name) }
         if owner.primaryKey == nil, policy != .error { throw .noPrimaryKey(className: owner.name) }
-        try prepare(assignments, owner)
+        let ofNew = policy == .error ? 0 : valuesOfNew
+        try prepare(UnsafeBufferPointer(rebasing: assignments.dropLast(ofNew)), owner)
         if owner.isAutoIncremented { try giveNextKey(owner) }
         if let existing = try findPrepared(owner) {
             guard policy != .error else { throw duplicate(owner) }
@@ -26,6 +29,10 @@ extension ModelTransaction {
                 try apply(element, to: existing, owner, policy: policy)
             }
             return (existing, false)
+        }
+        if ofNew > 0 {
+            try prepare(assignments, owner)
+            if owner.isAutoIncremented { try giveNextKey(owner) }
         }
         try checkOwned(by: nil, owner)
         return (try insert(owner), true)

@@ -15,6 +15,8 @@ package final class ModelTransaction {
     let writing: WriteTransaction
     let buffer: WriteBuffer
     private var hasEnded = false
+    /// Those that are open, the first one first.
+    private var savepoints: [WriteTransaction.Savepoint] = []
     /// Embedded objects within one another at most. Files of earlier versions have more.
     var nestingLimit = Limits.nestedEmbeddedObjects
     /// How many embedded objects lead to one that was created here, itself included: of the last
@@ -67,6 +69,28 @@ package final class ModelTransaction {
     {
         try buffer.flushAllRows()
         return writing.forEachEffect(after: &position, body)
+    }
+
+    // MARK: Savepoints
+
+    /// Begins a savepoint: a moment that the transaction can come back to. They lie within one
+    /// another. Writes what waits, and until it ends each change notes what was there before.
+    package func beginSavepoint() throws(ModelError) {
+        try buffer.flush()
+        savepoints.append(try stored { () throws(StorageError) in try writing.beginSavepoint() })
+    }
+
+    /// Ends the last savepoint. `keeping`: what was done since stays; else every object, and the
+    /// record, are what they were then. False where there is none.
+    /// - Throws: after which the transaction must be rolled back.
+    package func endSavepoint(keeping: Bool) throws(ModelError) -> Bool {
+        guard let savepoint = savepoints.popLast() else { return false }
+        defer { writing.endSavepoint() }
+        guard !keeping else { return true }
+        buffer.discard()
+        embeddedDepths = [:]
+        try stored { () throws(StorageError) in try writing.rollBack(to: savepoint) }
+        return true
     }
 
     // MARK: The end

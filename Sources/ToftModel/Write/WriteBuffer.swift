@@ -97,12 +97,7 @@ package final class WriteBuffer: @unchecked Sendable {
         if schema.classes.count > classes.count { growClasses(schema.classes.count) }
         if schema.slotCount > trees.count { growTrees(schema.slotCount) }
         borrower = (transaction, schema)
-        lastVerifiedObject = (-1, 0)
-        for position in classes.indices {
-            classes[position].created = 0..<0
-            classes[position].counter = nil
-            classes[position].isCounterDirty = false
-        }
+        forgetObjects()
     }
 
     /// Ends the transaction's use of the buffer and drops what still waits; the memory stays.
@@ -110,12 +105,32 @@ package final class WriteBuffer: @unchecked Sendable {
         guard borrower != nil else { return }
         borrower = nil
         if !touched.isEmpty { touched = [] }
+        drop()
+    }
+
+    /// Drops what waits, and forgets what was known of objects: the transaction goes back to where
+    /// nothing waited.
+    func discard() {
+        drop()
+        forgetObjects()
+    }
+
+    private func drop() {
         for position in classes.indices {
             classes[position].rows.removeAll()
             removeDeletes(position)
         }
         deleteCount = 0
         for slot in trees.indices { removeEntries(slot) }
+    }
+
+    private func forgetObjects() {
+        lastVerifiedObject = (-1, 0)
+        for position in classes.indices {
+            classes[position].created = 0..<0
+            classes[position].counter = nil
+            classes[position].isCounterDirty = false
+        }
     }
 
     private func growClasses(_ count: Int) {

@@ -6,9 +6,23 @@ struct RecordBuilder {
     /// How many effects were noted: what a replay has to do.
     private(set) var effectCount: UInt64 = 0
     private var undoCount: UInt64 = 0
+    /// Whether it turns to bulk when it becomes long.
+    private let isLimited: Bool
 
-    init() {
-        bytes.reserveCapacity(1_000)
+    init(isLimited: Bool = true) {
+        self.isLimited = isLimited
+        bytes.reserveCapacity(isLimited ? 1_000 : 0)
+    }
+
+    /// Bytes of the effects that are kept one by one.
+    var byteCount: Int { bytes.count }
+
+    /// Forgets the effects that begin at a number of bytes or after it.
+    mutating func truncate(to count: Int) { bytes.removeLast(bytes.count - count) }
+
+    /// Does the effects again that begin at a number of bytes or after it.
+    func replay(from start: Int, with replay: Replay) throws(StorageError) {
+        try replay.apply(bytes, from: start)
     }
 
     /// Whether effects are kept with their values, so that they can be replayed.
@@ -58,7 +72,7 @@ struct RecordBuilder {
     private mutating func finishEffect() {
         isEmpty = false
         effectCount &+= 1
-        if bytes.count > RecordLayout.effectBytes { turnToBulk() }
+        if isLimited, bytes.count > RecordLayout.effectBytes { turnToBulk() }
     }
 
     private mutating func turnToBulk() {

@@ -1,7 +1,7 @@
-/// Does again what commit records say was done: literally, with no schema and no model. What is
-/// stored then is what was stored.
+/// Does again what commit records say was done, or what undoes it: literally, with no schema and no
+/// model. What is stored then is what was stored.
 struct Replay {
-    private let transaction: WriteTransaction
+    let transaction: WriteTransaction
 
     /// Applies records, oldest first, to a transaction that nothing else was done in.
     static func apply(_ records: [CommitRecord], to transaction: WriteTransaction)
@@ -12,20 +12,26 @@ struct Replay {
     }
 
     private func apply(_ record: CommitRecord) throws(StorageError) {
-        var reader = EffectReader(bytes: record.bytes, offset: RecordLayout.effects)
-        try record.bytes.withBytes { raw throws(StorageError) in
-            while let effect = reader.next() {
-                do throws(StorageError) {
-                    try apply(effect, record, raw)
-                } catch {
-                    throw Self.damage(error, record)
-                }
-            }
+        let isWhole: Bool
+        do throws(StorageError) {
+            isWhole = try apply(record.bytes, from: RecordLayout.effects)
+        } catch {
+            throw Self.damage(error, record)
         }
-        guard reader.isAtEnd, !record.isTouchOnly, !record.isTruncated else {
+        guard isWhole, !record.isTouchOnly, !record.isTruncated else {
             throw .corrupt(
                 page: 0, reason: "the log's record of version \(record.version) cannot be replayed")
         }
+    }
+
+    /// Does the effects that begin at `offset` of some bytes; false where these make no sense.
+    @discardableResult
+    func apply(_ bytes: [UInt8], from offset: Int) throws(StorageError) -> Bool {
+        var reader = EffectReader(bytes: bytes, offset: offset)
+        try bytes.withBytes { raw throws(StorageError) in
+            while let effect = reader.next() { try apply(effect, bytes, raw) }
+        }
+        return reader.isAtEnd
     }
 
     /// What a record asks for was done once. If it can't be done now, record or version is damaged.
@@ -40,14 +46,14 @@ struct Replay {
         }
     }
 
-    private func apply(_ effect: Effect, _ record: CommitRecord, _ raw: UnsafeRawBufferPointer)
+    private func apply(_ effect: Effect, _ bytes: [UInt8], _ raw: UnsafeRawBufferPointer)
         throws(StorageError)
     {
         let trees = transaction.trees
         func table() throws(StorageError) -> TableWriter {
             try trees.table(effect.tree, abandonedKeys: [:])
         }
-        var cell: Cell { EffectReader.cell(effect, in: record.bytes, raw) }
+        var cell: Cell { EffectReader.cell(effect, in: bytes, raw) }
         switch effect.kind {
         case .treePut:
             let tree = try trees.orderedTree(effect.tree)
@@ -76,9 +82,7 @@ struct Replay {
         case .listClear: try table().listClear(effect.key, effect.column)
         case .treeCreate, .treeDrop, .columnAdd, .columnRemove, .rowsInserted, .rowsErased,
             .cellTouched:
-            throw .corrupt(
-                page: 0,
-                reason: "the log's record of version \(record.version) holds what is never logged")
+            throw .corrupt(page: 0, reason: "the log holds what is never logged")
         }
         try transaction.spill()
     }

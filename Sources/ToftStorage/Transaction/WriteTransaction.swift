@@ -42,6 +42,10 @@ package final class WriteTransaction {
     /// Whether the log had no room for this commit.
     var isLogTooShort = false
     private var state = State.active
+    /// How to take back what was done since the first open savepoint.
+    let undoLog = UndoLog()
+    /// Savepoints that are open. Asked for every change.
+    @exclusivity(unchecked) var savepointCount = 0
     /// The first error that may have left a change half done: nothing can be committed after it.
     private var failure: StorageError?
 
@@ -151,7 +155,7 @@ package final class WriteTransaction {
             try table(tree).removeColumns(columns, dirtyLimit: store.dirtyLimit)
         } catch {
             // Whatever it was: some clusters may have been written.
-            failure = failure ?? error
+            fail(error)
             throw error
         }
         for column in columns { record.pointee.tree(.columnRemove, tree, column: column) }
@@ -174,32 +178,52 @@ package final class WriteTransaction {
         guard state == .active else { throw .closed }
     }
 
+    /// Throws the error after which the transaction can only be rolled back, if there was one.
+    func checkWhole() throws(StorageError) {
+        if let failure { throw failure }
+    }
+
+    /// Nothing can be committed any more.
+    func fail(_ error: StorageError) { failure = failure ?? error }
+
     @inline(__always)
     private func table(_ id: TreeID) throws(StorageError) -> TableWriter {
         try trees.table(id, abandonedKeys: abandonedKeys)
     }
 
     /// Every change of data. Records the effect first, because the caller's bytes may lie in an
-    /// extent that the change frees. May then spill leaves: what was lent before is invalid.
+    /// extent that the change frees, and with a savepoint what undoes it. May then spill leaves:
+    /// what was lent before is invalid.
     @inline(__always)
     private func change(
-        _ note: (inout RecordBuilder) -> Void, _ body: () throws(StorageError) -> Bool
+        _ note: (inout RecordBuilder) -> Void, undo: (UndoLog) throws(StorageError) -> Void,
+        _ body: () throws(StorageError) -> Bool
     ) throws(StorageError) -> Bool {
         try checkActive()
         let mark = record.pointee.mark
         note(&record.pointee)
         do throws(StorageError) {
+            if savepointCount > 0 {
+                undoLog.begin()
+                try undo(undoLog)
+            }
             guard try body() else {
-                record.pointee.undo(to: mark)
+                forgetEffect(mark)
                 return false
             }
         } catch {
-            record.pointee.undo(to: mark)
+            forgetEffect(mark)
             noteFailure(error)
             throw error
         }
         try pages.spill(limit: store.dirtyLimit)
         return true
+    }
+
+    /// The effect that was noted since did not happen.
+    private func forgetEffect(_ mark: RecordBuilder.Mark) {
+        record.pointee.undo(to: mark)
+        if savepointCount > 0 { undoLog.dropLast() }
     }
 
     private func noteFailure(_ error: StorageError) {
@@ -253,7 +277,9 @@ package final class WriteTransaction {
         id: TreeID, derived: Bool
     ) throws(StorageError) {
         _ = try change({ $0.treePut(id, key, value, derived: derived) }) {
-            () throws(StorageError) in
+            log throws(StorageError) in
+            try log.notePut(key, in: tree.reader, id: id)
+        } _: { () throws(StorageError) in
             try tree.put(key, value)
             return true
         }
@@ -265,7 +291,9 @@ package final class WriteTransaction {
         id: TreeID, bufferLevel: Int?, derived: Bool
     ) throws(StorageError) {
         _ = try change({ $0.treePut(id, key, value, derived: derived) }) {
-            () throws(StorageError) in
+            log throws(StorageError) in
+            try log.notePut(key, in: tree.reader, id: id, isNew: true)
+        } _: { () throws(StorageError) in
             try tree.insert(key, value, bufferLevel: bufferLevel)
             return true
         }
@@ -274,7 +302,9 @@ package final class WriteTransaction {
     func delete(
         _ key: UnsafeRawBufferPointer, from tree: TreeWriter, id: TreeID, derived: Bool
     ) throws(StorageError) -> Bool {
-        try change({ $0.treeDelete(id, key, derived: derived) }) { () throws(StorageError) in
+        try change({ $0.treeDelete(id, key, derived: derived) }) { log throws(StorageError) in
+            try log.notePut(key, in: tree.reader, id: id)
+        } _: { () throws(StorageError) in
             try tree.delete(key)
         }
     }
@@ -293,7 +323,8 @@ package final class WriteTransaction {
         throws(StorageError)
     {
         _ = try change({ $0.row(.rowInsert, table, key, derived: derived) }) {
-            () throws(StorageError) in
+            $0.noteInsert(of: key, id: table)
+        } _: { () throws(StorageError) in
             try self.table(table).insertRow(key)
             return true
         }
@@ -304,7 +335,8 @@ package final class WriteTransaction {
         _ table: TreeID, _ key: Int64, _ content: RowContent, derived: Bool
     ) throws(StorageError) {
         _ = try change({ $0.row(table, key, content, derived: derived) }) {
-            () throws(StorageError) in
+            $0.noteInsert(of: key, id: table)
+        } _: { () throws(StorageError) in
             try self.table(table).insertRow(key, content)
             return true
         }
@@ -315,7 +347,9 @@ package final class WriteTransaction {
         throws(StorageError)
     {
         _ = try change({ $0.row(.rowErase, table, key, derived: derived) }) {
-            () throws(StorageError) in
+            log throws(StorageError) in
+            try log.noteErase(of: key, in: self.table(table).reader, id: table)
+        } _: { () throws(StorageError) in
             try self.table(table).eraseRow(key)
             return true
         }
@@ -328,7 +362,9 @@ package final class WriteTransaction {
         derived: Bool
     ) throws(StorageError) {
         _ = try change({ $0.cell(table, key, column, cell, adding: amount, derived: derived) }) {
-            () throws(StorageError) in
+            log throws(StorageError) in
+            try log.noteSet(key, column, in: self.table(table).reader, id: table)
+        } _: { () throws(StorageError) in
             try self.table(table).setCell(key, column, cell)
             return true
         }
@@ -343,7 +379,9 @@ package final class WriteTransaction {
     ) throws(StorageError) {
         _ = try change({
             $0.list(.listInsert, table, key, column, index: index, cell, derived: derived)
-        }) { () throws(StorageError) in
+        }) {
+            $0.noteListInsert(key, column, at: index, id: table)
+        } _: { () throws(StorageError) in
             try self.table(table).listInsert(key, column, at: index, cell)
             return true
         }
@@ -356,7 +394,10 @@ package final class WriteTransaction {
     ) throws(StorageError) {
         _ = try change({
             $0.list(.listSet, table, key, column, index: index, cell, derived: derived)
-        }) { () throws(StorageError) in
+        }) { log throws(StorageError) in
+            let reader = try self.table(table).reader
+            try log.noteElement(.listSet, key, column, at: index, in: reader, id: table)
+        } _: { () throws(StorageError) in
             try self.table(table).listSet(key, column, at: index, cell)
             return true
         }
@@ -367,8 +408,10 @@ package final class WriteTransaction {
         _ table: TreeID, _ key: Int64, _ column: UInt32, at index: Int, derived: Bool
     ) throws(StorageError) {
         _ = try change({ $0.list(.listErase, table, key, column, index: index, derived: derived) })
-        {
-            () throws(StorageError) in
+        { log throws(StorageError) in
+            let reader = try self.table(table).reader
+            try log.noteElement(.listInsert, key, column, at: index, in: reader, id: table)
+        } _: { () throws(StorageError) in
             try self.table(table).listErase(key, column, at: index)
             return true
         }
@@ -381,7 +424,9 @@ package final class WriteTransaction {
     ) throws(StorageError) {
         _ = try change({
             $0.list(.listMove, table, key, column, index: index, other: destination, derived: false)
-        }) { () throws(StorageError) in
+        }) {
+            $0.noteMove(.listMove, key, column, from: destination, to: index, id: table)
+        } _: { () throws(StorageError) in
             try self.table(table).listMove(key, column, from: index, to: destination)
             return true
         }
@@ -393,7 +438,9 @@ package final class WriteTransaction {
     ) throws(StorageError) {
         _ = try change({
             $0.list(.listSwap, table, key, column, index: first, other: second, derived: false)
-        }) { () throws(StorageError) in
+        }) {
+            $0.noteMove(.listSwap, key, column, from: first, to: second, id: table)
+        } _: { () throws(StorageError) in
             try self.table(table).listSwap(key, column, first, second)
             return true
         }
@@ -407,7 +454,9 @@ package final class WriteTransaction {
         let count = try self.table(table).reader.listCount(key, column)
         _ = try change({
             $0.list(.listClear, table, key, column, index: 0, other: count, derived: derived)
-        }) { () throws(StorageError) in
+        }) { log throws(StorageError) in
+            try log.noteClear(key, column, in: self.table(table).reader, id: table)
+        } _: { () throws(StorageError) in
             try self.table(table).listClear(key, column)
             return true
         }

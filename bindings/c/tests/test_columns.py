@@ -327,7 +327,6 @@ class ColumnTests(unittest.TestCase):
             ("title", 1, {"offsets": offsets, "offset_size": 8, "values_size": 2**64 - 1}),
             ("title", 16, {"values_size": 1}),
             ("title", 16, {"offset_size": 8}),
-            ("count", 8, {"reserved": 1}),
             ("count", 8, {"nulls": b"\0", "validity": b"\0"}),
             ("count", 8, {"validity": b"\0", "validity_offset": 2**64 - 1}),
         ):
@@ -353,7 +352,7 @@ class ColumnTests(unittest.TestCase):
             self.assertEqual((created, keys[1] == keys[2]), ([1 - 1, 1, 0], True))
         self.assertEqual(self.found("id"), [1, 2, 4, 5])
         self.assertEqual(self.found("count"), [11, 20, 31, 31])
-        # What the call created is taken back, what it updated is not.
+        # A row that fails takes those before it along.
         result, _, _ = self.call(
             [self.ids(9, 1, 8), self.column("must", 24, values(["x", "y", None]))],
             3,
@@ -361,7 +360,49 @@ class ColumnTests(unittest.TestCase):
         )
         self.assertEqual(status_name(result), "TOFT_ERROR_NULL_NOT_ALLOWED")
         self.assertEqual(self.found("id"), [1, 2, 4, 5])
-        self.assertEqual(self.found("must")[0], "y")
+        self.assertEqual(self.found("must")[0], "")
+
+    def test_some_values_are_for_new_objects_alone(self):
+        self.create([self.ids(1), self.column("count", 8, array.array("q", [10]))], 1)
+        counts = self.column("count", 8, array.array("q", [20, 21, 22]))
+        counts.flags = E.TOFT_INPUT_NEW_ONLY
+        for policy in (E.TOFT_UPDATE_ALL, E.TOFT_UPDATE_MODIFIED):
+            # A row may be of an object that a row before it has created.
+            ids = self.ids(2 * policy, 1, 2 * policy)
+            _, created = self.create([counts, ids], 3, policy)
+            self.assertEqual(created, [1, 0, 0])
+        self.assertEqual(self.found("id"), [1, 2, 4])
+        self.assertEqual(self.found("count"), [10, 20, 20])
+        self.create([self.ids(5, 6, 7), counts], 3)
+        self.assertEqual(self.found("count"), [10, 20, 20, 20, 21, 22])
+        counts.flags = 2
+        result, _, _ = self.call([self.ids(8, 9, 10), counts], 3)
+        self.assertEqual(status_name(result), "TOFT_ERROR_UNSUPPORTED")
+        ids = self.ids(20, 21, 22)
+        ids.flags = E.TOFT_INPUT_NEW_ONLY
+        result, _, _ = self.call([ids], 3, E.TOFT_UPDATE_ALL)
+        self.assertEqual(status_name(result), "TOFT_ERROR_MISSING_PRIMARY_KEY")
+
+    def test_it_is_told_which_objects_there_are(self):
+        self.create([self.ids(1, 3)], 2)
+        found = (ctypes.c_uint8 * 4)(7, 7, 7, 7)
+        keys = self.ids(3, 2, 1)
+        check("toft_realm_find_objects", self.realm, self.thing, ctypes.byref(keys), 3, found)
+        self.assertEqual(list(found), [1, 0, 1, 7])
+        generic = self.column("id", 24, values([3, 4]))
+        check("toft_realm_find_objects", self.realm, self.thing, ctypes.byref(generic), 2, found)
+        self.assertEqual(list(found), [1, 0, 1, 7])
+        check("toft_realm_find_objects", self.realm, self.thing, ctypes.byref(keys), 0, None)
+        other = self.column("count", 8, array.array("q", [1]))
+        for column, count, room, code in (
+            (other, 1, found, "INVALID_ARGUMENT"),
+            (keys, 3, None, "INVALID_ARGUMENT"),
+            (self.column("id", 24, values(["x"])), 1, found, "TYPE_MISMATCH"),
+        ):
+            result = status(
+                "toft_realm_find_objects", self.realm, self.thing, ctypes.byref(column), count, room
+            )
+            self.assertEqual(status_name(result), f"TOFT_ERROR_{code}")
 
     def test_no_rows_and_no_columns(self):
         self.assertEqual(self.create([self.ids()], 0), ([], []))

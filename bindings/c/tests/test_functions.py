@@ -545,6 +545,46 @@ class FunctionTests(unittest.TestCase):
         self.assertEqual(get("toft_results_count", self.world.results), 4)
         check("toft_object_release", made)
 
+    def test_a_savepoint_is_come_back_to(self):
+        world, realm = self.world, self.world.realm
+        for name, arguments in (("begin", ()), ("end", (True,)), ("end", (False,))):
+            result = status(f"toft_realm_{name}_savepoint", realm, *arguments)
+            self.assertEqual(result, E.TOFT_ERROR_NOT_IN_TRANSACTION)
+        before = {name: get("toft_object_get", world.object, key)
+                  for name, key in world.keys.items() if name in ("name", "age")}  # fmt: skip
+        check("toft_realm_begin_write", realm, None)
+        version = get("toft_realm_version", realm)
+        self.assertEqual(
+            status("toft_realm_end_savepoint", realm, True), E.TOFT_ERROR_INVALID_ARGUMENT
+        )
+        check("toft_realm_begin_savepoint", realm)
+        made = world.create("Barbara", 38)
+        check("toft_object_set", world.object, world.keys["age"], value(99))
+        check("toft_list_clear", world.list)
+        check("toft_realm_begin_savepoint", realm)
+        check("toft_object_delete", world.object)
+        self.assertFalse(get("toft_object_is_valid", world.object))
+        check("toft_realm_end_savepoint", realm, False)
+        self.assertEqual(get("toft_object_get", world.object, world.keys["age"]), 99)
+        check("toft_realm_begin_savepoint", realm)
+        check("toft_list_append", world.list, values([7]), 1)
+        check("toft_realm_end_savepoint", realm, True)
+        self.assertEqual(self.contents(world.list), [7])
+        self.assertEqual(get("toft_results_count", world.results), 4)
+        check("toft_realm_end_savepoint", realm, False)
+        self.assertFalse(get("toft_object_is_valid", made))
+        self.assertEqual(self.contents(world.list), [1, 2, 3])
+        self.assertEqual(get("toft_results_count", world.results), 3)
+        for name, was in before.items():
+            self.assertEqual(get("toft_object_get", world.object, world.keys[name]), was)
+        # Nothing was changed: there is nothing to commit.
+        self.assertEqual(get("toft_realm_commit", realm, None), version)
+        check("toft_realm_begin_write", realm, None)
+        check("toft_realm_begin_savepoint", realm)
+        check("toft_object_release", world.create("Barbara", 38))
+        check("toft_realm_cancel", realm)
+        check("toft_object_release", made)
+
     def test_a_transaction_is_on_disk_when_its_durability_says(self):
         with tempfile.TemporaryDirectory() as directory:
             realm = open_realm(CLASSES, path=f"{directory}/people.toft")
@@ -1480,6 +1520,16 @@ class FunctionTests(unittest.TestCase):
         self.assertEqual(
             (get("toft_object_get", barbara, world.keys["age"]), created.value), (0, 1)
         )
+        found = ctypes.c_uint8()
+        check(
+            "toft_realm_find_objects",
+            world.realm,
+            world.person,
+            ctypes.byref(column),
+            1,
+            ctypes.byref(found),
+        )
+        self.assertEqual(found.value, 1)
         check("toft_object_release", barbara)
         check("toft_realm_cancel", world.realm)
 
@@ -1498,6 +1548,17 @@ class FunctionTests(unittest.TestCase):
             ctypes.byref(created),
         )
         self.assertEqual(get("toft_object_link", made), Link(link.object_key, link.class_key))
+        refused = status(
+            "toft_realm_create_from_json_with_flags",
+            *(self.world.realm, self.world.person, E.TOFT_UPDATE_ERROR, E.TOFT_JSON_REFUSE_UNKNOWN),
+            *(text('{"name": "Bob", "nope": 1}'), None, None, None),
+        )
+        self.assertEqual(refused, E.TOFT_ERROR_NO_SUCH_PROPERTY)
+        check(
+            "toft_realm_create_from_json_with_flags",
+            *(self.world.realm, self.world.person, E.TOFT_UPDATE_ERROR, E.TOFT_JSON_DEFAULT),
+            *(text('{"name": "Bob", "nope": 1}'), None, None, None),
+        )
         size = ctypes.c_size_t()
         buffer = ctypes.create_string_buffer(20)
         check("toft_object_to_json", made, 0, buffer, 20, ctypes.byref(size))
@@ -1687,6 +1748,11 @@ class FunctionTests(unittest.TestCase):
             self.assertEqual(self.contents(elements), model, name)
         self.assertEqual(get("toft_list_find", elements, value(model[1])), 1)
         self.assertEqual(get("toft_list_find", elements, value(1000)), 2**64 - 1)
+        for first in range(len(model) + 1):
+            for count in range(len(model) - first + 1):
+                found = get("toft_list_find_in", elements, value(model[1]), first, count)
+                is_in = first <= 1 < first + count
+                self.assertEqual(found, 1 if is_in else 2**64 - 1)
         self.assertEqual(get("toft_list_get", elements, 1), model[1])
         as_results = get("toft_list_results", elements)
         self.assertEqual(get("toft_results_count", as_results), len(model))
@@ -1782,6 +1848,14 @@ class FunctionTests(unittest.TestCase):
             self.assertEqual((python(result), found.value), (model.get(name), name in model))
             index = get("toft_dictionary_find", elements, text(name))
             self.assertEqual(index, names.index(name) if name in model else 2**64 - 1)
+        for place, name in enumerate(names):
+            for first, count in ((0, len(names)), (place, 1), (place + 1, len(names) - place - 1)):
+                found = get(
+                    "toft_dictionary_find_value", elements, value(model[name]), first, count
+                )
+                places = [at for at, other in enumerate(names) if model[other] == model[name]]
+                places = [at for at in places if first <= at < first + count]
+                self.assertEqual(found, places[0] if places else 2**64 - 1)
         self.assertEqual(get("toft_dictionary_count", elements), len(model))
         as_results = get("toft_dictionary_results", elements)
         self.assertEqual(get("toft_results_sum", as_results, 0), sum(model.values()))

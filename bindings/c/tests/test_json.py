@@ -109,14 +109,17 @@ class JSONTests(unittest.TestCase):
             self.assertEqual(report.problem_count, 0)
             check("toft_realm_release", realm)
 
-    def create(self, given, name="Thing", policy=E.TOFT_UPDATE_ERROR, realm=0):
+    def create(self, given, name="Thing", policy=E.TOFT_UPDATE_ERROR, realm=0, flags=None):
         """Creates an object, and gives its handle and whether it is new."""
         realm = self.realms[realm]
         made, created = ctypes.c_void_p(), ctypes.c_bool()
         given = given if isinstance(given, (str, bytes)) else json.dumps(given)
         key = get("toft_realm_find_class", realm, text(name))
+        function, with_flags = "toft_realm_create_from_json", ()
+        if flags is not None:
+            function, with_flags = f"{function}_with_flags", (flags,)
         check(
-            "toft_realm_create_from_json", realm, key, policy, text(given), ctypes.byref(made),
+            function, realm, key, policy, *with_flags, text(given), ctypes.byref(made),
             None, ctypes.byref(created),
         )  # fmt: skip
         return made, created.value
@@ -235,10 +238,32 @@ class JSONTests(unittest.TestCase):
         self.refused({"text": "x"}, "MISSING_PRIMARY_KEY", name="Note", policy=E.TOFT_UPDATE_ALL)
         self.assertEqual(self.count(), 2)
 
+    def test_members_that_are_no_properties_are_left_out_or_refused(self):
+        given = {"id": 1, "nope": [{"x": 1}], "back": [], "next": {"id": 2, "nope": None}}
+        for flags in (None, E.TOFT_JSON_DEFAULT):
+            made, _ = self.create(given, flags=flags, policy=E.TOFT_UPDATE_ALL)
+            self.assertEqual(self.read(made, 1)["next"]["id"], 2)
+            check("toft_object_release", made)
+        for name, wrong in (("nope", 1), ("back", [])):
+            for given in ({"id": 5, name: wrong}, {"id": 5, "home": {"street": "x", "nope": 1}}):
+                self.refused(given, "NO_SUCH_PROPERTY", flags=E.TOFT_JSON_REFUSE_UNKNOWN)
+        self.refused({"id": 5}, "UNSUPPORTED", "flags", flags=2)
+
+    def test_a_text_that_is_refused_leaves_what_it_would_update(self):
+        made, _ = self.create(FULL)
+        before = self.text(made, 3)
+        self.refused(
+            {**FULL, "home": {"street": "new"}, "next": {"id": 1, "homes": [{"street": 5}]}},
+            "TYPE_MISMATCH", policy=E.TOFT_UPDATE_ALL,
+        )  # fmt: skip
+        self.refused(
+            {"id": 1, "title": "new", "next": 99}, "NO_SUCH_OBJECT", policy=E.TOFT_UPDATE_ALL
+        )
+        self.assertEqual(self.text(made, 3), before)
+        check("toft_object_release", made)
+
     def test_what_does_not_fit_is_refused_and_creates_nothing(self):
         for name, wrong, code, *words in (
-            ("nope", 1, "NO_SUCH_PROPERTY", "Thing", "nope"),
-            ("back", [], "NO_SUCH_PROPERTY", "back"),
             ("title", None, "NULL_NOT_ALLOWED", "Thing.title"),
             ("words", ["a", None], "NULL_NOT_ALLOWED", "Thing.words"),
             ("title", 3, "TYPE_MISMATCH", "Thing.title", "string", "an integer: 3"),
@@ -493,7 +518,8 @@ class JSONTests(unittest.TestCase):
         def lists(count):
             return '{"id": 2, "nope": ' + "[" * count + "]" * count + "}"
 
-        self.refused(lists(limit - 1), "NO_SUCH_PROPERTY", "nope")
+        strict = E.TOFT_JSON_REFUSE_UNKNOWN
+        self.refused(lists(limit - 1), "NO_SUCH_PROPERTY", "nope", flags=strict)
         self.refused(lists(limit), "VALUE_TOO_LONG", str(limit))
         self.refused("[" * 1_000_000, "VALUE_TOO_LONG", str(limit))
 

@@ -74,6 +74,8 @@ class MisuseTests(unittest.TestCase):
         )
         if needs_write:
             check("toft_realm_begin_write", self.world.realm, None)
+        if function.name == "toft_realm_end_savepoint":
+            check("toft_realm_begin_savepoint", self.world.realm)
         try:
             yield
         finally:

@@ -180,6 +180,7 @@ class World:
             "offset": 1,
             "capacity": 1,
             "depth": 0,
+            "keep": True,
             "arguments": None,
             "argument_count": 0,
             "options": None,
@@ -293,8 +294,14 @@ class World:
         column.keep = name
         return {"columns": column, "column_count": 1}
 
+    def _special_toft_realm_find_objects(self):
+        return {"primary_keys": self._special_toft_realm_create_objects()["columns"]}
+
     def _special_toft_realm_create_from_json(self):
         return {"json": text('{"name": "Barbara", "age": 38}')}
+
+    def _special_toft_realm_create_from_json_with_flags(self):
+        return {**self._special_toft_realm_create_from_json(), "flags": E.TOFT_JSON_DEFAULT}
 
     def _special_toft_object_get_values(self):
         return {"property_keys": (ctypes.c_uint32 * 1)(self.keys["age"])}

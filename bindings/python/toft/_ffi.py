@@ -227,6 +227,16 @@ class toft_update_policy(IntEnum):
     MODIFIED = 2
 
 
+class toft_input_flags(IntEnum):
+    DEFAULT = 0
+    NEW_ONLY = 1
+
+
+class toft_json_flags(IntEnum):
+    DEFAULT = 0
+    REFUSE_UNKNOWN = 1
+
+
 class toft_aggregate(IntEnum):
     MINIMUM = 0
     MAXIMUM = 1
@@ -791,7 +801,7 @@ class toft_input_column(Structure):
         ("offsets", c_void_p),
         ("values_size", c_size_t),
         ("offset_size", c_uint32),
-        ("reserved", c_uint32),
+        ("flags", c_uint32),
         ("nulls", c_void_p),
         ("validity", c_void_p),
         ("validity_offset", c_size_t),
@@ -803,7 +813,7 @@ class toft_input_column(Structure):
     offsets: int | None
     values_size: int
     offset_size: int
-    reserved: int
+    flags: int
     nulls: int | None
     validity: int | None
     validity_offset: int
@@ -1211,6 +1221,14 @@ class Library:
             library, "toft_realm_cancel", c_int,
             [c_void_p], check
         )
+        self.toft_realm_begin_savepoint = _prototype(
+            library, "toft_realm_begin_savepoint", c_int,
+            [c_void_p], check
+        )
+        self.toft_realm_end_savepoint = _prototype(
+            library, "toft_realm_end_savepoint", c_int,
+            [c_void_p, c_bool], check
+        )
         self.toft_realm_is_writing = _prototype(
             library, "toft_realm_is_writing", c_int,
             [c_void_p, c_void_p], check
@@ -1224,9 +1242,17 @@ class Library:
             library, "toft_realm_create_objects", c_int,
             [c_void_p, c_uint32, c_int, c_void_p, c_size_t, c_size_t, c_void_p, c_void_p], check
         )
+        self.toft_realm_find_objects = _prototype(
+            library, "toft_realm_find_objects", c_int,
+            [c_void_p, c_uint32, c_void_p, c_size_t, c_void_p], check
+        )
         self.toft_realm_create_from_json = _prototype(
             library, "toft_realm_create_from_json", c_int,
             [c_void_p, c_uint32, c_int, toft_string, c_void_p, c_void_p, c_void_p], check
+        )
+        self.toft_realm_create_from_json_with_flags = _prototype(
+            library, "toft_realm_create_from_json_with_flags", c_int,
+            [c_void_p, c_uint32, c_int, c_uint32, toft_string, c_void_p, c_void_p, c_void_p], check
         )
         self.toft_realm_find_object = _prototype(
             library, "toft_realm_find_object", c_int,
@@ -1372,6 +1398,10 @@ class Library:
             library, "toft_list_find", c_int,
             [c_void_p, c_void_p, c_void_p], check
         )
+        self.toft_list_find_in = _prototype(
+            library, "toft_list_find_in", c_int,
+            [c_void_p, c_void_p, c_uint64, c_uint64, c_void_p], check
+        )
         self.toft_list_results = _prototype(
             library, "toft_list_results", c_int,
             [c_void_p, c_void_p], check
@@ -1459,6 +1489,10 @@ class Library:
         self.toft_dictionary_find = _prototype(
             library, "toft_dictionary_find", c_int,
             [c_void_p, toft_string, c_void_p], check
+        )
+        self.toft_dictionary_find_value = _prototype(
+            library, "toft_dictionary_find_value", c_int,
+            [c_void_p, c_void_p, c_uint64, c_uint64, c_void_p], check
         )
         self.toft_dictionary_get_entries = _prototype(
             library, "toft_dictionary_get_entries", c_int,
@@ -1750,10 +1784,14 @@ FUNCTIONS = (
     "toft_realm_commit",
     "toft_realm_flush",
     "toft_realm_cancel",
+    "toft_realm_begin_savepoint",
+    "toft_realm_end_savepoint",
     "toft_realm_is_writing",
     "toft_realm_create_object",
     "toft_realm_create_objects",
+    "toft_realm_find_objects",
     "toft_realm_create_from_json",
+    "toft_realm_create_from_json_with_flags",
     "toft_realm_find_object",
     "toft_realm_follow",
     "toft_object_link",
@@ -1790,6 +1828,7 @@ FUNCTIONS = (
     "toft_list_swap",
     "toft_list_clear",
     "toft_list_find",
+    "toft_list_find_in",
     "toft_list_results",
     "toft_list_clone",
     "toft_list_release",
@@ -1812,6 +1851,7 @@ FUNCTIONS = (
     "toft_dictionary_count",
     "toft_dictionary_get",
     "toft_dictionary_find",
+    "toft_dictionary_find_value",
     "toft_dictionary_get_entries",
     "toft_dictionary_get_list",
     "toft_dictionary_get_dictionary",
