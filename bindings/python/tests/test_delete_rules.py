@@ -135,3 +135,17 @@ def test_the_rule_is_the_files_and_may_change(path: Path) -> None:
         with realm.write():
             realm.delete(realm.objects("Order"))
         assert [each.name for each in realm.objects("Item")] == ["b"]
+
+
+def test_a_deletion_that_is_denied_deletes_none_of_what_was_given(writing: toft.Realm) -> None:
+    a, b, c = (writing.create(Item, name=name) for name in "abc")
+    writing.create(Order, kept=c)
+    order = writing.create(Order, items=[a, b])
+    for given in ([a, order, c], [order, [b, c]], [writing.objects(Item), order]):
+        with pytest.raises(toft.DeletionDeniedError):
+            writing.delete(given)
+        with pytest.raises(toft.TypeMismatchError):
+            writing.delete(a, order, "c")
+        assert names(writing) == "abc" and [*order.items] == [a, b]
+    writing.delete(order, a)
+    assert names(writing) == "c"

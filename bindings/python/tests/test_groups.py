@@ -95,7 +95,7 @@ def test_groups_of_mixed_values_that_python_holds_for_equal_are_one_group(tmp_pa
         assert notes.where("value == true").count() == 3
 
 
-def test_groups_of_dates_that_differ_by_nanoseconds_are_one_group() -> None:
+def test_groups_of_dates_that_differ_by_nanoseconds_are_groups_of_their_own() -> None:
     class Event(toft.Object):
         at: datetime
 
@@ -105,7 +105,12 @@ def test_groups_of_dates_that_differ_by_nanoseconds_are_one_group() -> None:
             realm.read_json_lines(Event, StringIO("\n".join(lines)))
         events = realm.objects(Event)
         found = events.group_by("at").count()
-        assert found == {START: 3, START + timedelta(microseconds=1): 2}
+        assert found == {
+            START + timedelta(microseconds=n // 1000)
+            if n % 1000 == 0
+            else toft.Timestamp.of(START + timedelta(microseconds=n // 1000), n % 1000): 1
+            for n in (0, 1, 999, 1000, 1001)
+        }
         assert len(events.distinct("at")) == 5
         assert events.group_by("at").max("at") == {each: each for each in found}
 
@@ -146,7 +151,9 @@ def in_python(name: str, value: Any) -> Any:
     """A value of a line as the class with types of Python's own reads it."""
     if value is not None and name in AFTER_START:
         found = START + timedelta(microseconds=value // 1000)
-        return found.date() if name == "day" else found
+        if name == "day":
+            return found.date()
+        return toft.Timestamp.of(found, rest) if (rest := value % 1000) else found
     if name == "size":
         return Size(value or 1)
     return Code(value.lower()) if name == "code" else value

@@ -228,10 +228,13 @@ def test_dates_of_all_years_that_python_has_are_read(cats: toft.Realm) -> None:
         ("T-12212553600:-500000000", datetime(1582, 12, 31, 23, 59, 59, 500000, timezone.utc)),
         (
             "1969-12-31T23:59:59.999999999Z",
-            datetime(1969, 12, 31, 23, 59, 59, 999999, timezone.utc),
+            toft.Timestamp.of(datetime(1969, 12, 31, 23, 59, 59, 999999, timezone.utc), 999),
         ),
         ("2026-11-22T08:30:00.5Z", datetime(2026, 11, 22, 8, 30, 0, 500000, timezone.utc)),
-        ("T253402300799:999999999", datetime.max.replace(tzinfo=timezone.utc)),
+        (
+            "T253402300799:999999999",
+            toft.Timestamp.of(datetime.max.replace(tzinfo=timezone.utc), 999),
+        ),
     ]
     with cats.write():
         lines = [

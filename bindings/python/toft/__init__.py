@@ -61,6 +61,7 @@ from .prepared import Query
 from .query import Results
 from .schema import Float32, Mixed, PropertyInfo, field, fields, linking_objects
 from .sets import Set
+from .timestamps import Timestamp
 
 # What `from toft import *` gives: nothing that hides a builtin.
 __all__ = [
@@ -98,6 +99,7 @@ __all__ = [
     "Set",
     "Status",
     "StoredAs",
+    "Timestamp",
     "__version__",
     "change_key",
     "compact",

@@ -29,9 +29,11 @@ from ._ffi import (
 )
 from .errors import CorruptError, InvalidArgumentError, TypeMismatchError, ValueTooLongError
 from .identifiers import ObjectId
+from .timestamps import Timestamp
 
 if TYPE_CHECKING:
     from .database import Realm
+    from .savepoints import Savepoint
 
 VALUE_SIZE = ctypes.sizeof(toft_value)
 ENTRY_SIZE = ctypes.sizeof(toft_entry)
@@ -63,17 +65,15 @@ _HEAP_SIZE = 16384
 
 
 def date_of(seconds: int, nanoseconds: int) -> datetime:
-    """A point in time as Python has it:
-
-    UTC, whole microseconds (what is finer is cut off towards the past).
-    """
+    """A point in time as Python has it: in UTC, and a `Timestamp` where it has nanoseconds."""
     try:
-        return EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
+        found = EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
     except OverflowError:
         raise InvalidArgumentError(
             f"The file holds a date that Python's datetime cannot: {seconds} seconds since 1970. "
             f"Read it with columns(), as NumPy does."
         ) from None
+    return Timestamp.of(found, rest) if (rest := nanoseconds % 1000) else found
 
 
 def date_words(value: datetime) -> tuple[int, int]:
@@ -87,12 +87,14 @@ def date_words(value: datetime) -> tuple[int, int]:
         raise InvalidArgumentError(
             f"{value!r} is in UTC outside of the years 1 to 9999, which is all that datetime has."
         )
-    seconds, rest = divmod(abs(microseconds), 1_000_000)
-    return (seconds, rest * 1000) if microseconds >= 0 else (-seconds, -rest * 1000)
+    # As a Timestamp has it, and that of pandas.
+    whole = microseconds * 1000 + int(getattr(value, "nanosecond", 0))
+    seconds, rest = divmod(abs(whole), 1_000_000_000)
+    return (seconds, rest) if whole >= 0 else (-seconds, -rest)
 
 
 class Instant:
-    """A point in time of a file that `datetime` can't be: with nanoseconds, or of another year."""
+    """A point in time of a file that may be of a year that `datetime` has not."""
 
     __slots__ = ("nanoseconds", "seconds")
 
@@ -126,8 +128,8 @@ class Arguments:
         self.count = 0
         self.asks = False
         """Whether the call only asks: an object in no database is an error then, and not added."""
-        self.added: list[Any] = []
-        """What was added because values lead to it: see adding.py."""
+        self._savepoint: Savepoint | None = None
+        """Since values have led to an object in no database, which was added."""
 
     def __enter__(self) -> Arguments:
         return self
@@ -139,20 +141,27 @@ class Arguments:
             self._kept = []
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self.take_back()
+        savepoint, self._savepoint = self._savepoint, None
         self.clear()
         self.asks = False
-        if self.added:
-            self.added = []
         if self._spares is not None:
             self._spares.append(self)
+        if savepoint is not None:
+            savepoint.__exit__(kind)
 
-    def take_back(self) -> None:
-        """Deletes the objects that were added because values lead to them."""
-        for adding in reversed(self.added):
-            adding.take_back()
-        self.added = []
+    def _add_led(self, instance: Any, realm: Realm) -> None:
+        """Adds an object that a value leads to. It is gone again when the call fails; memory that
+        is no block of its own belongs to a caller that sees to that.
+        """
+        if self.asks:
+            raise InvalidArgumentError(
+                f"This {type(instance).__name__} is in no database: say realm.add(object) first."
+            )
+        if self._savepoint is None and self._spares is not None:
+            savepoint = realm._savepoint()
+            savepoint.__enter__()
+            self._savepoint = savepoint
+        realm._add_led(instance)
 
     def add(self, value: Any, realm: Realm, wanted: int = NULL) -> None:
         """Appends a value; `wanted`:
@@ -229,11 +238,7 @@ class Arguments:
         kind = type(value).__name__
         if (link := getattr(type(value), "_toft_link", None)) is not None:
             if getattr(value, "realm", realm) is None:
-                if self.asks:
-                    raise InvalidArgumentError(
-                        f"This {kind} is in no database: say realm.add(object) first."
-                    )
-                self.added.append(realm._adding(value))
+                self._add_led(value, realm)
             self._words(LINK, *link(value, realm))
         elif kind in ("NAType", "NaTType"):  # pandas' ways to say None
             self._words(NULL, 0, 0)
@@ -302,10 +307,9 @@ class Arguments:
     def _number(self, value: float, wanted: int) -> None:
         offset = self.count * VALUE_SIZE
         if wanted == FLOAT:
-            try:
-                _FLOAT.pack_into(self._values, offset, FLOAT, value)
-            except OverflowError:  # beyond what 32 bits hold: infinity, as C has it
-                _FLOAT.pack_into(self._values, offset, FLOAT, math.copysign(math.inf, value))
+            if not fits_32_bits(value):
+                raise InvalidArgumentError(f"{value!r} is too large for the 32 bits of a Float32.")
+            _FLOAT.pack_into(self._values, offset, FLOAT, value)
         else:
             _DOUBLE.pack_into(self._values, offset, DOUBLE, value)
         self.count += 1
@@ -340,6 +344,15 @@ class Arguments:
             self._capacity * 2,
             ctypes.addressof(values),
         )
+
+
+_BEYOND_32_BITS = (2.0 - 2.0**-24) * 2.0**127
+"""From here on a number is infinite in 32 bits."""
+
+
+def fits_32_bits(value: float) -> bool:
+    """Whether a number stays finite in 32 bits, or is not finite anyway."""
+    return abs(value) < _BEYOND_32_BITS or not math.isfinite(value)
 
 
 def _float_of(value: int) -> float:

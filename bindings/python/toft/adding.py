@@ -6,9 +6,7 @@ one by one from values, or a whole graph of objects that link to each other.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _values as values
@@ -21,9 +19,9 @@ from .errors import (
     TypeMismatchError,
     WrongRealmError,
 )
-from .fitting import fits, key_fits, primary_key_fits
 from .objects import Object, ownerless
-from .rows import Binding, BoundProperty, Draft, Live, Rows, Single
+from .rows import Binding, BoundProperty, Draft, Live, Single
+from .savepoints import become_live
 from .schema import properties_of
 
 if TYPE_CHECKING:
@@ -33,26 +31,16 @@ MODIFIED = toft_update_policy.MODIFIED
 
 
 class Adding:
-    """One call of `add`, `create` or `upsert`.
-
-    What it has created it takes back when it fails half-way.
+    """One call of `add`, `create` or `upsert`. What takes several steps is done as a whole: see
+    `savepoints.Savepoint`.
     """
 
     def __init__(self, realm: Realm, policy: int) -> None:
         self._realm = realm
         self._policy = policy
-        self._created: list[Single] = []
         self._made: dict[int, Single] = {}
-        self._new: set[Single] = set()
-        """Objects of which nothing is put back: they are deleted when something fails."""
-        self._may_fail: Callable[[], bool] = _never
-        """Whether something may fail after the first change."""
-        self._drafts: list[tuple[Object, Rows]] = []
-        """What has become live, and what it was."""
-        self._put_back: list[Callable[[], object]] = []
-        """Each call puts a copy of what was replaced in its place again."""
-        self._removals: dict[object, Callable[[], object]] = {}
-        """By collection: each call removes what it has owned before, once nothing can fail."""
+        self.created: list[Single] = []
+        """What it has created, but for embedded objects."""
 
     def create(self, binding: Binding, given: Mapping[str, Any]) -> Single:
         """An object from values.
@@ -60,8 +48,7 @@ class Adding:
         Defaults that the class declares hold for an object that is new.
         """
         missing = [each for each in binding.defaults if each.name not in given]
-        found = self.found(binding, given) if missing else None
-        if missing and found is None:
+        if missing and not self._updates(binding, given):
             given = {**given, **{each.name: each.default() for each in missing}}
         embedded = {
             each: self._drafted(each, given[each.name])
@@ -72,29 +59,15 @@ class Adding:
             return self._create(binding, given, self._policy)
         names = {each.name for each in embedded}
         plain = {name: value for name, value in given.items() if name not in names}
-        found = found if missing else self.found(binding, given)
-        made: list[Single] = [] if found is None else [found]
+        with self._realm._savepoint():
+            single = self._create(binding, plain, self._policy)
 
-        def set_plain() -> None:
-            made[:] = [self._create(binding, plain, self._policy)]
+            def own() -> None:
+                for each, value in embedded.items():
+                    self._own(single, each, value)
 
-        def create() -> None:
-            if found is None:
-                set_plain()
-            for each, value in embedded.items():
-                self._own(made[0], each, value)
-
-        items = [item for value in embedded.values() for item in _items(value)]
-        if found is None:
-            self._put(items, create)
-        else:
-            self._put(items, create, set_plain, lambda: self._fit(binding, plain))
-        return made[0]
-
-    @property
-    def created(self) -> list[Single]:
-        """What it has created, but for embedded objects."""
-        return self._created
+            self._put([item for value in embedded.values() for item in _items(value)], own)
+        return single
 
     def add(self, root: Object) -> None:
         """An object and all that it leads to.
@@ -116,145 +89,93 @@ class Adding:
             return
         if self._is_embedded(root):
             raise ownerless(type(root))
-        self._put([root], lambda: None)
+        self._put([root], lambda: None, is_one_step=True)
 
     def _put(
         self,
         roots: Iterable[Object | None],
         embed: Callable[[], None],
-        finish: Callable[[], None] | None = None,
-        finishes: Callable[[], bool] = lambda: True,
+        *,
+        is_one_step: bool = False,
     ) -> None:
         """Some drafts and all that they lead to. `embed`: creates those of the drafts that are
-        embedded, once all that is not is there. `finish`: what is to be done last, and `finishes`:
-        whether it surely can be done.
+        embedded, once all that is not is there. `is_one_step`: whether one call of the library does
+        it where nothing leads further.
         """
-        roots = list(roots)
-        drafts, before = self._reachable(roots), len(self._created)
-        nones = sum(root is None for root in roots)
-        is_one = len(drafts) + nones == 1 and finish is None
-        self._may_fail = cache(lambda: not (is_one or finishes() and all(map(self._fits, drafts))))
-        try:
-            for draft in drafts:
-                if not self._is_embedded(draft):
-                    self._made[id(draft)] = self._add_alone(draft)
-            embed()
-            for draft in drafts:  # an owner comes before what it owns
-                self._link(draft)
-            if finish is not None:
-                finish()
-        except BaseException:
-            self.take_back()
-            raise
-        finally:
-            self._may_fail = _never
-        for remove in self._removals.values():
-            remove()
-        self._removals.clear()
-        self._put_back.clear()
-        self._created[before:] = [  # from here on an embedded object stays or goes with its owner
-            each for each in self._created[before:] if not each.binding.is_embedded
-        ]
+        drafts = self._reachable(list(roots))
+        if is_one_step and len(drafts) <= 1 and not any(map(self._leads_on, drafts)):
+            self._put_all(drafts, embed)
+            return
+        with self._realm._savepoint():
+            self._put_all(drafts, embed)
+
+    def _put_all(self, drafts: list[Object], embed: Callable[[], None]) -> None:
         for draft in drafts:
-            self._drafts.append((draft, draft._rows))
-            draft._rows = self._made[id(draft)]
-            draft._row = 0
+            if not self._is_embedded(draft):
+                self._made[id(draft)] = self._add_alone(draft)
+        embed()
+        for draft in drafts:  # an owner comes before what it owns
+            self._link(draft)
+        for draft in drafts:
+            become_live(draft, self._made[id(draft)])
+
+    def _leads_on(self, draft: Object) -> bool:
+        linking = self._realm._binding(type(draft)).linking
+        return any(_drafts_in(_held(draft, each)) for each in linking)
 
     def embed(self, owner: Single, each: BoundProperty, value: Any) -> None:
         """Sets a property to embedded objects in no database yet: a draft, a mapping, or a
         container of them.
         """
         value = self._drafted(each, value)
-        self._put(_items(value), lambda: self._own(owner, each, value))
+        is_one_step = each.container is None
+        self._put(_items(value), lambda: self._own(owner, each, value), is_one_step=is_one_step)
 
-    def set_keys(self, collection: Any, items: Mapping[str, Any]) -> None:
-        """Sets the values of keys to embedded objects in no database yet, or None."""
-        drafts = self._drafted(collection._property, items)
-
-        def set_all() -> None:
-            for key, draft in drafts.items():
-                self._set_key(collection, key, draft)
-
-        self._put(drafts.values(), set_all, finishes=lambda: all(map(key_fits, drafts)))
+    def set_key(self, collection: Any, key: str, item: Any) -> None:
+        """Sets the value of a key to an embedded object in no database yet."""
+        draft = self._draft(collection._property, item)
+        function = "toft_dictionary_set_embedded"
+        self._put(
+            [draft], lambda: self._create_in(function, collection, key, draft), is_one_step=True
+        )
 
     def set_element(self, collection: Any, index: int, item: Any) -> None:
         """Puts an embedded object in no database yet in the place of another one in a list."""
         draft = self._draft(collection._property, item)
-
-        def replace() -> None:
-            old = [detached(collection[index])] if self._may_fail() else []
-            self._create_in("toft_list_set_embedded", collection, index, draft)
-            self._put_back += [lambda: collection.insert(index, each) for each in old]
-
-        self._put([draft], replace)
+        function = "toft_list_set_embedded"
+        self._put(
+            [draft], lambda: self._create_in(function, collection, index, draft), is_one_step=True
+        )
 
     def insert(self, collection: Any, index: int, items: Iterable[Any]) -> None:
         """Inserts embedded objects in no database yet into a list."""
         drafts = [self._draft(collection._property, item) for item in items]
-        self._put(drafts, lambda: self._insert(collection, index, drafts))
+        self._put(drafts, lambda: self._insert(collection, index, drafts), is_one_step=True)
 
     def _own(self, owner: Single, each: BoundProperty, value: Any) -> None:
-        """Creates the drafts that a property is to own, and removes at the end what it has owned
-        so far.
-        """
+        """Creates the drafts that a property is to own, then removes what it has owned so far."""
         if each.container is None:
-            with self._replacing([each], owner):
-                function = "toft_object_set_embedded"
-                self._create_embedded(function, owner.handle(), each.key, each, value)
+            function = "toft_object_set_embedded"
+            self._create_embedded(function, owner.handle(), each.key, each, value)
             return
         collection = self._realm._collection(owner, each)
         if each.container is list:
             count = len(collection)
             self._insert(collection, count, value)
-            self._removals[collection._place] = lambda: collection._erase(0, count)
+            collection._erase(0, count)
             return
-        others = [] if owner in self._new else [key for key in collection if key not in value]
+        others = [key for key in collection if key not in value]
         for key, draft in value.items():
-            self._set_key(collection, key, draft, owner in self._new)
-        self._removals[collection._place] = lambda: [*map(collection.__delitem__, others)]
+            if draft is None:
+                collection[key] = None
+            else:
+                self._create_in("toft_dictionary_set_embedded", collection, key, draft)
+        for key in others:
+            del collection[key]
 
     def _insert(self, collection: Any, index: int, drafts: Iterable[Object]) -> None:
         for place, draft in enumerate(drafts, index):
             self._create_in("toft_list_insert_embedded", collection, place, draft)
-
-    def _set_key(
-        self, collection: Any, key: str, draft: Object | None, is_new: bool = False
-    ) -> None:
-        """`is_new`: whether the dictionary goes with its object if something fails."""
-        before = None if is_new else self._before(collection, key)
-        if draft is None:
-            collection[key] = None
-        else:
-            self._create_in("toft_dictionary_set_embedded", collection, key, draft)
-        if before is not None:
-            self._put_back.append(before)
-
-    def _before(self, collection: Any, key: str) -> Callable[[], object] | None:
-        """What makes a key what it is now, if something may fail."""
-        if not self._may_fail():
-            return None
-        if key not in collection:
-            return lambda: collection.pop(key, None)
-        old = detached(collection[key])
-        return lambda: collection.__setitem__(key, old)
-
-    @contextmanager
-    def _replacing(self, properties: Iterable[BoundProperty], owner: Single) -> Iterator[None]:
-        """A block that sets properties of an object, in one call: if something fails later, they
-        get what they had again.
-        """
-        if owner in self._new or not self._may_fail():
-            yield
-            return
-        old = [(each, detached(owner.read(_NOBODY, each.name))) for each in properties]
-
-        def put_back() -> None:
-            for each, value in old:
-                if owner.read(_NOBODY, each.name) != value:
-                    owner.set(each.name, value)
-
-        yield
-        self._put_back.append(put_back)
 
     def _create_in(self, function: str, collection: Any, place: int | str, draft: Object) -> None:
         self._create_embedded(function, collection._handle, place, collection._property, draft)
@@ -294,8 +215,6 @@ class Adding:
         )
         del memory  # lent until here
         self._made[id(draft)] = single
-        self._created.append(single)
-        self._new.add(single)
 
     def _drafted(self, each: BoundProperty, value: Any) -> Any:
         """What a property is to own, as drafts: a mapping becomes one."""
@@ -353,10 +272,17 @@ class Adding:
                     setattr(draft, each.name, value)
                 for item in _items(value):
                     if _is_draft(item):
-                        if each.type == values.MIXED and self._is_embedded(item):
-                            raise ownerless(type(item))
+                        if self._is_embedded(item) and not self._realm._owns(each):
+                            raise self._misplaced(each, item)
                         meet(item)
         return found
+
+    def _misplaced(self, each: BoundProperty, draft: Object) -> Error:
+        """The error for an embedded object in a property that owns none."""
+        if each.type == values.MIXED:
+            return ownerless(type(draft))
+        due = self._realm._binding_of_key(each.target).cls.__name__
+        return TypeMismatchError(f"{each.name}: a {due} is due, not a {type(draft).__name__}")
 
     def _is_embedded(self, draft: Object) -> bool:
         return self._realm._binding(type(draft)).is_embedded
@@ -371,15 +297,10 @@ class Adding:
 
     def _add_alone(self, draft: Object) -> Single:
         binding = self._realm._binding(type(draft))
-        filled = self._alone(binding, draft)
         policy = (
             self._policy if binding.primary_key else toft_update_policy.ERROR
         )  # without a key it is always a new object
-        updates = policy != toft_update_policy.ERROR and self._may_fail()
-        if not updates or (found := self.found(binding, filled)) is None:
-            return self._create(binding, filled, policy)
-        with self._replacing(binding.properties_named(tuple(filled))[1], found):
-            return self._create(binding, filled, policy)
+        return self._create(binding, self._alone(binding, draft), policy)
 
     def _link(self, draft: Object) -> None:
         made = self._made
@@ -392,17 +313,22 @@ class Adding:
                 self._set(single, each, _filled(value, made))
 
     def _set(self, single: Single, each: BoundProperty, value: Any) -> None:
-        if self._policy != MODIFIED or value != _owned(single.read(_NOBODY, each.name)):
-            with self._replacing([each], single):
-                single.set(each.name, value)
+        if self._policy != MODIFIED or self._differs(single, each, value):
+            single.set(each.name, value)
 
-    def found(self, binding: Binding, given: Mapping[str, Any]) -> Single | None:
-        """The object with the primary key that is given, if it is there to be updated."""
+    @staticmethod
+    def _differs(single: Single, each: BoundProperty, value: Any) -> bool:
+        try:
+            return bool(value != _owned(single.read(_NOBODY, each.name)))
+        except Error:  # it holds what Python cannot
+            return True
+
+    def _updates(self, binding: Binding, given: Mapping[str, Any]) -> bool:
+        """Whether there is an object with the primary key that is given, to be updated."""
         key = given.get(binding.primary_key) if binding.primary_key else None
         if self._policy == toft_update_policy.ERROR or key is None:
-            return None
-        instance = self._realm.object(binding.cls, key)
-        return None if instance is None else self._realm._own(instance)
+            return False
+        return self._realm.object(binding.cls, key) is not None
 
     def _create(self, binding: Binding, given: Mapping[str, Any], policy: int) -> Single:
         counted = binding.counted
@@ -429,66 +355,8 @@ class Adding:
             binding, link.object_key, Handle(address.value, library().toft_object_release)
         )
         if is_new.value:
-            self._created.append(single)
-            self._new.add(single)
+            self.created.append(single)
         return single
-
-    def _fits(self, draft: Object) -> bool:
-        """Whether a draft surely can be created."""
-        binding = self._realm._binding(type(draft))
-        return self._fit(binding, {each.name: _held(draft, each) for each in binding.stored})
-
-    def _fit(self, binding: Binding, given: Mapping[str, Any]) -> bool:
-        """Whether values surely fit, links too: to drafts, and to objects that are there."""
-        for name, value in given.items():
-            each = binding.properties[name]
-            if each.type == values.LINK:
-                if value is not None and not self._leads(each, value):
-                    return False
-            elif not fits(each, value):
-                return False
-        key = given.get(binding.primary_key) if binding.primary_key else ""
-        return key is not None and primary_key_fits(key)
-
-    def _leads(self, each: BoundProperty, value: Any) -> bool:
-        if type(value) is each.container and not value:
-            return True
-        if each.container is not None and not isinstance(value, each.container):
-            return False
-        if each.container is dict and not all(map(key_fits, value)):
-            return False
-        realm, target = self._realm, self._realm._binding_of_key(each.target)
-
-        def leads(item: Any) -> bool:
-            if item is None:
-                return each.container in (None, dict)
-            if not isinstance(item, Object) or realm._binding(type(item)) is not target:
-                return False
-            rows = item._rows
-            if not isinstance(rows, Live):
-                return True
-            is_there = rows.realm is realm and rows.single(item).exists()
-            return is_there and not target.is_embedded
-
-        return all(map(leads, value.values() if each.container is dict else _items(value)))
-
-    def take_back(self) -> None:
-        """Deletes what was created, and puts back what it has replaced."""
-        for draft, rows in self._drafts:
-            draft._rows, draft._row = rows, 0
-        for single in reversed(self._created):
-            single.forget_rules()
-        undo = [*self._put_back, *(single.delete for single in self._created)]
-        self._put_back, self._created, self._removals, self._drafts = [], [], {}, []
-        for step in reversed(undo):
-            try:
-                step()
-            except Error:  # the failure that led here is the one to report
-                pass
-
-
-def _never() -> bool:
-    return False
 
 
 def is_new(value: Any) -> bool:

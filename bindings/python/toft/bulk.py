@@ -15,7 +15,7 @@ from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .expressions import Increment, property_name
 from .inputs import Inputs, as_array, tell_row
 from .objects import Object
-from .rows import Binding, BoundProperty, Single, counter_amount
+from .rows import Binding, BoundProperty, counter_amount
 
 if TYPE_CHECKING:
     from .database import Realm
@@ -27,26 +27,17 @@ _AT_ONCE = 4096
 
 def insert(realm: Realm, binding: Binding, policy: int, rows: Any) -> int:
     """Creates an object from each row, all or none. Returns how many rows there were."""
-    adding = Adding(realm, policy)
     insertion = _Insertion(realm, binding, policy)
     try:
-        if (columns := _columns(binding, rows)) is not None:
-            insertion.columns(columns)
-        else:
-            for each in rows:
-                if isinstance(each, Object):
-                    insertion.flush()
-                    adding.add(each)
-                    insertion.number += 1
-                elif isinstance(each, Mapping):
-                    insertion.row(tuple(each), tuple(each.values()))
-                else:
-                    raise TypeMismatchError(f"A row is a mapping or an object, not {each!r:.80}")
-            insertion.flush()
-    except BaseException as error:
-        insertion.take_back()
-        adding.take_back()
-        if isinstance(error, Error) and not error.message.startswith("Row "):
+        with realm._savepoint():
+            if (columns := _columns(binding, rows)) is not None:
+                insertion.columns(columns)
+            else:
+                for each in rows:
+                    insertion.add(each)
+                insertion.flush()
+    except Error as error:
+        if not error.message.startswith("Row "):
             tell_row(error, insertion.number + insertion.waiting)
         raise
     return insertion.number
@@ -59,11 +50,8 @@ class _Insertion:
         self._realm = realm
         self._binding = binding
         self._policy = policy
-        self._created: list[Any] = []
-        self._added: list[values.Arguments] = []
         self._names: tuple[str, ...] = ()
         self._rows: list[tuple[Any, ...]] = []
-        self._limit = 0
         self.number = 0  # rows that are objects
 
     @property
@@ -71,13 +59,20 @@ class _Insertion:
         """Rows that are not created yet."""
         return len(self._rows)
 
-    def row(self, names: tuple[str, ...], cells: tuple[Any, ...]) -> None:
+    def add(self, row: Any) -> None:
         """One object, created with those that follow."""
-        if names != self._names or len(self._rows) >= self._limit:
+        if isinstance(row, Object):
             self.flush()
-            self._names = names
-            self._limit = 1 if self._hangs_on_existence(names) else _AT_ONCE
-        self._rows.append(cells)
+            Adding(self._realm, self._policy).add(row)
+            self.number += 1
+        elif isinstance(row, Mapping):
+            names = tuple(row)
+            if names != self._names or len(self._rows) >= _AT_ONCE:
+                self.flush()
+                self._names = names
+            self._rows.append(tuple(row.values()))
+        else:
+            raise TypeMismatchError(f"A row is a mapping or an object, not {row!r:.80}")
 
     def flush(self) -> None:
         """Creates those that are waiting."""
@@ -89,36 +84,26 @@ class _Insertion:
         """An object from each row of columns, which are lists, or arrays with masks."""
         names = tuple(columns)
         count = len(next(iter(columns.values()))[0]) if columns else 0
-        step = 1 if self._hangs_on_existence(names) else _AT_ONCE
-        for first in range(0, count, step):
-            end = min(first + step, count)
+        for first in range(0, count, _AT_ONCE):
+            end = min(first + _AT_ONCE, count)
             part = [
                 (column[first:end], None if mask is None else mask[first:end])
                 for column, mask in columns.values()
             ]
             self._create(names, part, end - first)
 
-    def _hangs_on_existence(self, names: tuple[str, ...]) -> bool:
-        """Whether a row is given defaults of the class only if its object is new."""
-        return self._policy != toft_update_policy.ERROR and bool(self._missing(names))
-
-    def _missing(self, names: tuple[str, ...]) -> list[BoundProperty]:
-        return [each for each in self._binding.defaults if each.name not in names]
-
     def _create(self, names: tuple[str, ...], columns: list[tuple[Any, Any]], count: int) -> None:
-        binding, realm, missing = self._binding, self._realm, self._missing(names)
+        binding, realm = self._binding, self._realm
+        missing = [each for each in binding.defaults if each.name not in names]
         _, properties = binding.properties_named(names)
-        if missing and self._policy != toft_update_policy.ERROR:  # it is one row then
-            given = {name: column[0] for name, (column, _) in zip(names, columns)}
-            if Adding(realm, self._policy).found(binding, given):
-                missing = []
         inputs = Inputs(realm, len(names) + len(missing), count, self.number)
-        inputs.added = self._added
         for each, (column, mask) in zip(properties, columns):
             inputs.add(each, column, mask)
+        asks = any(each.makes_default for each in missing)
+        found = self._found(properties, columns, count) if asks else None
         for each in missing:
-            inputs.add(each, [each.default() for _ in range(count)])
-        keys, created = (ctypes.c_int64 * count)(), (ctypes.c_uint8 * count)()
+            is_for_new = each.name != binding.primary_key
+            inputs.add(each, _defaults(each, count, found), is_for_new=is_for_new)
         realm._changing()
         try:
             library().toft_realm_create_objects(
@@ -128,29 +113,42 @@ class _Insertion:
                 inputs.address,
                 inputs.count,
                 count,
-                ctypes.byref(keys),
-                ctypes.byref(created),
+                None,
+                None,
             )
         except Error as error:
             tell_row(error, self.number + error.number)
             raise
-        self._created.append((keys, created))
-        self._added[:] = [arguments for arguments in self._added if arguments.added]
         self.number += count
 
-    def take_back(self) -> None:
-        """Deletes what was created."""
-        self._realm._changing()
-        for keys, created in reversed(self._created):
-            for key, is_new in zip(keys[::-1], created[::-1]):
-                try:
-                    if is_new and (single := Single.following(self._binding, key)):
-                        single.forget_rules()
-                        library().toft_object_delete(single.handle().address)
-                except Error:  # the failure that led here is the one to report
-                    pass
-        for arguments in reversed(self._added):
-            arguments.take_back()
+    def _found(
+        self, properties: list[BoundProperty], columns: list[tuple[Any, Any]], count: int
+    ) -> bytearray | None:
+        """For each row whether there is an object to be updated; None: nowhere."""
+        key = self._binding.primary_key
+        if self._policy == toft_update_policy.ERROR or key is None:
+            return None
+        inputs = Inputs(self._realm, 1, count, self.number)
+        for each, (column, mask) in zip(properties, columns):
+            if each.name == key:
+                inputs.add(each, column, mask)
+        if not inputs.count:
+            return None
+        found = (ctypes.c_uint8 * count)()
+        library().toft_realm_find_objects(
+            self._realm._address, self._binding.key, inputs.address, count, found
+        )
+        return bytearray(found)
+
+
+def _defaults(each: BoundProperty, count: int, found: bytearray | None) -> list[Any]:
+    """The values that the class declares, for rows that have no object yet."""
+    if not each.makes_default:
+        return [each.default()] * count
+    if found is None:
+        return [each.default() for _ in range(count)]
+    nothing = None if each.container is None else each.container()
+    return [nothing if is_there else each.default() for is_there in found]
 
 
 def update(realm: Realm, binding: Binding, snapshot: Handle, given: Mapping[str, Any]) -> int:
@@ -164,23 +162,16 @@ def update(realm: Realm, binding: Binding, snapshot: Handle, given: Mapping[str,
     }
     fixed = {name: value for name, value in given.items() if not isinstance(value, Increment)}
     keys, properties = binding.properties_named(tuple(fixed))
-    count, added = ctypes.c_uint64(), []
-    with realm._arguments() as arguments:
+    count = ctypes.c_uint64()
+    with realm._savepoint(), realm._arguments() as arguments:
         for each, value in zip(properties, fixed.values()):
             each.lend(value, arguments, realm)
         realm._changing()
-        try:
-            for key, amount in amounts.items():
-                library().toft_results_add(snapshot.address, key, amount, None)
-                added.append((key, amount))
-            library().toft_results_set_values(
-                snapshot.address, keys, arguments.address, len(properties), ctypes.byref(count)
-            )
-        except Error:
-            for key, amount in added:
-                for part in (amount // 2, amount - amount // 2):  # -2**63 has no opposite
-                    library().toft_results_add(snapshot.address, key, -part, None)
-            raise
+        for key, amount in amounts.items():
+            library().toft_results_add(snapshot.address, key, amount, None)
+        library().toft_results_set_values(
+            snapshot.address, keys, arguments.address, len(properties), ctypes.byref(count)
+        )
     return count.value
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, overload
+from uuid import UUID as Uuid
 
 from . import _values as values
 from ._ffi import TOFT_NO_INDEX
@@ -18,9 +19,12 @@ from .errors import (
     InvalidArgumentError,
     NullNotAllowedError,
     TypeMismatchError,
+    ValueTooLongError,
+    WrongRealmError,
 )
 from .expressions import Condition, Expression
-from .objects import live_object
+from .identifiers import ObjectId
+from .objects import Object, live_object
 from .observe import Callback, Observation, Options
 from .query import Results
 from .rows import Block, BoundProperty, Single
@@ -33,7 +37,14 @@ Self = TypeVar("Self", bound="Collection[Any]")
 
 FIRST_READ = 32
 LARGEST_READ = 2048
-MISFITS = (EmbeddedObjectError, TypeMismatchError, NullNotAllowedError, InvalidArgumentError)
+MISFITS = (
+    EmbeddedObjectError,
+    TypeMismatchError,
+    NullNotAllowedError,
+    InvalidArgumentError,
+    ValueTooLongError,
+    WrongRealmError,
+)
 """What the library answers to a value that a collection cannot hold."""
 
 
@@ -70,6 +81,8 @@ class Collection(Generic[T]):
     """The library's function that gives a handle."""
     _prefix: ClassVar[str]
     """What the names of the library's other functions begin with."""
+    _finder: ClassVar[str]
+    """The library's function that looks for an element among some."""
     _nested_kinds: ClassVar[dict[int, tuple[str, Any]]] = {}
     """By the type of a value in a mixed one."""
 
@@ -169,17 +182,32 @@ class Collection(Generic[T]):
         self._realm._changing()
         getattr(library(), f"{self._prefix}_{function}")(self._handle.address, *arguments)
 
-    @contextmanager
-    def _adding(self, items: Iterable[Any]) -> Iterator[None]:
-        """A block that writes items one by one: objects in no database that they lead to are added
-        before it, and taken back if it fails.
+    def _find_among(self, value: object, first: int, count: int) -> int | None:
+        """The index of the first of `count` elements, or values of keys, from `first` on that are
+        the same as a value to the database.
         """
-        may_lead = self._property.type in (values.LINK, values.MIXED)
-        with self._realm._arguments() as arguments:
-            if may_lead and not self._realm._owns(self._property):
-                for item in items:
-                    self._property.lend_element(item, arguments, self._realm)
-            yield
+        found = ctypes.c_uint64()
+        try:
+            with self._realm._asking() as arguments:
+                self._property.lend_element(value, arguments, self._realm)
+                getattr(library(), self._finder)(
+                    self._handle.address, arguments.address, first, count, ctypes.byref(found)
+                )
+        except MISFITS:
+            self._check_readable()
+            return None
+        return None if found.value == TOFT_NO_INDEX else found.value
+
+    def _holds_at(self, index: int, mine: Any, theirs: Any) -> bool:
+        """Whether the element with an index, `mine`, is the same as another value."""
+        known = _are_the_same(mine, theirs) if self._property.conversion is None else None
+        return self._find_among(theirs, index, 1) is not None if known is None else known
+
+    def _check_readable(self) -> None:
+        """What cannot be an element is not in the collection; but a collection that cannot be read
+        is a failure.
+        """
+        len(self)
 
     def _while_same_size(self, count: int, read: Callable[[int, int], list[Any]]) -> Iterator[Any]:
         """Goes through `count` elements that `read` gives by first index and number. As with
@@ -199,6 +227,31 @@ class Collection(Generic[T]):
                         raise RuntimeError(f"{name} changed size during iteration")
                     capacity = 1
                     break
+
+
+PLAIN_TYPES: dict[int, type] = {
+    values.BOOL: bool,
+    values.INT: int,
+    values.STRING: str,
+    values.DATA: bytes,
+    values.UUID: Uuid,
+    values.OBJECT_ID: ObjectId,
+}
+"""Types of which Python knows as well as the database which values are the same."""
+_PLAIN = frozenset({type(None), *PLAIN_TYPES.values()})
+_ALIKE = _PLAIN | {float, datetime}
+"""The same where Python says that they are."""
+
+
+def _are_the_same(mine: Any, theirs: Any) -> bool | None:
+    """Whether two values are the same to the database; None: it has to be asked."""
+    if isinstance(mine, Object):
+        return bool(mine == theirs)
+    if isinstance(mine, Collection):
+        return mine == theirs or None
+    if type(mine) is not type(theirs) or type(mine) not in _ALIKE:
+        return None
+    return mine == theirs or (False if type(mine) in _PLAIN else None)
 
 
 def owned(value: Any) -> Any:
@@ -261,9 +314,3 @@ class Elements(Collection[T]):
             self._check_readable()
             return None
         return None if found.value == TOFT_NO_INDEX else found.value
-
-    def _check_readable(self) -> None:
-        """What cannot be an element is not in the collection; but a collection that cannot be read
-        is a failure.
-        """
-        len(self)

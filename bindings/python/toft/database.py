@@ -49,6 +49,7 @@ from .observe import Callback, Changes, Observation
 from .query import Cursor, Results
 from .records import Record
 from .rows import Binding, BoundProperty, Single
+from .savepoints import Savepoint
 from .schema import did_you_mean, shape_of
 from .sets import Set
 from .transactions import (
@@ -177,6 +178,8 @@ class Realm:
         """The event loops that dispatch it, each with how many blocks want it to."""
         self._descriptor = -1
         self._own_observation: Observation | None = None
+        self._savepoints: list[Savepoint] = []
+        """Those that are open, the last one last."""
         self._bindings = Bindings(self, declared)
         _realms.add(self)
 
@@ -511,18 +514,30 @@ class Realm:
 
     @overload
     def from_json(
-        self, cls: type[T], text: str | bytes, *, update: Update | None = None
+        self, cls: type[T], text: str | bytes, *, update: Update | None = None, strict: bool = False
     ) -> list[T]: ...
     @overload
     def from_json(
-        self, cls: ObjectType | str, text: str | bytes, *, update: Update | None = None
+        self,
+        cls: ObjectType | str,
+        text: str | bytes,
+        *,
+        update: Update | None = None,
+        strict: bool = False,
     ) -> list[Any]: ...
     def from_json(
-        self, cls: ObjectType | str, text: str | bytes, *, update: Update | None = None
+        self,
+        cls: ObjectType | str,
+        text: str | bytes,
+        *,
+        update: Update | None = None,
+        strict: bool = False,
     ) -> list[Any]:
         """Creates the object, or the array of objects, that a JSON text holds, all or none: what
         `to_json` writes. Links are objects inside or primary keys, also of what comes later in the
-        text. `update`: as in `add`.
+        text. `update`: as in `add`; objects inside without a primary key are new ones always.
+        Members that are no properties are left out, as Realm does; `strict`: they are a
+        NoSuchPropertyError.
 
         The text is JSON as other programs have it, in UTF-8: without NaN and Infinity, and without
         two members of one name. A number that its property can't hold as it is written is an error,
@@ -531,7 +546,7 @@ class Realm:
         """
         from .reading import read_json
 
-        return read_json(self, self._binding(cls), text, _policy(update))
+        return read_json(self, self._binding(cls), text, _policy(update), strict=strict)
 
     def read_json_lines(
         self,
@@ -580,10 +595,18 @@ class Realm:
         """Deletes objects, or all objects of results, of a list, a set or a dictionary, or of any
         iterable, as they are when it is called. One that is given twice is deleted once, and one
         that goes with another, as embedded objects do, is gone then. What a link with the delete
-        rule "deny" keeps goes after the object that links, where both are given.
+        rule "deny" keeps goes after the object that links, where both are given. All or none.
         """
         found = list(_deletable(things))
-        waiting = [self._deletion(thing, len(found) == 1) for thing in found]
+        if len(found) == 1:
+            self._deletion(found[0], is_alone=True)()
+            return
+        with self._savepoint():
+            self._delete_all([self._deletion(thing, is_alone=False) for thing in found])
+
+    @staticmethod
+    def _delete_all(waiting: list[Callable[[], object]]) -> None:
+        """Deletes things, those that are denied after the others."""
         while waiting:
             denied, waiting = waiting, []
             failure: Error | None = None
@@ -591,15 +614,14 @@ class Realm:
                 try:
                     delete()
                 except ObjectDeletedError:
-                    if len(found) == 1:
-                        raise
+                    pass
                 except DeletionDeniedError as error:
                     failure = failure or error
                     waiting.append(delete)
             if failure is not None and len(waiting) == len(denied):
                 raise failure
 
-    def _deletion(self, thing: Any, is_alone: bool) -> Callable[[], object]:
+    def _deletion(self, thing: Any, *, is_alone: bool) -> Callable[[], object]:
         """What deletes a thing; where it is not alone, with no regard to what goes before."""
         if isinstance(thing, (Results, Collection)):
             results = thing.results if isinstance(thing, Collection) else thing
@@ -893,11 +915,13 @@ class Realm:
         except IndexError:
             return values.Arguments(spares=self._spare_arguments)
 
-    def _adding(self, instance: Object) -> Adding:
-        """Adds an object that values lead to. What is returned can take it back."""
-        adding = Adding(self, toft_update_policy.ERROR)
-        adding.add(instance)
-        return adding
+    def _savepoint(self) -> Savepoint:
+        """A block that is done as a whole or not at all."""
+        return Savepoint(self)
+
+    def _add_led(self, instance: Object) -> None:
+        """Adds an object that values lead to."""
+        Adding(self, toft_update_policy.ERROR).add(instance)
 
     def _asking(self) -> values.Arguments:
         """The same for a call that must not add what it is asked about."""

@@ -19,7 +19,6 @@ from ._lib import borrowed, library
 from .adding import Adding, detached, is_new
 from .collection import MISFITS, Collection, owned
 from .expressions import Expression
-from .fitting import fits
 from .lists import List
 from .observe import Callback, Observation
 from .rows import in_place
@@ -42,6 +41,7 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
     _toft_container = dict
     _getter = "toft_object_get_dictionary"
     _prefix = "toft_dictionary"
+    _finder = "toft_dictionary_find_value"
 
     # ----------------------------------------------------------------------------------------------
     # Reading
@@ -59,13 +59,7 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
         return cast(T, self._opened(item, text, key))
 
     def __contains__(self, key: object) -> bool:
-        text, memory = _borrowed(key)
-        if text is None:
-            len(self)
-            return False
-        index = ctypes.c_uint64()
-        library().toft_dictionary_find(self._handle.address, text, ctypes.byref(index))
-        return index.value != TOFT_NO_INDEX
+        return self._index(key) is not None
 
     def __iter__(self) -> Iterator[K]:
         """The keys in their order. As with Python's dictionaries, what adds or removes a key
@@ -90,6 +84,19 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
         """
         return {key: owned(value) for key, value in self._pairs()}
 
+    def __eq__(self, other: object) -> bool:
+        """Whether another mapping has the same keys, with the same values to the database: NaN is
+        the same as NaN, and true is not 1.
+        """
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return len(self) == len(other) and all(
+            key in other and self._holds_at(index, mine, other[key])
+            for index, (key, mine) in enumerate(self._pairs())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __or__(self, other: Mapping[K, T]) -> dict[K, T]:
         return {**self, **other} if isinstance(other, Mapping) else NotImplemented
 
@@ -101,7 +108,7 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
 
     def __setitem__(self, key: K, value: T) -> None:
         if is_new(value) and self._realm._owns(self._property):
-            Adding(self._realm, toft_update_policy.ERROR).set_keys(self, {key: value})
+            Adding(self._realm, toft_update_policy.ERROR).set_key(self, key, value)
             return
         if in_place(value, self._place_of(key)):
             return
@@ -164,31 +171,10 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
             return self[key]
 
     def update(self, other: Any = (), /, **more: Any) -> None:
-        """Sets the values of keys, all or none. Where one fails, embedded objects that were
-        replaced before it are new ones with the same values.
-        """
-        given = {**dict(other), **more}
-        if self._realm._owns(self._property) and all(
-            value is None or is_new(value) for value in given.values()
-        ):
-            Adding(self._realm, toft_update_policy.ERROR).set_keys(self, given)
-            return
-        may_fail = not fits(self._property, given)
-        before: dict[K, tuple[bool, Any]] = {}
-        with self._adding(given.values()):
-            try:
-                for key, value in given.items():
-                    old = (key in self, detached(self.get(key))) if may_fail else None
-                    self[key] = value
-                    if old is not None:
-                        before[key] = old
-            except BaseException:
-                for key, (was_there, value) in before.items():
-                    if was_there:
-                        self[key] = value
-                    else:
-                        del self[key]
-                raise
+        """Sets the values of keys, all or none."""
+        with self._realm._savepoint():
+            for key, value in {**dict(other), **more}.items():
+                self[key] = value
 
     def __ior__(self, other: Any) -> Dict[K, T]:  # type: ignore[misc]
         """Python assigns what this gives: a property takes its own dictionary as it is."""
@@ -216,6 +202,16 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
 
     def _shown(self) -> str:
         return repr(self.copy())
+
+    def _index(self, key: object) -> int | None:
+        """The index of a key in the order of the keys."""
+        text, memory = _borrowed(key)
+        if text is None:
+            len(self)
+            return None
+        index = ctypes.c_uint64()
+        library().toft_dictionary_find(self._handle.address, text, ctypes.byref(index))
+        return None if index.value == TOFT_NO_INDEX else index.value
 
     def _pairs(self) -> Iterator[tuple[K, T]]:
         return self._while_same_size(len(self), self._read)
@@ -253,12 +249,21 @@ class _Items(ItemsView[K, T]):
     def __iter__(self) -> Iterator[tuple[K, T]]:
         return self._mapping._pairs()
 
+    def __contains__(self, item: object) -> bool:
+        if not isinstance(item, tuple) or len(item) != 2:
+            return False
+        index = self._mapping._index(item[0])
+        return index is not None and self._mapping._find_among(item[1], index, 1) is not None
+
 
 class _Values(ValuesView[T]):
     _mapping: Dict[Any, T]
 
     def __iter__(self) -> Iterator[T]:
         return (value for _, value in self._mapping._pairs())
+
+    def __contains__(self, value: object) -> bool:
+        return self._mapping._find_among(value, 0, len(self._mapping)) is not None
 
 
 def _borrowed(key: object) -> tuple[toft_string | None, Any]:

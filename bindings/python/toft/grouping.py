@@ -30,9 +30,9 @@ class Groups:
 
     Each question gives a dictionary in the order of its keys, None first. Its keys are the values
     of the path, objects for a link, tuples where there are several paths. Keys that are equal in
-    Python are one group, as in any dictionary: True and 1 among mixed values, dates of the same
-    microsecond, what a type of one's own reads as the same. Nulls and NaN do not count in sums,
-    means and ends. One pass over the columns in the library, no object is made.
+    Python are one group, as in any dictionary: True and 1 among mixed values, what a type of one's
+    own reads as the same. Nulls and NaN do not count in sums, means and ends. One pass over the
+    columns in the library, no object is made.
     """
 
     def __init__(self, results: Results[Any], keys: tuple[str | Expression[Any], ...]) -> None:

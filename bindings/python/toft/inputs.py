@@ -7,6 +7,7 @@ value, so that each is checked, and told of, as in an assignment.
 from __future__ import annotations
 
 import ctypes
+import math
 from array import array
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -14,7 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from . import _values as values
-from ._ffi import toft_input_column
+from ._ffi import toft_input_column, toft_input_flags
 from .errors import Error
 
 if TYPE_CHECKING:
@@ -36,17 +37,20 @@ class Inputs:
         self._first = first
         self._structures = (toft_input_column * max(1, column_count))()
         self._kept: list[Any] = []
-        self.added: list[values.Arguments] = []
-        """Memory of values that may have led to objects in no database yet."""
         self.count = 0
         self.address = ctypes.addressof(self._structures)
 
-    def add(self, each: BoundProperty, column: Any, mask: Any = None) -> None:
-        """Adds a list, or an array of NumPy with a mask of what is null, if something is."""
+    def add(
+        self, each: BoundProperty, column: Any, mask: Any = None, *, is_for_new: bool = False
+    ) -> None:
+        """Adds a list, or an array of NumPy with a mask of what is null, if something is.
+        `is_for_new`: objects that exist keep what they have.
+        """
         structure = self._structures[self.count]
         self.count += 1
         structure.size = _COLUMN_SIZE
         structure.property_key = each.key
+        structure.flags = toft_input_flags.NEW_ONLY if is_for_new else 0
         if isinstance(column, (list, tuple)):
             self._add_cells(structure, each, column)
         else:
@@ -65,7 +69,6 @@ class Inputs:
                 pass  # it is told which it is below
         arguments = values.Arguments(max(1, self._row_count))
         self._kept.append(arguments)
-        self.added.append(arguments)
         for row, cell in enumerate(cells):
             try:
                 each.lend(cell, arguments, self._realm)
@@ -145,6 +148,13 @@ def _microseconds(cells: Sequence[datetime]) -> array[int]:
     return found
 
 
+def _short_floats(cells: Sequence[float]) -> array[float]:
+    packed = array("f", cells)
+    if (math.inf in packed or -math.inf in packed) and not all(map(values.fits_32_bits, cells)):
+        raise OverflowError("beyond 32 bits")
+    return packed
+
+
 def _numbers(code: str) -> Callable[[Sequence[Any]], array[Any]]:
     return lambda cells: array(code, cells)
 
@@ -152,7 +162,7 @@ def _numbers(code: str) -> Callable[[Sequence[Any]], array[Any]]:
 _PACKERS: dict[int, tuple[set[type], Any, Callable[[Any], Any]]] = {
     values.BOOL: ({bool, _NONE}, False, bytearray),
     values.INT: ({int, _NONE}, 0, _numbers("q")),
-    values.FLOAT: ({float, int, _NONE}, 0.0, _numbers("f")),
+    values.FLOAT: ({float, int, _NONE}, 0.0, _short_floats),
     values.DOUBLE: ({float, int, _NONE}, 0.0, _numbers("d")),
     values.STRING: ({str, _NONE}, "", _encoded),
     values.DATA: ({bytes, _NONE}, b"", _joined),
@@ -198,8 +208,11 @@ def as_array(each: BoundProperty, column: Any) -> tuple[Any, Any] | None:
         data = moments.view("i8")
     elif kind == "b":
         data = data.view("u1")
+    given = data
     with numpy.errstate(over="ignore"):
-        data = numpy.ascontiguousarray(data, wanted)
+        data = numpy.ascontiguousarray(given, wanted)
+    if wanted == "f4" and (numpy.isinf(data) & ~numpy.isinf(given)).any():
+        return None  # it is told below which is beyond 32 bits
     if mask is not None and not mask.any():
         mask = None
     return data, None if mask is None else numpy.ascontiguousarray(mask).view("u1")

@@ -14,7 +14,6 @@ from .adding import Adding, detached, is_new
 from .collection import FIRST_READ, LARGEST_READ, Elements, owned
 from .errors import IndexOutOfRangeError
 from .expressions import Expression
-from .fitting import fits
 from .observe import Callback, Observation
 from .rows import in_place
 
@@ -32,6 +31,7 @@ class List(Elements[T], MutableSequence[T]):
     _toft_container = list
     _getter = "toft_object_list"
     _prefix = "toft_list"
+    _finder = "toft_list_find_in"
 
     # ----------------------------------------------------------------------------------------------
     # Reading
@@ -67,22 +67,28 @@ class List(Elements[T], MutableSequence[T]):
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
         """The first index of a value. Raises ValueError when it is not there."""
-        if start == 0 and stop is None:
-            if (found := self._find(value)) is not None:
-                return found
-        else:
-            span = range(*slice(start, stop).indices(len(self)))
-            for position in span:
-                if self[position] == value:
-                    return position
-        raise ValueError(f"{value!r} is not in the list")
+        span = range(*slice(start, stop).indices(len(self)))
+        if (found := self._find_among(value, span.start, len(span))) is None:
+            raise ValueError(f"{value!r} is not in the list")
+        return found
+
+    def count(self, value: Any) -> int:
+        """How many elements are the same as a value."""
+        count, size, place = 0, len(self), -1
+        while (found := self._find_among(value, place + 1, size - place - 1)) is not None:
+            count, place = count + 1, found
+        return count
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, (list, List)):
-            return len(self) == len(other) and all(
-                mine == theirs for mine, theirs in zip(self, other)
-            )
-        return NotImplemented
+        """Whether another list has the same values to the database: NaN is the same as NaN, and
+        true is not 1.
+        """
+        if not isinstance(other, (list, List)):
+            return NotImplemented
+        return len(self) == len(other) and all(
+            self._holds_at(index, mine, theirs)
+            for index, (mine, theirs) in enumerate(zip(self, other))
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -199,26 +205,18 @@ class List(Elements[T], MutableSequence[T]):
     def _set_slice(self, index: slice, items: list[Any]) -> None:
         span = range(*index.indices(len(self)))
         if span.step == 1:
-            self._insert(max(span.start, span.stop), items)  # first what may fail
-            self._erase(span.start, len(span))
+            with self._realm._savepoint():
+                self._insert(max(span.start, span.stop), items)
+                self._erase(span.start, len(span))
         elif len(span) != len(items):
             raise ValueError(
                 f"attempt to assign sequence of size {len(items)} to extended slice of size "
                 f"{len(span)}"
             )
         else:
-            may_fail = not fits(self._property, items)
-            replaced: list[tuple[int, Any]] = []
-            with self._adding(items):
-                try:
-                    for position, item in zip(span, items):
-                        old = [detached(self[position])] if may_fail else []
-                        self[position] = item
-                        replaced += [(position, each) for each in old]
-                except BaseException:
-                    for position, old in reversed(replaced):
-                        self[position] = old
-                    raise
+            with self._realm._savepoint():
+                for position, item in zip(span, items):
+                    self[position] = item
 
     def __iadd__(self, values: Iterable[T]) -> List[T]:
         self.extend(values)

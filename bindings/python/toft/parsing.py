@@ -290,18 +290,15 @@ _CYCLE = 146_097
 """Days of 400 years, after which the calendar repeats, with its weeks."""
 
 
-def moment_of(text: str, *, is_exact: bool) -> datetime | values.Instant:
+def moment_of(text: str, *, of_any_year: bool) -> datetime | values.Instant:
     """The point in time that a text says: in ISO 8601 with a time zone, or a day, for its midnight
-    in UTC. What datetime can't be stays as it is where `is_exact`; else what is finer than a
-    microsecond is cut off.
+    in UTC. `of_any_year`: also one that datetime has not.
     """
     seconds, nanoseconds = _words_of(text)
-    if is_exact and nanoseconds % 1000:
-        return values.Instant(seconds, nanoseconds)
     try:
         return values.date_of(seconds, nanoseconds)
     except InvalidArgumentError:
-        if is_exact:
+        if of_any_year:
             return values.Instant(seconds, nanoseconds)
         raise ValueError("datetime has the years 1 to 9999 only") from None
 

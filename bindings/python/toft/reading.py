@@ -78,10 +78,12 @@ _FIRST_RETRY = 4096
 """How many links wait before those are filled in whose objects have come."""
 
 
-def read_json(realm: Realm, binding: Binding, text: str | bytes, policy: int) -> list[Any]:
+def read_json(
+    realm: Realm, binding: Binding, text: str | bytes, policy: int, *, strict: bool
+) -> list[Any]:
     """See `Realm.from_json`."""
     plain = value_of(_text_of(text))
-    reader = _Reader(realm, policy)
+    reader = _Reader(realm, policy, refuses_unknown=strict)
     with _telling_depth(), reader.all_or_none():
         made = [reader.add(binding, row) for row in (plain if isinstance(plain, list) else [plain])]
         reader.finish()
@@ -183,13 +185,22 @@ class _Reader:
     again now and then, and at the end. Of what was created it remembers the keys, as runs.
     """
 
-    def __init__(self, realm: Realm, policy: int, source: Source | None = None) -> None:
+    def __init__(
+        self,
+        realm: Realm,
+        policy: int,
+        source: Source | None = None,
+        *,
+        refuses_unknown: bool = True,
+    ) -> None:
         """`source`: where it is a file, as `toftdb` has it: properties have the names of the file
-        there, and dates their nanoseconds.
+        there. `refuses_unknown`: whether a member that is no property is an error; else it is left
+        out.
         """
         self._realm = realm
         self._policy = policy
         self._source = source
+        self._refuses_unknown = refuses_unknown
         self._created = _Created()
         self._names: dict[int, tuple[str, dict[str, BoundProperty]]] = {}
         # Of classes without primary key: keys in the text, and those of the objects.
@@ -202,7 +213,12 @@ class _Reader:
 
     @contextmanager
     def all_or_none(self) -> Iterator[None]:
-        """A block that deletes what was created when it fails."""
+        """A block that leaves nothing of what it did when it fails."""
+        if self._policy != toft_update_policy.ERROR:
+            with self._realm._savepoint():
+                yield
+            return
+        # What was only created is deleted again in less memory than a savepoint takes.
         try:
             yield
         except BaseException:
@@ -224,13 +240,15 @@ class _Reader:
         finally:
             self._line = before
 
-    def add(self, binding: Binding, row: Any) -> Object:
-        """Creates an object, with the objects in it."""
+    def add(self, binding: Binding, row: Any, *, is_inner: bool = False) -> Object:
+        """Creates an object, with the objects in it. `is_inner`: whether it stands in the place of
+        a link.
+        """
         if not isinstance(row, Mapping):
             raise TypeMismatchError(f"A {binding.cls.__name__} is a JSON object, not {row!r:.80}")
         later: list[tuple[tuple[Any, ...], Binding, BoundProperty, Any]] = []
         given = self._given(binding, row, (), later)
-        single = self._create(binding, given)
+        single = self._create(binding, given, is_inner=is_inner)
         instance = live_object(binding.cls, single)
         if binding.primary_key is None:
             self._note(binding, row, single.key(0))
@@ -242,8 +260,10 @@ class _Reader:
             self._retry_at = max(_FIRST_RETRY, 2 * len(self._waiting))
         return instance
 
-    def _create(self, binding: Binding, given: dict[str, Any]) -> Single:
-        adding = Adding(self._realm, self._policy)
+    def _create(self, binding: Binding, given: dict[str, Any], *, is_inner: bool) -> Single:
+        # Without a key it is always a new object.
+        is_new = is_inner and binding.primary_key is None
+        adding = Adding(self._realm, toft_update_policy.ERROR if is_new else self._policy)
         try:
             single = adding.create(binding, given)
         except DuplicatePrimaryKeyError as error:
@@ -295,16 +315,16 @@ class _Reader:
         has_two_names = len(names) > len(binding.properties)
         for name, value in row.items():
             each = names.get(name)
-            if each is None:
-                if name == key and not path:
+            if each is None or each.type == values.LINKING_OBJECTS:
+                if name == key and not path or not self._refuses_unknown:
                     continue
+                if each is not None:
+                    raise ReadOnlyPropertyError(
+                        f"{binding.cls.__name__}.{each.name} is computed: leave it out."
+                    )
                 error = no_property(binding.cls, name)
                 error.message += " Leave it out, or declare it."
                 raise error
-            if each.type == values.LINKING_OBJECTS:
-                raise ReadOnlyPropertyError(
-                    f"{binding.cls.__name__}.{each.name} is computed: leave it out."
-                )
             if has_two_names and each in seen:
                 raise InvalidArgumentError(
                     f"The object has {binding.cls.__name__}.{each.name} twice, as {each.name!r} "
@@ -397,7 +417,7 @@ class _Reader:
 
     def _parsed(self, kind: int, value: Any, *, is_whole: bool = True) -> Any:
         """A value of a type. Raises ValueError with what is wrong, or nothing, where it is none.
-        `is_whole`: whether dates may keep what datetime has not.
+        `is_whole`: whether dates of files may be of years that datetime has not.
         """
         given = type(value)
         if given is int and kind in _OF_INT:
@@ -413,8 +433,7 @@ class _Reader:
                 value.encode()
             return value
         if kind == values.DATE:
-            is_exact = is_whole and self._source is not None
-            return moment_of(value, is_exact=is_exact)
+            return moment_of(value, of_any_year=is_whole and self._source is not None)
         if (parse := _PARSERS.get(kind)) is None:
             raise ValueError
         return parse(value)
@@ -503,7 +522,9 @@ class _Reader:
             value = self._mapped(
                 each,
                 value,
-                lambda item: self.add(target, item) if _is_object(target, item) else item,
+                lambda item: (
+                    self.add(target, item, is_inner=True) if _is_object(target, item) else item
+                ),
             )
         waiting = _Waiting(self._line, binding, key, each, value)
         try:

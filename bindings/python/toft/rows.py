@@ -51,6 +51,7 @@ class BoundProperty:
         "default",
         "is_nullable",
         "key",
+        "makes_default",
         "must_be_given",
         "name",
         "stored_name",
@@ -68,6 +69,8 @@ class BoundProperty:
         self.target = target  # class key
         self.must_be_given = declared.must_be_given
         self.default = declared.default
+        self.makes_default = declared.field.default_factory is not None
+        """Whether each object gets a default of its own."""
         self.conversion = declared.conversion
 
     @property

@@ -223,8 +223,18 @@ class PropertySchema(Record):
     @property
     def must_be_given(self) -> bool:
         """Whether the library's own default is not that of a new object."""
-        is_empty = self.container is not None or self.is_optional
-        return self.has_default or (self.conversion is not None and not is_empty)
+        field, is_empty = self.field, self.container is not None or self.is_optional
+        if field.default_factory is not None:
+            return field.default_factory is not self.container
+        if field.default is MISSING:
+            return self.conversion is not None and not is_empty
+        if self.container is not None:
+            return len(field.default) > 0
+        if self.is_optional:
+            return field.default is not None
+        zero = _ZEROS.get(self.type)
+        is_zero = type(field.default) is type(zero) and repr(field.default) == repr(zero)
+        return self.conversion is not None or not is_zero
 
     @property
     def is_required(self) -> bool:

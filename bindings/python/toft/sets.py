@@ -7,12 +7,17 @@ from collections.abc import Iterable, Iterator, MutableSet
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .collection import MISFITS, Elements
+from ._lib import library
+from ._values import VALUE_SIZE
+from .collection import MISFITS, PLAIN_TYPES, Elements
 from .expressions import Expression
 from .observe import Callback, Observation
 
 T = TypeVar("T")
 U = TypeVar("U")
+
+_MANY = 8
+"""To read all elements costs less than to ask for one eighth of them."""
 
 
 class Set(Elements[T], MutableSet[T]):
@@ -52,30 +57,71 @@ class Set(Elements[T], MutableSet[T]):
 
     def intersection(self, *others: Iterable[Any]) -> set[T]:
         """The elements that others have too, as a set of Python's."""
-        return self.copy().intersection(*others)
+        kept = self._shared(others)
+        return {value for index, value in enumerate(self) if index in kept}
 
     def difference(self, *others: Iterable[Any]) -> set[T]:
         """The elements that no other has, as a set of Python's."""
-        return self.copy().difference(*others)
+        gone = self._met(others)
+        return {value for index, value in enumerate(self) if index not in gone}
 
     def symmetric_difference(self, other: Iterable[T]) -> set[T]:
         """The elements that only one of the two has, as a set of Python's."""
-        return self.copy().symmetric_difference(other)
+        both, theirs = self._compared(other)
+        return {value for index, value in enumerate(self) if index not in both}.union(theirs)
 
     def issubset(self, other: Iterable[Any]) -> bool:
         """Whether another has all elements of this set."""
-        return self.copy().issubset(other)
+        return len(self._compared(other)[0]) == len(self)
 
     def issuperset(self, other: Iterable[Any]) -> bool:
         """Whether this set has all elements of another."""
         return all(value in self for value in other)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
+        both, theirs = self._compared(other)
+        return not theirs and len(both) == len(self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __le__(self, other: Any) -> bool:
+        return self.issubset(other) if isinstance(other, AbstractSet) else NotImplemented
+
+    def __lt__(self, other: Any) -> bool:
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
+        both, theirs = self._compared(other)
+        return len(both) == len(self) and bool(theirs)
+
+    def __ge__(self, other: Any) -> bool:
+        return self.issuperset(other) if isinstance(other, AbstractSet) else NotImplemented
+
+    def __gt__(self, other: Any) -> bool:
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
+        both, theirs = self._compared(other)
+        return not theirs and len(both) < len(self)
+
+    def __and__(self, other: Any) -> set[T]:
+        return self.intersection(other) if isinstance(other, AbstractSet) else NotImplemented
+
+    __rand__ = __and__
+
+    def __sub__(self, other: Any) -> set[T]:
+        return self.difference(other) if isinstance(other, AbstractSet) else NotImplemented
+
+    def __xor__(self, other: Any) -> set[Any]:
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
+        return self.symmetric_difference(other)
+
+    __rxor__ = __xor__
+
     if TYPE_CHECKING:
 
-        def __and__(self, other: AbstractSet[Any]) -> set[T]: ...
         def __or__(self, other: AbstractSet[U]) -> set[T | U]: ...
-        def __sub__(self, other: AbstractSet[Any]) -> set[T]: ...
-        def __xor__(self, other: AbstractSet[U]) -> set[T | U]: ...
 
     # ----------------------------------------------------------------------------------------------
     # Changing
@@ -96,38 +142,33 @@ class Set(Elements[T], MutableSet[T]):
     def pop(self) -> T:
         """Removes the first element and gives it. Raises KeyError when there is none."""
         for value in self._read(0, 1):
-            self._erase(value)
+            self._erase_at([0])
             return value
         raise KeyError("pop from an empty set")
 
     def update(self, *others: Iterable[T]) -> None:
         """Adds the values of others, all or none."""
-        added: list[T] = []
         items = [value for other in others for value in other]
-        with self._adding(items):
-            try:
-                for value in items:
-                    if self._insert(value):
-                        added.append(value)
-            except BaseException:
-                for value in added:
-                    self._erase(value)
-                raise
+        with self._realm._savepoint():
+            for value in items:
+                self._insert(value)
 
     def intersection_update(self, *others: Iterable[Any]) -> None:
         """Removes what not all others have."""
-        self._erase_all(self.copy().difference(self.intersection(*others)))
+        kept = self._shared(others)
+        self._erase_at(index for index in range(len(self)) if index not in kept)
 
     def difference_update(self, *others: Iterable[Any]) -> None:
         """Removes what another has."""
-        self._erase_all([value for other in others for value in other])
+        self._erase_at(self._met(others))
 
     def symmetric_difference_update(self, other: Iterable[T]) -> None:
         """Adds what only the other has, and removes what both have."""
-        theirs = set(other)
-        both = self.intersection(theirs)
-        self.update(theirs - both)
-        self._erase_all(both)
+        both, theirs = self._compared(other)
+        with self._realm._savepoint():
+            self._erase_at(both)
+            for value in theirs:
+                self._insert(value)
 
     # Python assigns what these give: a property takes its own set as it is.
 
@@ -135,11 +176,11 @@ class Set(Elements[T], MutableSet[T]):
         self.update(other)
         return self
 
-    def __iand__(self, other: Iterable[Any]) -> Set[T]:
+    def __iand__(self, other: Iterable[Any]) -> Set[T]:  # type: ignore[misc]
         self.intersection_update(other)
         return self
 
-    def __isub__(self, other: Iterable[Any]) -> Set[T]:
+    def __isub__(self, other: Iterable[Any]) -> Set[T]:  # type: ignore[misc]
         self.difference_update(other)
         return self
 
@@ -185,6 +226,37 @@ class Set(Elements[T], MutableSet[T]):
             self._check_readable()
         return erased.value
 
-    def _erase_all(self, items: Iterable[Any]) -> None:
+    def _erase_at(self, indices: Iterable[int]) -> None:
+        """Removes the elements with some indices."""
+        value = ctypes.create_string_buffer(VALUE_SIZE)
+        for index in sorted(indices, reverse=True):
+            library().toft_set_get(self._handle.address, index, value)
+            self._call("erase", value, None)
+
+    # The database says which values are the same: NaN is the same as NaN, and true is not 1.
+
+    def _compared(self, other: Iterable[Any]) -> tuple[set[int], list[Any]]:
+        """The indices of the elements that another has too, and what it has besides."""
+        both: set[int] = set()
+        theirs: list[Any] = []
+        items = [*other]
+        kind = PLAIN_TYPES.get(self._property.type) if self._property.conversion is None else None
+        knows = kind is not None and len(items) * _MANY >= len(self)
+        mine: dict[Any, int] = {}
+        if knows:
+            mine = {value: index for index, value in enumerate(self)}
         for value in items:
-            self._erase(value)
+            index = mine.get(value) if knows and type(value) is kind else self._find(value)
+            if index is None:
+                theirs.append(value)
+            else:
+                both.add(index)
+        return both, theirs
+
+    def _shared(self, others: Iterable[Iterable[Any]]) -> set[int]:
+        """The indices of the elements that all others have."""
+        return {*range(len(self))}.intersection(*(self._compared(other)[0] for other in others))
+
+    def _met(self, others: Iterable[Iterable[Any]]) -> set[int]:
+        """The indices of the elements that one of the others has."""
+        return set().union(*(self._compared(other)[0] for other in others))

@@ -1,0 +1,60 @@
+"""What takes several calls of the library and is done as a whole or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._lib import library
+from .errors import Error
+
+if TYPE_CHECKING:
+    from .database import Realm
+    from .objects import Object
+    from .rows import Rows, Single
+
+
+class Savepoint:
+    """A block of a write transaction. When it fails, everything is what it was when it began: the
+    database, and the objects in no database that have become live meanwhile. Blocks lie within one
+    another.
+    """
+
+    __slots__ = ("_live", "_realm")
+
+    def __init__(self, realm: Realm) -> None:
+        self._realm = realm
+        self._live: list[tuple[Object, Rows, int]] = []
+        """What has become live, and what it was."""
+
+    def __enter__(self) -> None:
+        realm = self._realm
+        realm._changing()
+        library().toft_realm_begin_savepoint(realm._address)
+        realm._savepoints.append(self)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
+        realm = self._realm
+        realm._savepoints.remove(self)
+        if kind is None:
+            library().toft_realm_end_savepoint(realm._address, True)
+            if realm._savepoints:
+                realm._savepoints[-1]._live += self._live
+            return
+        try:
+            realm._changing()
+            library().toft_realm_end_savepoint(realm._address, False)
+        except Error:  # the failure that led here is the one to report
+            pass
+        for instance, rows, row in reversed(self._live):
+            instance._rows, instance._row = rows, row
+
+    def add(self, instance: Object) -> None:
+        """Notes an object that is about to become live."""
+        self._live.append((instance, instance._rows, instance._row))
+
+
+def become_live(instance: Object, single: Single) -> None:
+    """Makes an object that was in no database the live one that was created of it."""
+    if open_ones := single.realm._savepoints:
+        open_ones[-1].add(instance)
+    instance._rows, instance._row = single, 0
