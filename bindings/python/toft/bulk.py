@@ -237,8 +237,9 @@ def _require_zone(binding: Binding, name: str, column: Any) -> None:
     has none, and is in UTC as NumPy has it; days need none.
     """
     each = binding.property(name)
-    is_naive = str(getattr(column, "dtype", "")).startswith("datetime64[") and hasattr(column, "isna")
-    if is_naive and getattr(column.dtype, "tz", None) is None and is_moment(each):
+    is_pandas, kind = hasattr(column, "isna"), str(getattr(column, "dtype", ""))
+    is_naive = is_pandas and kind.startswith("datetime64[") and "," not in kind
+    if is_naive and is_moment(each):
         raise TypeMismatchError(
             f"{binding.cls.__name__}.{name}: the dates of this column have no time zone: say "
             f"frame[{name!r}].dt.tz_localize('UTC'), or the zone that they are of."
