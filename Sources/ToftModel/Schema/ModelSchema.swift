@@ -12,7 +12,7 @@ package final class ModelSchema: Sendable {
     let unwritten: UnwrittenTrees
     /// What the session declared; nil for one that takes the file as it is.
     package let declared: Schema?
-    /// Whether the file has all that is declared: one that can't be written may lack indexes.
+    /// Whether the file has all that is declared: one that can't be written may lack some.
     let isComplete: Bool
     /// All classes in the order of their ids, hidden ones too.
     package let classes: ContiguousArray<ClassHandle>
@@ -25,9 +25,22 @@ package final class ModelSchema: Sendable {
     let mayNestTooDeep: [Bool]
 
     /// Resolves the file's schema as a session sees it: restricted to what it declares, if it does.
-    package init(_ stored: StoredSchema, declared: Schema? = nil, isComplete: Bool = true) {
+    package convenience init(_ stored: StoredSchema, declared: Schema? = nil) {
+        self.init(stored, declared: declared, isComplete: true, unwritten: UnwrittenTrees())
+    }
+
+    /// The same of a file that can't be written.
+    convenience init(_ seen: UnwrittenSchema, declared: Schema) {
+        self.init(
+            seen.stored, declared: declared, isComplete: seen.isComplete, unwritten: seen.trees)
+    }
+
+    private init(
+        _ stored: StoredSchema, declared: Schema?, isComplete: Bool, unwritten: UnwrittenTrees
+    ) {
         self.declared = declared
         self.isComplete = isComplete
+        self.unwritten = unwritten
         let seen = declared.map { stored.restricted(to: $0) } ?? stored
         var slots = SlotCounter()
         let properties = seen.classes.indices.map { position in
@@ -47,7 +60,6 @@ package final class ModelSchema: Sendable {
                     incoming: incoming[position], slots: &slots))
         }
         self.stored = seen
-        unwritten = seen.unwrittenTrees
         self.classes = classes
         slotCount = slots.count
         hasDenials = links.contains { $0.deleteRule == .deny }
@@ -95,14 +107,17 @@ extension ModelSchema {
         if let previous, try SchemaTree.generation(in: snapshot) == previous.stored.generation {
             return previous
         }
-        var stored = try SchemaTree.read(snapshot)
-        if let previous, let declared = previous.declared {
-            if previous.stored.isUnwritten {
-                stored = try stored.unwritten(for: declared, version: stored.version)
-            }
-            try previous.stored.requireStillThere(in: stored)
+        let stored = try SchemaTree.read(snapshot)
+        guard let previous, let wanted = previous.declared else {
+            return ModelSchema(stored, declared: declared)
         }
-        return ModelSchema(stored, declared: declared ?? previous?.declared)
+        if !previous.isComplete {
+            let seen = try UnwrittenSchema(stored, for: wanted, version: stored.version)
+            try previous.stored.requireStillThere(in: seen.stored)
+            return ModelSchema(seen, declared: wanted)
+        }
+        try previous.stored.requireStillThere(in: stored)
+        return ModelSchema(stored, declared: declared ?? wanted)
     }
 
     /// The visible class with exactly this name.

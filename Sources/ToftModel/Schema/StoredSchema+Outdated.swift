@@ -5,12 +5,8 @@ extension StoredSchema {
         var problems: [SchemaProblem] = []
         for owner in visibleClasses {
             guard let now = newer.storedClass(id: owner.id), owner.isSameClass(as: now) else {
-                let isAdded = owner.id >= UnwrittenSchema.firstID
                 problems.append(
-                    SchemaProblem(
-                        className: owner.name,
-                        text: isAdded
-                            ? "has been added to the file since" : "is not in the file any more"))
+                    SchemaProblem(className: owner.name, text: "is not in the file any more"))
                 continue
             }
             if owner.isEmbedded != now.isEmbedded {
@@ -30,9 +26,7 @@ extension StoredSchema {
                 problems.append(
                     SchemaProblem(
                         className: owner.name, property: property.name,
-                        text: property.id >= UnwrittenSchema.firstID
-                            ? "has been added to the file since"
-                            : "is not in the file any more, or is of another type"))
+                        text: "is not in the file any more, or is of another type"))
             }
         }
         if !problems.isEmpty { throw .schemaOutdated(stored: newer.version, problems) }

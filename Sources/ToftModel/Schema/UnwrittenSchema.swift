@@ -5,78 +5,61 @@ internal import ToftStorage
 ///
 /// 1. A class that the file lacks has no objects; a property that it lacks has the value in each
 ///    object that it would have without a default: 0, empty, or null. An index is done without.
-/// 2. Its ids lie apart, so that no file has them. Where somebody who may write adds to the file
-///    what was missing, the session stays where it is: see `requireStillThere`.
-/// 3. Its trees lie apart, too. Each snapshot is told of them: see `Snapshot.show`.
-enum UnwrittenSchema {
-    /// The first id of a class or a property that the file lacks.
-    static let firstID: UInt32 = 1 << 30
-    /// The first id of a tree.
-    static let firstTree = TreeID(1 << 60)
-}
+/// 2. The ids are those that would come next in the file. Where somebody who may write adds the
+///    same to the file, it is seen from then on; where the ids become those of something else, the
+///    session stays where it is: see `requireStillThere`.
+/// 3. The trees have numbers that no file comes to. Each snapshot is told of them.
+struct UnwrittenSchema {
+    /// The schema as it is seen.
+    let stored: StoredSchema
+    /// What a snapshot of the file is to be told of: see `Snapshot.show`.
+    let trees: UnwrittenTrees
+    /// Whether nothing is missing.
+    let isComplete: Bool
 
-extension StoredSchema {
-    /// The schema as it is seen with a declared one. The file's version stays.
+    private static let firstTree: UInt64 = 1 << 60
+
+    /// Compares a file's schema with a declared one. The file's version stays.
     ///
     /// - Throws: `schemaMismatch` where something is otherwise in the file than declared.
-    func unwritten(for declared: Schema, version: UInt64) throws(ModelError) -> StoredSchema {
-        var apart = self
-        apart.nextClassID = UnwrittenSchema.firstID
-        for index in apart.classes.indices {
-            apart.classes[index].nextPropertyID = UnwrittenSchema.firstID
-        }
-        let plan = try apart.plan(for: declared, version: version)
-        if plan.isEmpty { return self }
+    init(_ found: StoredSchema, for declared: Schema, version: UInt64) throws(ModelError) {
+        let plan = try found.plan(for: declared, version: version)
         try plan.requireNoConversion()
-        var seen = plan.target
-        seen.version = self.version
-        seen.giveTrees(plan)
-        return seen
-    }
-
-    /// Whether it has what the file lacks.
-    var isUnwritten: Bool {
-        classes.contains {
-            $0.id >= UnwrittenSchema.firstID
-                || ($0.properties.last?.id ?? 0) >= UnwrittenSchema.firstID
-        }
-    }
-
-    private mutating func giveTrees(_ plan: SchemaPlan) {
-        var next = UnwrittenSchema.firstTree
+        var seen = plan.target, trees = UnwrittenTrees()
         func tree() -> TreeID {
-            defer { next = TreeID(next.rawValue + 1) }
-            return next
+            TreeID(Self.firstTree + UInt64(trees.columns.count + trees.ordered.count))
         }
-        for index in classes.indices {
-            classes[index].uniques.removeAll { $0.tree == 0 }
-            guard classes[index].table == 0 else { continue }
-            classes[index].table = tree()
-            if classes[index].primaryKeyID != nil { classes[index].primaryKeyTree = tree() }
+        for index in seen.classes.indices {
+            seen.classes[index].uniques.removeAll { $0.tree == 0 }
         }
-        for case .createBacklinks(let id, let property) in plan.changes {
-            guard let index = classIndex(id: id),
-                let position = classes[index].propertyIndex(id: property)
-            else { continue }
-            classes[index].properties[position].backlinkTree = tree()
-        }
-    }
-
-    /// What a snapshot of the file is to be told of.
-    var unwrittenTrees: UnwrittenTrees {
-        var trees = UnwrittenTrees()
-        guard isUnwritten else { return trees }
-        for owner in classes {
-            let isMissing = owner.id >= UnwrittenSchema.firstID
-            let missing = owner.properties.filter {
-                isMissing || $0.id >= UnwrittenSchema.firstID
+        for change in plan.changes {
+            switch change {
+            case .createTable(let id):
+                guard let index = seen.classIndex(id: id) else { continue }
+                let columns = seen.classes[index].properties.flatMap(\.columns)
+                seen.classes[index].table = tree()
+                trees.columns.append((seen.classes[index].table, columns))
+                guard seen.classes[index].primaryKeyID != nil else { continue }
+                let keys = tree()
+                seen.classes[index].primaryKeyTree = keys
+                trees.ordered.append(keys)
+            case .addColumn(let id, let property):
+                guard let owner = seen.storedClass(id: id) else { continue }
+                trees.columns.append((owner.table, owner.property(id: property)?.columns ?? []))
+            case .createBacklinks(let id, let property):
+                guard let index = seen.classIndex(id: id),
+                    let position = seen.classes[index].propertyIndex(id: property)
+                else { continue }
+                let backlinks = tree()
+                seen.classes[index].properties[position].backlinkTree = backlinks
+                trees.ordered.append(backlinks)
+            default: break
             }
-            let columns = missing.flatMap(\.columns)
-            if isMissing || !columns.isEmpty { trees.columns.append((owner.table, columns)) }
-            if isMissing, let tree = owner.primaryKeyTree { trees.ordered.append(tree) }
-            trees.ordered += missing.compactMap(\.backlinkTree)
         }
-        return trees
+        seen.version = found.version
+        stored = seen
+        self.trees = trees
+        isComplete = plan.isEmpty
     }
 }
 

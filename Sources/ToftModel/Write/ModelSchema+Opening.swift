@@ -34,8 +34,9 @@ extension ModelSchema {
         let found = try SchemaTree.read(snapshot)
         guard let declared else { return ModelSchema(showsHidden ? found.revealed() : found) }
         if store.isReadOnly || isReadOnly {
-            let seen = try found.unwritten(for: declared, version: version ?? found.version)
-            return ModelSchema(seen, declared: declared, isComplete: seen == found)
+            return ModelSchema(
+                try UnwrittenSchema(found, for: declared, version: version ?? found.version),
+                declared: declared)
         }
         let plan = try found.plan(for: declared, version: version ?? found.version)
         if plan.isEmpty {
