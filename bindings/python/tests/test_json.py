@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import json
 import math
+import random
 import struct
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any
@@ -16,6 +17,7 @@ from uuid import UUID
 
 import pytest
 import toft
+from toft import _lib
 
 UTC = timezone.utc
 DIGITS = "12345678901234567890123456789012345"
@@ -335,3 +337,100 @@ def test_every_character_comes_back(realm: toft.Realm, how: str) -> None:
             copy.read_csv(Any_, file)
         assert copy.objects(Any_).to_dicts() == found.to_dicts()
         assert [each.t for each in copy.objects(Any_)] == texts
+
+
+class Same(toft.Object):
+    i: int | None
+    f: toft.Float32 | None
+    d: float | None
+    n: Decimal | None
+    m: toft.Mixed
+    at: datetime | None
+    b: bytes | None
+    u: UUID | None
+    o: toft.ObjectId | None
+    t: str | None
+    q: bool | None
+
+
+def by_the_library(realm: toft.Realm, text: str) -> None:
+    """Creates an object as C and Swift do of JSON."""
+    address, key = realm._address, realm._binding(Same).key
+    given, memory = _lib.borrowed(text)
+    _lib.library().toft_realm_create_from_json(address, key, 0, given, None, None, None)
+    del memory
+
+
+def number(chance: random.Random) -> str:
+    digits = "".join(chance.choices("0123456789", k=chance.choice([1, 2, 5, 18, 19, 20, 34, 36])))
+    whole = chance.choices(["", "-", "+"], [9, 9, 1])[0]
+    whole += digits if chance.random() < 0.1 else digits.lstrip("0") or "0"
+    if chance.random() < 0.4:
+        whole += "." + "".join(chance.choices("0005", k=chance.choice([0, 1, 1, 3, 20])))
+    if chance.random() < 0.4:
+        exponents = [0, 1, 5, 18, 19, 34, 39, 45, 308, 309, 330, 6100, 7000, 10**19]
+        whole += chance.choice("eE") + chance.choice(["", "+", "-"])
+        whole += str(chance.choice(exponents))
+    return whole
+
+
+def moment(chance: random.Random) -> str:
+    year = chance.choice(["0002", "1582", "1970", "2024", "2023", "9998"])
+    part = chance.choice(["-", "-", ""])
+    month = chance.choice(["01", "02", "11", "12", "13", "00"])
+    day = chance.choice(["29", "31", "01"])
+    weeks = [f"W{week}{part}{day}" for week in ("01", "52", "53", "54") for day in "178"]
+    text = year + part + (f"{month}{part}{day}" if chance.random() < 0.8 else chance.choice(weeks))
+    if chance.random() < 0.8:
+        mark = chance.choice([":", ":", ""])
+        steps = chance.choices(["00", "08", "23", "59", "60"], k=chance.choice([1, 2, 3]))
+        text += chance.choice("TTT t") + mark.join(steps)
+        text += chance.choice(["", "", ".5", ",25", ".123456789", ".1234567891", "."])
+        zones = ["Z", "Z", "z", "+00", "+0530", "-05:30", "+23:59:59", "+24", " Z", "", "-0"]
+        text += chance.choice(zones)
+    if chance.random() < 0.1:
+        odd = ["T1:5", "T-1:-5", "T1:-5", "T0:-999999999", "T1:1000000000", "T:", "T1"]
+        text = chance.choice(odd)
+        text += chance.choice(["", " ", "0"])
+    return f'"{text}"'
+
+
+def anything(chance: random.Random) -> str:
+    texts = [
+        '"nan"', '"inf"', '"-inf"', '"NaN"', '"Infinity"', "NaN", "true", "null", '"1.50"', '"1e5"',
+        '"AP8="', '"AP8"', '"-_-_"', '"===="', '"00112233-4455-6677-8899-aabbccddeeff"', '"sNaN"',
+        '"507f1f77bcf86cd799439011"', '"a\\u0301\\ud83d\\ude00"', '"\\ud83d"', "[1, [2.5]]", "{}",
+        '{"a": 1, "a": 1}', '{"$date": "2024-01-01"}', '{"$double": 2}', '{"$float": 0.1}', '"+1"',
+        '{"$decimal": "1e400"}', '{"$data": "AA=="}', '{"$double": "nan"}', '{"a": {"$uuid": 1}}',
+    ]  # fmt: skip
+    if chance.random() < 0.3:
+        return f'"{number(chance)}"'
+    return chance.choice(texts)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_values_become_what_the_library_makes_of_them(seed: int) -> None:
+    chance = random.Random(seed)
+    readers: dict[str, Callable[[toft.Realm, str], object]] = {
+        "library": by_the_library,
+        "from_json": lambda realm, text: realm.from_json(Same, text),
+        "lines": lambda realm, text: realm.read_json_lines(Same, [text]),
+    }
+    with toft.open_in_memory([Same]) as realm, realm.write():
+        for _ in range(1500):
+            kinds = [(number, [*"ifdnm"]), (moment, ["at"]), (anything, [*"ifdnmbuotq"])]
+            make, names = chance.choice(kinds)
+            name = chance.choice(names)
+            text = f'{{"{name}": {make(chance)}}}'
+            found: dict[str, str] = {}
+            for reader, read in readers.items():
+                try:
+                    read(realm, text)
+                except toft.Error:
+                    found[reader] = "refused"
+                else:
+                    file = io.StringIO()
+                    realm.objects(Same).write_json_lines(file)
+                    found[reader] = file.getvalue().partition(",")[2]
+                    realm.delete_all()
+            assert len({*found.values()}) == 1, (seed, text, found)
