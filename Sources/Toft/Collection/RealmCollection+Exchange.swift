@@ -25,7 +25,8 @@ extension RealmCollection where Element: Object {
     /// Call it where the collection may be used; what is frozen may be written on any thread.
     ///
     /// - Parameters:
-    ///   - fileURL: of the file; one that is there is replaced.
+    ///   - fileURL: of the file; one that is there is replaced. A new one can be read by its owner
+    ///     alone.
     ///   - depth: over how many links, 0 to 100, objects stand in the place of links, each once in
     ///     a line.
     ///   - progress: called after each object, on this thread, with how many objects are done and

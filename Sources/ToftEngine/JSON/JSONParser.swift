@@ -163,7 +163,7 @@ package struct JSONParser {
         let integer = integer(
             first..<whole, min(whole + 1, end)..<end, exponent, isNegative: isNegative)
         if let integer, integer != 0 || !isNegative { return .integer(integer) }
-        return .numeral(Numeral(text: string(start..<position), isWhole: position == whole))
+        return .numeral(Numeral(text: string(start..<position)))
     }
 
     /// The integer that a number is: its digits before and after the point, and its exponent. Nil
@@ -292,13 +292,14 @@ private struct Names {
     /// Few are compared with each other, more are hashed.
     private var few: [String] = []
     private var many: Set<[UInt8]> = []
-    private static let fewest = 16
+    private static let mostCompared = 16
 
     /// False where it is there.
     mutating func insert(_ name: String) -> Bool {
-        if few.count < Self.fewest {
+        if few.count < Self.mostCompared {
             // Most differ already to Swift, for which other bytes may be the same letters.
             if few.contains(where: { $0 == name && $0.isSameName(as: name) }) { return false }
+            if few.isEmpty { few.reserveCapacity(Self.mostCompared) }
             few.append(name)
             return true
         }

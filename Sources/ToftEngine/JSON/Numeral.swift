@@ -4,8 +4,11 @@ package import ToftModel
 /// the nearest one of a binary type. It never becomes infinite, and 0 only where it is 0.
 package struct Numeral: Sendable {
     let text: String
-    /// Whether it has neither a fraction nor an exponent.
-    let isWhole: Bool
+
+    /// Whether it has neither a point nor an exponent.
+    var isWhole: Bool {
+        !text.utf8.contains { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }
+    }
 
     /// Whether it is 0, or -0.
     var isZero: Bool {
