@@ -239,6 +239,7 @@ package final class Database: Sendable {
         throws(EngineError) -> UInt64
     {
         var configuration = Configuration(location: .file(path: path), mode: .readOnly)
+        configuration.sharing = .whereItCan
         configuration.encryptionKey = encryptionKey
         let session = try Session.open(configuration)
         let version = try session.schemaVersion
