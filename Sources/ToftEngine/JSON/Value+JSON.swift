@@ -17,16 +17,16 @@ extension Value {
     /// What JSON has for a type, where it has something else.
     static func form(of type: PropertyType, _ json: JSONValue) -> String {
         switch type {
-        case .bool: "It is true or false."
-        case .int: "It is whole and has 64 bits."
-        case .float: "It is a number in the range of 32 bits, or \"nan\", \"inf\" or \"-inf\"."
-        case .double: "It is a number in the range of 64 bits, or \"nan\", \"inf\" or \"-inf\"."
-        case .string: "It is a text."
-        case .data: "It is a text in base64."
-        case .date: "It is a text in ISO 8601, as 2026-11-22T08:30:00Z\(problem(ofDate: json))."
-        case .uuid: "It is a text of 8-4-4-4-12 hexadecimal digits."
-        case .objectId: "It is a text of 24 hexadecimal digits."
-        case .decimal128: "It is a number of at most 34 digits, or a text of one."
+        case .bool: "It takes true or false."
+        case .int: "It takes a number that is whole and has 64 bits."
+        case .float: "It takes a number in the range of 32 bits, or \"nan\", \"inf\" or \"-inf\"."
+        case .double: "It takes a number in the range of 64 bits, or \"nan\", \"inf\" or \"-inf\"."
+        case .string: "It takes a text."
+        case .data: "It takes a text in base64."
+        case .date: "It takes a text in ISO 8601, as 2026-11-22T08:30:00Z\(problem(ofDate: json))."
+        case .uuid: "It takes a text of 8-4-4-4-12 hexadecimal digits."
+        case .objectId: "It takes a text of 24 hexadecimal digits."
+        case .decimal128: "It takes a number of at most 34 digits, or a text of one."
         case .link, .linkingObjects, .mixed: ""
         }
     }
