@@ -114,7 +114,13 @@ private final class TypedProjectedBox<Object: ObjectBase, Element: RealmCollecti
     override func makeIterator() -> AnyIterator<Element> {
         var iterator = objects.makeIterator()
         let keyPath = keyPath
-        return AnyIterator { iterator.next()?[keyPath: keyPath] }
+        // What has been deleted meanwhile has no value to project.
+        return AnyIterator {
+            while let object = iterator.next() {
+                if !object.isInvalidated { return object[keyPath: keyPath] }
+            }
+            return nil
+        }
     }
 
     override func index(matching predicateFormat: String, _ arguments: [Any]) -> Int? {

@@ -143,7 +143,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: Realm
         } ?? SectionElement._standIn()
     }
 
-    /// Goes through the elements as they are now; those deleted meanwhile are passed over.
+    /// Goes through the elements as they are now; those deleted meanwhile come, invalidated.
     public func makeIterator() -> RLMIterator<SectionElement> {
         Misuse.reporting { () -> RLMIterator<SectionElement> in
             guard let core = sections.results._core(), let (layout, section) = try place() else {
