@@ -73,6 +73,8 @@ import ToftStorage
             let exactly = "9999999999999999455752309870428160"
             #expect(try found("value == \(exactly)") == [ids[1]])
             #expect(try found("value == 99999999999999996863366107917975552") == [ids[5]])
+            let list = "{1E34, 99999999999999996863366107917975552, \(large), \(exactly)}"
+            #expect(try found("value IN \(list)") == [ids[0], ids[1], ids[5]])
             #expect(try found("value > 99999999999999996863366107917975551") == [ids[3], ids[5]])
             #expect(try found("value > 99999999999999996863366107917975553") == [ids[3]])
             #expect(try found("value <= -\(large)") == [ids[4]])

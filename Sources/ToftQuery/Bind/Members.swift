@@ -156,7 +156,12 @@ final class MixedSet: Sendable {
                 } else {
                     data.append(text.needle)
                 }
-            } else if let value = test.value.withoutMemory, test.inexact == nil {
+            } else if let inexact = test.inexact {
+                // It may still be a double, and is nothing else.
+                if inexact.double.orderOfNearest == 0 {
+                    values.append(.double(inexact.double.nearest))
+                }
+            } else if let value = test.value.withoutMemory {
                 values.append(value)
                 decimals.append(test.decimal.map { .decimal($0) } ?? value)
             }
