@@ -349,10 +349,18 @@ import ToftTestKit
         configuration.mode = .readOnly
         let reader = try Session.open(configuration)
         #expect(code { () throws(EngineError) in try reader.beginWrite() } == .readOnly)
-        configuration.schema = Schema([ClassSchema("Cat", [PropertySchema("lives", .int)])])
-        #expect(
-            code { () throws(EngineError) in _ = try Session.open(configuration) }
-                == .schemaMismatch)
+        let cat = ClassSchema("Cat", [PropertySchema("lives", .int)])
+        configuration.schema = Schema([cat])
+        let lacking = try Session.open(configuration)
+        #expect(try lacking.count(of: lacking.classHandle(named: "Cat").id) == 0)
+        // Where it is written, its changes are seen there, too.
+        configuration.mode = .readWrite
+        let writer = try Session.open(configuration)
+        try writer.beginWrite()
+        _ = try writer.make("Cat", ["lives": .int(9)])
+        try writer.commit()
+        try lacking.refresh()
+        #expect(try lacking.count(of: lacking.classHandle(named: "Cat").id) == 1)
     }
 
     @Test func `Results find their objects again after something else has changed`() throws {
