@@ -2,7 +2,7 @@ cmake_minimum_required(VERSION 3.22)
 # Links the Swift objects and the Swift runtime into one library: cmake -DSWIFTC -DOBJECTS -DLIBRARY -DSONAME -DABI -DCXX -DSTRIP -DOBJCOPY -DPACK -P Link.cmake
 
 file(GLOB objects LIST_DIRECTORIES false
-  "${OBJECTS}/CPlatform.build/*.o" "${OBJECTS}/ToftPlatform.build/*.o" "${OBJECTS}/ToftStorage.build/*.o" "${OBJECTS}/ToftModel.build/*.o" "${OBJECTS}/ToftQuery.build/*.o"
+  "${OBJECTS}/CPlatform.build/*.o" "${OBJECTS}/ToftPlatform.build/*.o" "${OBJECTS}/ToftStorage.build/*.o" "${OBJECTS}/ToftModel.build/*.o" "${OBJECTS}/ToftQuery.build/*.o" "${OBJECTS}/ToftRealmFile.build/*.o"
   "${OBJECTS}/ToftEngine.build/*.o" "${OBJECTS}/ToftCAPI.build/*.o")
 
 # SwiftPM leaves the objects of sources that are gone; those must not be linked.
