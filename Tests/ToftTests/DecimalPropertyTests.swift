@@ -150,6 +150,7 @@ struct DecimalPropertyTests {
     func `A number is made of text, literals, integers and doubles, and coded as text`() throws {
         #expect(
             Decimal128(string: "x").isNaN && Decimal128("x").isNaN && Decimal128(string: "").isNaN)
+        #expect(Decimal128(string: "1e6145").isNaN && Decimal128(string: "1e-7000").isNaN)
         #expect(Decimal128(value: "1.50").stringValue == "1.50")
         #expect(Decimal128(value: Int8(-3)) == -3 && Decimal128(value: Float(0.1)) == 0.1)
         #expect(Decimal128(value: [1]).isNaN && Decimal128(value: Decimal128.min) == .min)
