@@ -144,9 +144,6 @@ package final class PosixFile: StorageFile {
         }
     }
 
-    /// Whether the locks on the file are certainly there.
-    package var keepsLocks: Bool { anchorPage.withLock { $0 != 0 } || marked.isIntact }
-
     /// The same file with another descriptor, anchored; this one where there is no /proc to open
     /// one by.
     package func anchored() throws(SystemError) -> PosixFile {

@@ -143,8 +143,11 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Whether the process still has the locks that say that it is there.
-    var keepsLocks: Bool { living?.keepsLocks ?? true }
+    /// Throws `descriptorLost` where the program has closed the descriptor of the locks: they are
+    /// there, but no other can be asked for.
+    func checkLocks() throws(StorageError) {
+        if let living { try system(living.checkDescriptor()) }
+    }
 
     private func leave(_ locks: FileLocks, _ last: () -> Void) {
         let wasOpen = !isBuilding.load(ordering: .acquiring)

@@ -201,6 +201,8 @@ package final class Store: Sendable {
         coordinator.detach {
             do throws(StorageError) {
                 try Recovery.markClean(self)
+            } catch .descriptorLost {
+                // What was committed is there, and the next opening recovers it.
             } catch {
                 failure = failure ?? error
             }
@@ -467,7 +469,7 @@ package final class Store: Sendable {
     /// - Throws: `descriptorLost`.
     private func checkDescriptors() throws(StorageError) {
         try file.checkDescriptor()
-        if !coordinator.keepsLocks { throw .descriptorLost(path: path) }
+        try coordinator.checkLocks()
     }
 
     /// Refuses to write into a file that its path no longer names, as another or none has the name

@@ -4,12 +4,14 @@ get the numbers: nothing is written to those, and no commit is lost in them.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+from conftest import PACKAGE, TESTS
 
 BEGINNING = """
 import errno, os, sys, toft
@@ -150,9 +152,10 @@ finish(0)
 def test_descriptors_are_closed_under_a_realm(tmp_path: Path, program: str, kind: str) -> None:
     body = textwrap.indent(PROGRAMS[program], "    ")
     source = f"{BEGINNING}\n\ndef run():\n    global path\n{body}{ENDING}"
+    packages = os.pathsep.join([str(PACKAGE), str(TESTS)])
     result = subprocess.run(
         [sys.executable, "-c", source, str(tmp_path / "a.toft"), kind],
-        cwd=Path(__file__).parent,
+        env={**os.environ, "PYTHONPATH": packages},
         capture_output=True,
         text=True,
         timeout=120,
