@@ -40,6 +40,8 @@ package final class Session {
     /// The number of the last one that was cancelled, or of which it is not known.
     private(set) var cancelledNumber: UInt64 = 0
     @exclusivity(unchecked) package private(set) var isOpen = true
+    /// Whether it was closed as the realm goes on with another one.
+    private var isInvalidated = false
     /// Not used in a write transaction, nor when frozen. Empty once the session has moved: it holds
     /// pages of `base`.
     @exclusivity(unchecked) var lastRead = LastRead()
@@ -52,6 +54,9 @@ package final class Session {
 
     /// Names that queries use for paths: see `setAlias`.
     @exclusivity(unchecked) package internal(set) var aliases = KeyPathAliases()
+
+    /// What other threads see of the session.
+    let shared: FutexMutex<SharedView>
 
     /// The way to the notifier, from the first observer on.
     var channel: Channel?
@@ -80,6 +85,7 @@ package final class Session {
         self.database = database
         self.configuration = configuration
         self.base = base
+        shared = FutexMutex(SharedView(view: base))
         owner = configuration.confinement == .thread ? ThreadToken.current : nil
         ownerToken = owner.map { .passUnretained($0) }
         epoch = .allocate(capacity: 1)
@@ -107,9 +113,7 @@ package final class Session {
     /// Throws unless the session may be used here and now.
     @inline(__always)
     package func check() throws(EngineError) {
-        guard isOpen else {
-            throw EngineError(.closed, "The realm has been closed. Open the database again.")
-        }
+        guard isOpen else { throw closed }
         if let ownerToken, !ThreadToken.isCurrent(ownerToken) {
             throw EngineError(
                 .wrongThread,
@@ -118,6 +122,16 @@ package final class Session {
         guard epoch.pointee.word.pointee == epoch.pointee.generation else {
             throw EngineError(StorageError.usedAfterFork)
         }
+    }
+
+    /// The error for what comes after the end.
+    private var closed: EngineError {
+        EngineError(
+            .closed,
+            isInvalidated
+                ? "The realm has been invalidated, and with it what was got from it before. Get it "
+                    + "from the realm again."
+                : "The realm has been closed. Open the database again.")
     }
 
     /// What is read now: the version that the session stands at, or its write transaction.
@@ -145,6 +159,11 @@ package final class Session {
         if view !== base {
             if !isNoted { noteDifference(to: view) }
             base = view
+            let old = shared.withLock { shared in
+                defer { shared.view = view }
+                return shared.view
+            }
+            withExtendedLifetime(old) {}
             forgetReads()
             epoch.pointee.number += 1
         }
@@ -232,6 +251,7 @@ package final class Session {
 
     func enterTransaction(_ entered: ModelTransaction) {
         transaction = entered
+        shared.withLock { $0.isWriting = true }
         transactionNumber += 1
         readOfRecord = .start
         database.noteWriteBegun(by: owner)
@@ -240,6 +260,7 @@ package final class Session {
     /// The session is no longer in its transaction; the caller ends that.
     func leaveTransaction() {
         transaction = nil
+        shared.withLock { $0.isWriting = false }
         database.noteWriteEnded(by: owner)
     }
 
@@ -254,7 +275,8 @@ package final class Session {
     ///
     /// - Throws: what `Store.close` does: `commitOutcomeUnknown`, `poisoned`, `io`...;
     ///   `insideCallback` for a session that is lent to a handler.
-    package func close() throws(EngineError) {
+    /// - Parameter isInvalidation: whether the realm goes on with another session.
+    package func close(isInvalidation: Bool = false) throws(EngineError) {
         try check()
         guard !isLent else {
             throw EngineError(
@@ -262,6 +284,7 @@ package final class Session {
                 "Can't close this realm: it belongs to the opening of the file, which closes it "
                     + "when the callback has returned.")
         }
+        isInvalidated = isInvalidation
         end()
         let closing = database
         // Handles may hold the session for long; they must not hold the file.
@@ -280,6 +303,11 @@ package final class Session {
         epoch.pointee.number += 1
         // In a forked child the parent's threads are gone, with whatever lock they held.
         guard (try? database.store.checkProcess()) != nil else { return }
+        let shown = shared.withLock { shared in
+            defer { shared.view = nil }
+            return shared.view
+        }
+        withExtendedLifetime(shown) {}
         counters.noteEverything()
         if let transaction {
             leaveTransaction()

@@ -31,6 +31,7 @@ package enum SystemError: Error, Sendable, Equatable {
 
     /// The errno of a name, or a path, that is too long.
     package static var nameTooLong: Int32 { ENAMETOOLONG }
+    package static var fileSystemIsReadOnly: Int32 { EROFS }
 
     /// The error for a failed call.
     static func failed(_ operation: String, path: String, errno code: Int32) -> SystemError {

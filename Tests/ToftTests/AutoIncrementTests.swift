@@ -84,7 +84,7 @@ struct AutoIncrementTests {
     @Test
     func `Behind the greatest key of all there is no next one`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: TestRealm.inMemory([Numbered.self]))
             try realm.write {

@@ -19,7 +19,7 @@ struct MisuseTests {
     @Test
     func `Setting a property outside a write transaction`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             let person = Person(1, "Ada")
@@ -32,7 +32,7 @@ struct MisuseTests {
     @Test
     func `Changing a list outside a write transaction`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             let person = Person(1, "Ada")
@@ -45,7 +45,7 @@ struct MisuseTests {
     @Test
     func `Adding outside a write transaction`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             realm.add(Dog("Rex"))
@@ -56,7 +56,7 @@ struct MisuseTests {
     @Test
     func `A second object with the same primary key`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             try realm.write {
@@ -70,7 +70,7 @@ struct MisuseTests {
     @Test
     func `Reading a property of a deleted object`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             let dog = Dog("Rex")
@@ -84,7 +84,7 @@ struct MisuseTests {
     @Test
     func `Reading a raw value that no case of the property's enum has`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let name = "misuse"
             let raw = try Realm(
@@ -102,7 +102,7 @@ struct MisuseTests {
     @Test
     func `Observing a key path that names nothing`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             _ = realm.objects(Dog.self).observe(
@@ -115,7 +115,7 @@ struct MisuseTests {
     @Test
     func `Changing what is frozen`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             let dog = Dog("Rex")
@@ -128,7 +128,7 @@ struct MisuseTests {
     @Test
     func `Observing what is frozen`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             let dog = Dog("Rex")
@@ -143,7 +143,7 @@ struct MisuseTests {
     @Test
     func `Freezing what was made in this transaction`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             let dog = Dog("Rex")
@@ -160,7 +160,7 @@ struct MisuseTests {
     @Test
     func `Asking a frozen realm for a later write`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             realm.freeze().writeAsync {}
@@ -171,7 +171,7 @@ struct MisuseTests {
     @Test
     func `A query that is none`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             print(realm.objects(Dog.self).filter("name ==").count)
@@ -182,7 +182,7 @@ struct MisuseTests {
     @Test
     func `An index out of range`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             print(realm.objects(Dog.self)[0].name)
@@ -193,7 +193,7 @@ struct MisuseTests {
     @Test
     func `A wrong thread`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = Box(
                 try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse")))
@@ -205,7 +205,7 @@ struct MisuseTests {
     @Test
     func `A transaction inside a transaction`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             realm.beginWrite()
@@ -217,7 +217,7 @@ struct MisuseTests {
     @Test
     func `The end of a transaction that did not begin`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
             // A commit throws; what can't throw stops the process.
@@ -231,7 +231,7 @@ struct MisuseTests {
     @Test
     func `Observing where no run loop is running`() async {
         let result = await #expect(
-            processExitsWith: .signal(SIGABRT), observing: [\.standardErrorContent]
+            processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             try elsewhere {
                 let realm = try Realm(

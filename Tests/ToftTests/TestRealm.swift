@@ -85,3 +85,14 @@ func expectError<Result>(
         #expect((error as? Realm.Error)?.code == code, sourceLocation: sourceLocation)
     }
 }
+
+extension ExitTest.Condition {
+    /// How the default handler of misuse ends a process: by the processor's trap.
+    static var trap: ExitTest.Condition {
+        #if arch(x86_64)
+        .signal(SIGILL)
+        #else
+        .signal(SIGTRAP)
+        #endif
+    }
+}

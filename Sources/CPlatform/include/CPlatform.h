@@ -586,4 +586,13 @@ static inline void *platform_allocate_object(
     return swift_allocObject(metadata, size, alignment_mask);
 }
 
+// Standard output
+
+/// Writes what the C library keeps of standard output, unless another thread is printing.
+static inline void platform_flush_output(void) {
+    if (ftrylockfile(stdout) != 0) return;
+    fflush(stdout);
+    funlockfile(stdout);
+}
+
 #endif

@@ -25,8 +25,12 @@ extension CollectionBacking {
                 ?? target.map { try session.home(of: $0) })
     }
 
-    /// Whether the object that has the collection exists and its realm was not invalidated.
-    var isValid: Bool { (try? handle.isValid) ?? false }
+    /// Whether the object that has the collection exists and its realm was not invalidated. Any
+    /// thread may ask; another one than the realm's is told of the object alone.
+    var isValid: Bool {
+        guard session.isHere else { return handle.session.existsElsewhere(handle.owner.ref) }
+        return (try? handle.isValid) ?? false
+    }
 
     var count: Int {
         get throws {

@@ -17,6 +17,12 @@ public final class _CollectionCore {
         self.home = home
     }
 
+    /// Whether what the collection was made from exists. Any thread may ask.
+    var isValid: Bool {
+        guard session.isHere else { return results.isValidElsewhere }
+        return !isStale && ((try? results.isValid) ?? false)
+    }
+
     /// Whether the realm has been invalidated since: the collection is empty then.
     var isStale: Bool { results.session !== session.engine }
 

@@ -37,8 +37,7 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
 
     /// Whether the object linked to is gone.
     public var isInvalidated: Bool {
-        guard let core else { return false }
-        return core.isStale || !((try? core.results.isValid) ?? false)
+        core.map { !$0.isValid } ?? false
     }
 
     /// How many links there are.

@@ -49,33 +49,118 @@ extension List: _Persistable {
     /// only what differs is to be written.
     public static func _promote(
         _ value: List, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
-    ) {
+    ) throws {
         let elements = Array(value)
         let isAdopted = value.isUnmanaged
         let destination = promotion.destination
-        promotion.afterwards { row in
-            let backing = try CollectionBacking(
-                row, column, .list, of: Element.self, in: destination.session)
-            let list = backing.handle
-            if Element._isEmbedded {
-                if destination.policy == .all { try list.clear() }
-                try list.change(to: elements.compactMap(\._embedded), destination)
-            } else {
-                let values = try elements.map { try $0._give(to: destination).value }
-                if destination.policy == .modified {
-                    try list.change(to: values)
-                } else {
-                    if destination.policy == .all { try list.clear() }
-                    try list.insert(all: values, at: list.count)
-                }
-            }
-            if isAdopted { value.adopt(backing) }
+        func backing(in row: ObjectHandle) throws -> CollectionBacking {
+            try CollectionBacking(row, column, .list, of: Element.self, in: destination.session)
         }
+        if Element._isEmbedded {
+            let objects = elements.compactMap(\._embedded)
+            let there = try promotion.existing.map { try backing(in: $0).handle }
+            try promotion.own(
+                objects.enumerated().map { index, object in
+                    let isKept = destination.policy == .modified
+                    return (object, isKept ? try there?.target(at: index) : nil)
+                }, _shape, column)
+            promotion.afterwards { row in
+                let list = try backing(in: row).handle
+                if destination.policy == .all { try list.clear() }
+                try list.change(to: objects, destination)
+            }
+        } else if !elements.isEmpty || destination.policy != .error {
+            try promotion.set(column, _shape) { destination in
+                .list(try elements.map { try $0._give(to: destination).value })
+            } later: { row, given in
+                let list = try backing(in: row).handle
+                guard case .list(let values) = given else { return }
+                if destination.policy == .modified { return try list.change(to: values) }
+                if destination.policy == .all { try list.clear() }
+                try list.insert(all: values, at: list.count)
+            }
+        }
+        if isAdopted { promotion.afterwards { value.adopt(try backing(in: $0)) } }
     }
 }
 
 extension List: AdoptableCollection {
     var isUnmanaged: Bool { backing == nil }
+}
+
+extension CollectionBacking {
+    /// Inserts elements into a list, all or none; embedded ones are made there.
+    func insert<Element: RealmCollectionValue>(_ elements: [Element], at index: Int) throws {
+        let handle = handle
+        if Element._isEmbedded, !elements.isEmpty {
+            let objects = elements.compactMap(\._embedded)
+            return try session.embedding(
+                objects, Element._shape, in: handle.owner, handle.property,
+                check: { try handle.check(inserting: [], at: index) },
+                change: { try handle.embed(objects, before: index, $0) })
+        }
+        try session.giving(
+            Element._shape,
+            { destination in try elements.map { try $0._give(to: destination).value } },
+            check: { try handle.check(inserting: Element._known($0), at: index) },
+            change: { try handle.insert(all: $0, at: index) })
+    }
+
+    /// Puts an element in the place of one of a list.
+    func set<Element: RealmCollectionValue>(_ element: Element, at index: Int) throws {
+        let handle = handle
+        if Element._isEmbedded, let object = element._embedded {
+            if object.row != nil, let own = handle.owned(object, try handle.value(at: index)) {
+                return try handle.set(own, at: index)
+            }
+            return try session.embedding(
+                [object], Element._shape, in: handle.owner, handle.property,
+                check: { try handle.check(erasing: index..<(index + 1)) },
+                change: { try handle.embed(object, at: index, $0) })
+        }
+        try session.giving(
+            Element._shape, { try element._give(to: $0).value },
+            check: { value in
+                try handle.check(erasing: index..<(index + 1))
+                try handle.check(adding: Element._known([value]))
+            }, change: { try handle.set($0, at: index) })
+    }
+
+    /// Puts elements in the place of some of a list, all or nothing.
+    func replace<Element: RealmCollectionValue>(_ range: Range<Int>, by elements: [Element]) throws
+    {
+        let handle = handle
+        if Element._isEmbedded {
+            let objects = elements.compactMap(\._embedded)
+            return try session.embedding(
+                objects, Element._shape, in: handle.owner, handle.property,
+                check: { try handle.check(erasing: range) },
+                change: {
+                    if !range.isEmpty { try handle.erase(range) }
+                    try handle.embed(objects, before: range.lowerBound, $0)
+                })
+        }
+        func check(_ values: [Value]) throws {
+            try handle.check(erasing: range)
+            try handle.check(inserting: Element._known(values), at: range.lowerBound)
+        }
+        try session.giving(
+            Element._shape,
+            { destination in try elements.map { try $0._give(to: destination).value } },
+            check: { try check($0) },
+            change: { values in
+                if !range.isEmpty, !values.isEmpty { try check(values) }
+                if !range.isEmpty { try handle.erase(range) }
+                if !values.isEmpty { try handle.insert(all: values, at: range.lowerBound) }
+            })
+    }
+}
+
+extension RealmCollectionValue {
+    /// Those of some values that can be checked where null stands for objects to come.
+    static func _known(_ values: [ToftModel.Value]) -> [ToftModel.Value] {
+        _shape.type == .link ? values.filter { $0 != .null } : values
+    }
 }
 
 extension CollectionHandle {

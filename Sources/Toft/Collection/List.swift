@@ -96,11 +96,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
             } ?? Element._standIn()
         }
         set {
-            change { handle, destination in
-                if Element._isEmbedded, let object = newValue._embedded {
-                    return try handle.embed(object, at: position, destination)
-                }
-                try handle.set(newValue._give(to: destination).value, at: position)
+            change { backing in
+                try backing.set(newValue, at: position)
             } orUnmanaged: {
                 try Self.requireIndex(position, below: $0.count)
                 $0[position] = newValue
@@ -120,11 +117,13 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// Adds an element at the end. An unmanaged object is added to the list's realm.
     public func append(_ object: Element) {
-        change { handle, destination in
-            if Element._isEmbedded {
-                return try Self.insert([object], at: handle.count, handle, destination)
-            }
-            try handle.append(object._give(to: destination).value)
+        change { backing in
+            let handle = backing.handle
+            if Element._isEmbedded { return try backing.insert([object], at: handle.count) }
+            try backing.session.giving(
+                Element._shape, { try object._give(to: $0).value },
+                check: { try handle.check(adding: Element._known([$0])) },
+                change: { try handle.append($0) })
         } orUnmanaged: {
             $0.append(object)
         }
@@ -135,8 +134,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     where Elements.Element == Element {
         // They may be the list's own.
         let objects = Array(objects)
-        change { handle, destination in
-            try Self.insert(objects, at: handle.count, handle, destination)
+        change { backing in
+            try backing.insert(objects, at: backing.handle.count)
         } orUnmanaged: {
             $0.append(contentsOf: objects)
         }
@@ -151,8 +150,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     public func insert<Elements: Collection>(contentsOf newElements: Elements, at index: Int)
     where Elements.Element == Element {
         let elements = Array(newElements)
-        change { handle, destination in
-            try Self.insert(elements, at: index, handle, destination)
+        change { backing in
+            try backing.insert(elements, at: index)
         } orUnmanaged: {
             try Self.requireIndex(index, below: $0.count + 1)
             $0.insert(contentsOf: elements, at: index)
@@ -161,8 +160,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// Takes the element at `index` out; an object is not deleted by it.
     public func remove(at index: Int) {
-        change { handle, _ in
-            try handle.erase(index..<(index + 1))
+        change { backing in
+            try backing.handle.erase(index..<(index + 1))
         } orUnmanaged: {
             try Self.requireIndex(index, below: $0.count)
             $0.remove(at: index)
@@ -176,8 +175,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// Takes all elements out; objects are not deleted by it.
     public func removeAll() {
-        change { handle, _ in
-            try handle.clear()
+        change { backing in
+            try backing.handle.clear()
         } orUnmanaged: {
             $0.removeAll()
         }
@@ -222,16 +221,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         _ subrange: Range<Int>, with newElements: Elements
     ) where Elements.Element == Element {
         let elements = Array(newElements)
-        change { handle, destination in
-            if Element._isEmbedded {
-                let objects = elements.compactMap(\._embedded)
-                try RealmSession.requireUnowned(objects)
-                if !subrange.isEmpty { try handle.erase(subrange) }
-                return try handle.embed(objects, before: subrange.lowerBound, destination)
-            }
-            let values = try elements.map { try $0._give(to: destination).value }
-            if !subrange.isEmpty { try handle.erase(subrange) }
-            if !values.isEmpty { try handle.insert(all: values, at: subrange.lowerBound) }
+        change { backing in
+            try backing.replace(subrange, by: elements)
         } orUnmanaged: {
             try Self.requireIndex(subrange.lowerBound, below: $0.count + 1)
             try Self.requireIndex(subrange.upperBound, below: $0.count + 1)
@@ -241,8 +232,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// Takes an element out and puts it where it then has the index `to`.
     public func move(from: Int, to: Int) {
-        change { handle, _ in
-            try handle.move(from: from, to: to)
+        change { backing in
+            try backing.handle.move(from: from, to: to)
         } orUnmanaged: {
             try Self.requireIndex(from, below: $0.count)
             try Self.requireIndex(to, below: $0.count)
@@ -252,8 +243,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// Exchanges two elements.
     public func swapAt(_ index1: Int, _ index2: Int) {
-        change { handle, _ in
-            try handle.swap(index1, index2)
+        change { backing in
+            try backing.handle.swap(index1, index2)
         } orUnmanaged: {
             try Self.requireIndex(index1, below: $0.count)
             try Self.requireIndex(index2, below: $0.count)
@@ -261,28 +252,15 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         }
     }
 
-    /// Inserts elements into a managed list; embedded ones are created there.
-    private static func insert(
-        _ elements: [Element], at index: Int, _ handle: CollectionHandle,
-        _ destination: _Destination
-    ) throws {
-        if Element._isEmbedded, !elements.isEmpty {
-            return try handle.embed(
-                elements.compactMap(\._embedded), before: index, destination)
-        }
-        try handle.insert(
-            all: elements.map { try $0._give(to: destination).value }, at: index)
-    }
-
     /// Changes the property in the file, or the array of an unmanaged list.
     private func change(
-        _ managed: (CollectionHandle, _Destination) throws -> Void,
+        _ managed: (CollectionBacking) throws -> Void,
         orUnmanaged inMemory: (inout [Element]) throws -> Void
     ) {
         Misuse.reporting {
             guard let backing else { return try inMemory(&unmanaged) }
             try backing.session.requireWriting()
-            try managed(backing.handle, backing.destination)
+            try managed(backing)
         }
     }
 

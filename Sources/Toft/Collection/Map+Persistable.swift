@@ -29,15 +29,24 @@ extension Map: _Persistable {
         guard let backing = map.backing, map !== value, map != value else { return }
         Misuse.reporting {
             try backing.session.requireWriting()
+            let handle = backing.handle, entries = Array(value)
             if Value._isEmbedded {
-                let entries = embedded(value)
-                try RealmSession.requireUnowned(entries.compactMap(\.object))
-                try backing.handle.clear()
-                return try backing.handle.change(to: entries, backing.destination)
+                let entries = embedded(entries)
+                return try backing.session.embedding(
+                    entries.compactMap(\.object), Value._shape, in: handle.owner, handle.property,
+                    check: { try handle.check(keys: entries.map(\.key)) },
+                    change: {
+                        try handle.clear()
+                        try handle.change(to: entries, $0)
+                    })
             }
-            let entries = try given(value, to: backing.destination)
-            try backing.handle.clear()
-            for (key, value) in entries { try backing.handle.dictionarySet(key, value) }
+            try backing.session.giving(
+                Value._shape, { try given(entries, to: $0) }, check: { try handle.check($0) },
+                change: { entries in
+                    try handle.check(entries)
+                    try handle.clear()
+                    for entry in entries { try handle.dictionarySet(entry.key, entry.value) }
+                })
         }
     }
 
@@ -70,27 +79,39 @@ extension Map: _Persistable {
     /// only what differs.
     public static func _promote(
         _ value: Map, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
-    ) {
+    ) throws {
         let isAdopted = value.isUnmanaged
         let destination = promotion.destination
         let kept = Array(value)
-        promotion.afterwards { row in
-            let backing = try CollectionBacking(
+        func backing(in row: ObjectHandle) throws -> CollectionBacking {
+            try CollectionBacking(
                 row, column, .dictionary, of: Value.self, in: destination.session)
-            if Value._isEmbedded {
-                if destination.policy == .all { try backing.handle.clear() }
-                try backing.handle.change(to: embedded(kept), destination)
-                return isAdopted ? value.adopt(backing) : ()
-            }
-            let entries = try Self.given(kept, to: destination)
-            if destination.policy == .modified {
-                try backing.handle.change(to: entries)
-            } else {
-                if destination.policy == .all { try backing.handle.clear() }
-                for (key, value) in entries { try backing.handle.dictionarySet(key, value) }
-            }
-            if isAdopted { value.adopt(backing) }
         }
+        if Value._isEmbedded {
+            let entries = embedded(kept), isKept = destination.policy == .modified
+            let there = try promotion.existing.map { try backing(in: $0).handle }
+            try promotion.own(
+                entries.compactMap { key, object in
+                    try object.map { ($0, isKept ? try there?.target(ofKey: key) : nil) }
+                }, _shape, column)
+            promotion.check(keys: entries.map(\.key), column)
+            promotion.afterwards { row in
+                let map = try backing(in: row).handle
+                if destination.policy == .all { try map.clear() }
+                try map.change(to: entries, destination)
+            }
+        } else if !kept.isEmpty || destination.policy != .error {
+            try promotion.set(column, _shape) { destination in
+                .dictionary(try Self.given(kept, to: destination))
+            } later: { row, given in
+                let map = try backing(in: row).handle
+                guard case .dictionary(let entries) = given else { return }
+                if destination.policy == .modified { return try map.change(to: entries) }
+                if destination.policy == .all { try map.clear() }
+                for entry in entries { try map.dictionarySet(entry.key, entry.value) }
+            }
+        }
+        if isAdopted { promotion.afterwards { value.adopt(try backing(in: $0)) } }
     }
 
     /// The entries of a map of embedded objects.
@@ -100,11 +121,33 @@ extension Map: _Persistable {
         entries.map { ($0.key._text, $0.value._embedded) }
     }
 
-    /// The entries as the engine takes them. Unmanaged objects are added to the realm.
+    /// The entries as the engine takes them.
     private static func given(_ entries: some Sequence<Element>, to destination: _Destination)
-        throws -> [(String, ToftModel.Value)]
+        throws -> [ValueEntry]
     {
-        try entries.map { ($0.key._text, try $0.value._give(to: destination).value) }
+        try entries.map {
+            ValueEntry(key: $0.key._text, value: try $0.value._give(to: destination).value)
+        }
+    }
+}
+
+extension CollectionBacking {
+    /// Sets the value of a key of a dictionary.
+    func set<Element: RealmCollectionValue>(_ element: Element, forKey key: String) throws {
+        let handle = handle
+        if Element._isEmbedded, let object = element._embedded {
+            if object.row != nil, handle.owned(object, try handle.value(ofKey: key)) != nil {
+                return
+            }
+            return try session.embedding(
+                [object], Element._shape, in: handle.owner, handle.property,
+                check: { try handle.check(keys: [key]) },
+                change: { try handle.embed(object, forKey: key, $0) })
+        }
+        try session.giving(
+            Element._shape, { try element._give(to: $0).value },
+            check: { try handle.check(setting: $0, forKey: key) },
+            change: { try handle.dictionarySet(key, $0) })
     }
 }
 
@@ -134,14 +177,24 @@ extension Map: DescribedMap {
 
 extension CollectionHandle {
     /// Makes a dictionary equal to `entries`, writing only what differs.
-    fileprivate func change(to entries: [(String, Value)]) throws {
-        let kept = Set(entries.map { Value.string($0.0) })
+    fileprivate func change(to entries: [ValueEntry]) throws {
+        let kept = Set(entries.map { Value.string($0.key) })
         for key in try entryKeys() where !kept.contains(.string(key)) {
             try dictionaryErase(key)
         }
-        for (key, value) in entries where try self.value(ofKey: key) != value {
-            try dictionarySet(key, value)
+        for entry in entries where try value(ofKey: entry.key) != entry.value {
+            try dictionarySet(entry.key, entry.value)
         }
+    }
+
+    /// Throws where a dictionary would not take entries.
+    fileprivate func check(_ entries: [ValueEntry]) throws {
+        for entry in entries { try check(setting: entry.value, forKey: entry.key) }
+    }
+
+    /// Throws where a dictionary of objects would not take keys.
+    fileprivate func check(keys: [String]) throws {
+        for key in keys { try check(setting: .null, forKey: key) }
     }
 
     /// The value of a key; nil where it is not there.

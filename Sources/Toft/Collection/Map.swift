@@ -202,11 +202,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
             return unmanaged.set((key, value), Self.uniqueKey(key))
         }
         try backing.session.requireWriting()
-        if Value._isEmbedded, let object = value._embedded {
-            return try backing.handle.embed(object, forKey: key._text, backing.destination)
-        }
-        try backing.handle.dictionarySet(
-            key._text, try value._give(to: backing.destination).value)
+        try backing.set(value, forKey: key._text)
     }
 
     /// Refuses keys that the engine would refuse when the map's object is added.

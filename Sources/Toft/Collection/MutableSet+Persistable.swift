@@ -25,9 +25,7 @@ extension MutableSet: _Persistable {
         guard let backing = set.backing, set !== value, set != value else { return }
         Misuse.reporting {
             try backing.session.requireWriting()
-            let values = try value.map { try $0._give(to: backing.destination).value }
-            try backing.handle.clear()
-            try backing.handle.insert(setOf: values)
+            try backing.insert(Array(value), clearing: true)
         }
     }
 
@@ -54,22 +52,28 @@ extension MutableSet: _Persistable {
     /// only what differs.
     public static func _promote(
         _ value: MutableSet, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
-    ) {
+    ) throws {
         let elements = Array(value)
         let isAdopted = value.isUnmanaged
         let destination = promotion.destination
-        promotion.afterwards { row in
-            let backing = try CollectionBacking(
-                row, column, .set, of: Element.self, in: destination.session)
-            let values = try elements.map { try $0._give(to: destination).value }
-            switch destination.policy {
-            case .error: break
-            case .all: try backing.handle.clear()
-            case .modified: try backing.handle.eraseAll(except: Set(values))
-            }
-            try backing.handle.insert(setOf: values)
-            if isAdopted { value.adopt(backing) }
+        func backing(in row: ObjectHandle) throws -> CollectionBacking {
+            try CollectionBacking(row, column, .set, of: Element.self, in: destination.session)
         }
+        if !elements.isEmpty || destination.policy != .error {
+            try promotion.set(column, _shape) { destination in
+                .list(try elements.map { try $0._give(to: destination).value })
+            } later: { row, given in
+                let set = try backing(in: row).handle
+                guard case .list(let values) = given else { return }
+                switch destination.policy {
+                case .error: break
+                case .all: try set.clear()
+                case .modified: try set.eraseAll(except: Set(values))
+                }
+                try set.insert(setOf: values)
+            }
+        }
+        if isAdopted { promotion.afterwards { value.adopt(try backing(in: $0)) } }
     }
 }
 
@@ -85,6 +89,23 @@ extension MutableSet {
     public func _carry() throws -> _Carrier {
         guard let backing else { throw _Carrier.unmanaged("set") }
         return try backing.carrier(of: Element.self) { MutableSet($0) }
+    }
+}
+
+extension CollectionBacking {
+    /// Inserts elements into a set, each unless it is there; all of them can be, or nothing is
+    /// done.
+    func insert<Element: RealmCollectionValue>(_ elements: [Element], clearing: Bool) throws {
+        let handle = handle
+        try session.giving(
+            Element._shape,
+            { destination in try elements.map { try $0._give(to: destination).value } },
+            check: { try handle.check(adding: Element._known($0)) },
+            change: { values in
+                if clearing || values.count > 1 { try handle.check(adding: values) }
+                if clearing { try handle.clear() }
+                try handle.insert(setOf: values)
+            })
     }
 }
 

@@ -120,8 +120,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         // They may be the set's own.
         let objects = Array(objects)
         change { backing in
-            let values = try objects.map { try $0._give(to: backing.destination).value }
-            for value in values { try backing.handle.setInsert(value) }
+            try backing.insert(objects, clearing: false)
         } orUnmanaged: {
             for object in objects { $0.insert(object, UniqueKey(object)) }
         }

@@ -130,11 +130,44 @@ extension RealmCollection {
     /// there, and for an unmanaged object.
     public func index(of element: Element) -> Int? {
         Misuse.reporting { () -> Int? in
-            guard let core = try _core() else {
-                return Array(self).firstIndex(of: element)
-            }
+            guard let core = try _core() else { return indexInMemory(of: element) }
             return try core.index(of: element)
         } ?? nil
+    }
+
+    /// The same of a collection that is in memory: values are equal as the database compares them.
+    private func indexInMemory(of element: Element) -> Int? {
+        let elements = Array(self)
+        if let mixed = element as? AnyRealmValue, mixed.scalar == nil, let known = mixed.known {
+            return elements.firstIndex { ($0 as? AnyRealmValue)?.known == known }
+        }
+        // What is kept as an object is equal to what is made of one.
+        if Element._isObject || Element._isEmbedded { return elements.firstIndex(of: element) }
+        let key = UniqueKey(element)
+        return elements.firstIndex { UniqueKey($0) == key }
+    }
+
+    /// None: a loop may end early, where the machine fails, and the standard library stops the
+    /// program where one gives fewer elements than were promised.
+    public var underestimatedCount: Int { 0 }
+
+    /// What `Array(collection)` asks, for the same reason. Not for apps.
+    public func _copyToContiguousArray() -> ContiguousArray<Element> {
+        var copy = ContiguousArray<Element>()
+        copy.reserveCapacity(count)
+        for element in self { copy.append(element) }
+        return copy
+    }
+
+    /// What `contains` asks: of values, whether one is equal as the database compares them. Not for
+    /// apps.
+    public func _customContainsEquatableElement(_ element: Element) -> Bool? {
+        Element._isObject ? nil : index(of: element) != nil
+    }
+
+    /// The same for `firstIndex(of:)`. Not for apps.
+    public func _customIndexOfEquatableElement(_ element: Element) -> Int?? {
+        Element._isObject ? nil : .some(index(of: element))
     }
 }
 

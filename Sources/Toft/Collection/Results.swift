@@ -20,8 +20,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// Whether what the results were made from is gone: the list's object deleted, or the realm
     /// invalidated.
     public var isInvalidated: Bool {
-        guard let core, !core.isStale else { return true }
-        return !((try? core.results.isValid) ?? false)
+        core.map { !$0.isValid } ?? true
     }
 
     /// How many elements there are.

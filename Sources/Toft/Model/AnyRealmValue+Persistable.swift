@@ -31,22 +31,22 @@ extension AnyRealmValue: _Persistable, _Indexable {
             {
                 return try row.session.requireWriting()
             }
-            let destination = _Destination(session: row.session, policy: .error)
-            try row.handle.set(id, try value._give(to: destination).value)
+            let handle = row.handle
+            try row.session.giving(
+                _shape, { try value._give(to: $0).value }, check: { try handle.check(id, $0) },
+                change: { try handle.set(id, $0) })
         }
     }
 
-    /// What has no objects in it goes with the row; objects are added once the row is there, so
-    /// that circles close.
     public static func _promote(
         _ value: AnyRealmValue, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
     ) throws {
-        let destination = promotion.destination
-        if let scalar = value.scalar { return try promotion.set(scalar, of: object, column) }
-        promotion.afterwards { handle in
-            let id = PropertyID(truncatingIfNeeded: column)
-            let given = try value._give(to: destination).value
-            if destination.policy != .all, try handle.value(id) == given { return }
+        if let scalar = value.scalar { return promotion.set(scalar, column) }
+        let policy = promotion.destination.policy, id = PropertyID(truncatingIfNeeded: column)
+        try promotion.set(column, _shape) {
+            try value._give(to: $0).value
+        } later: { handle, given in
+            if policy != .all, try handle.value(id) == given { return }
             try handle.set(id, given)
         }
     }

@@ -123,7 +123,7 @@ extension RealmSession {
     /// What is stored for a value that an app gives to a property, or as one of its elements.
     func dynamicValue(_ any: Any?, for property: PropertyHandle) throws -> Value {
         guard let any = any.flattened else { return .null }
-        if property.type == .link { return .link(try dynamicTarget(any, of: property)) }
+        if property.type == .link { return try dynamicTarget(any, of: property) }
         let value =
             property.type == .mixed
             ? try mixedValue(any, property) : property.type.scalar?.stored(any)
@@ -134,10 +134,11 @@ extension RealmSession {
     /// What a mixed property stores; nil for what it can't.
     private func mixedValue(_ any: Any, _ property: PropertyHandle) throws -> Value? {
         if let object = ObjectBase.found(in: any) {
-            return .link(try dynamicTarget(object, of: property))
+            return try dynamicTarget(object, of: property)
         }
         switch any {
-        case let value as AnyRealmValue: return value.known
+        case let value as AnyRealmValue:
+            return try value.value(in: self) { try dynamicTarget($0, of: property) }
         case let scalar as any _Scalar: return scalar._engineValue.value
         case let entries as [String: Any?]:
             return .dictionary(
@@ -150,24 +151,67 @@ extension RealmSession {
         }
     }
 
-    /// The object that is to be linked to: a managed one, or one that is made of values.
-    private func dynamicTarget(_ any: Any, of property: PropertyHandle) throws -> ObjectRef {
+    /// The link to an object: a managed one, or one that is made of values, for which null stands
+    /// while these are only checked.
+    private func dynamicTarget(_ any: Any, of property: PropertyHandle) throws -> Value {
         if let object = ObjectBase.found(in: any), let row = object.row {
             guard row.session === self else {
                 throw Realm.Error(.wrongRealm, "The object is one of another realm.")
             }
-            return row.handle.ref
+            return .link(row.handle.ref)
         }
         guard let id = property.targetClassID else { throw property.mismatch(any) }
         let target = try engine.classHandle(id)
         let policy: Realm.UpdatePolicy = target.primaryKey == nil ? .error : .modified
-        return try nested { try dynamicCreate(any, in: target, policy).ref }
+        return try nested {
+            try dynamicMake(any, in: target, policy).map { .link($0.ref) } ?? .null
+        }
     }
 
     func dynamicCreate(_ any: Any, in owner: ClassHandle, _ policy: Realm.UpdatePolicy) throws
         -> ObjectHandle
     {
         try verify()
+        // What is one row is made as a whole, or not at all.
+        if !isOneRow(any, of: owner) {
+            try checking { _ = try dynamicMake(any, in: owner, policy) }
+        }
+        guard let made = try dynamicMake(any, in: owner, policy) else {
+            throw Realm.Error(.internalError, "An object was checked and not made.")
+        }
+        return made
+    }
+
+    /// Sets a property of any kind, with the objects that are made for it: all or nothing.
+    func dynamicAssign(_ any: Any?, _ property: PropertyHandle, of object: ObjectHandle) throws {
+        try requireWriting()
+        if property.type == .link || property.collection != .none {
+            try checking { try dynamicSet(any, property, of: object) }
+        }
+        try dynamicSet(any, property, of: object)
+    }
+
+    /// Whether an object of values has none inside, and no collection.
+    private func isOneRow(_ any: Any, of owner: ClassHandle) -> Bool {
+        guard let given = any as? [String: Any?] else { return false }
+        return given.allSatisfy { name, value in
+            guard let property = try? owner.property(dynamicName: name) else { return false }
+            let isValue = property.type != .link || ObjectBase.found(in: value as Any) != nil
+            return property.collection == .none && !property.ownsTargets && isValue
+        }
+    }
+
+    /// Runs a change that only looks whether something of it would be refused.
+    private func checking(_ change: () throws -> Void) throws {
+        dynamicCheck = DynamicCheck(engine)
+        defer { dynamicCheck = nil }
+        try change()
+    }
+
+    /// Makes an object of values; nil where these are only checked.
+    private func dynamicMake(_ any: Any, in owner: ClassHandle, _ policy: Realm.UpdatePolicy) throws
+        -> ObjectHandle?
+    {
         guard let given = any as? [String: Any?] else {
             throw Realm.Error(
                 .typeMismatch,
@@ -187,8 +231,16 @@ extension RealmSession {
         if let defaults, try policy == .error || !exists(values, owner) {
             values += try defaults.values(of: owner, besides: Set(values.map(\.property)))
         }
-        let made = try engine.create(owner.id, values, policy: policy.engine)
+        let made: ObjectHandle?
+        if let dynamicCheck {
+            try dynamicCheck.create(owner, values, policy)
+            dynamicCheck.enter()
+            made = nil
+        } else {
+            made = try engine.create(owner.id, values, policy: policy.engine)
+        }
         for property in later { try dynamicSet(given[property.name] ?? nil, property, of: made) }
+        dynamicCheck?.leave()
         return made
     }
 
@@ -209,8 +261,11 @@ extension RealmSession {
         return try body()
     }
 
-    /// Sets a property of any kind.
-    func dynamicSet(_ any: Any?, _ property: PropertyHandle, of object: ObjectHandle) throws {
+    /// Sets a property of any kind, or only checks what it is to be set to.
+    /// - Parameter object: nil for one that is only checked.
+    private func dynamicSet(_ any: Any?, _ property: PropertyHandle, of object: ObjectHandle?)
+        throws
+    {
         if property.type == .linkingObjects {
             throw Realm.Error(
                 .readOnlyProperty,
@@ -219,16 +274,24 @@ extension RealmSession {
         }
         if property.collection == .none {
             guard property.ownsTargets, let any = any.flattened else {
-                return try object.set(property.id, try dynamicValue(any, for: property))
+                let value = try dynamicValue(any, for: property)
+                guard let object, dynamicCheck == nil else {
+                    try dynamicCheck?.set(property, value, of: object)
+                    return
+                }
+                return try object.set(property.id, value)
             }
-            return try fill(any, of: property) { try object.setEmbedded(property.id, []) }
+            return try fill(any, of: property, in: object) { try $0.setEmbedded(property.id, []) }
+        }
+        let elements = try property.elements(of: any)
+        guard let object, dynamicCheck == nil else {
+            return try dynamicCheckElements(elements, of: property, in: object)
         }
         let collection = try object.collection(property.id, property.collection)
-        let elements = try property.elements(of: any)
         if try collection.count > 0 { try collection.clear() }
         for (key, element) in elements {
             if property.ownsTargets, let element = element.flattened {
-                try fill(element, of: property) {
+                try fill(element, of: property, in: object) { _ in
                     property.collection == .list
                         ? try collection.insertEmbedded([], at: collection.count)
                         : try collection.setEmbedded([], forKey: key)
@@ -244,21 +307,53 @@ extension RealmSession {
         }
     }
 
-    /// Makes an embedded object of a dictionary of values.
-    private func fill(_ any: Any, of property: PropertyHandle, _ make: () throws -> ObjectHandle)
-        throws
-    {
+    /// Checks what a collection is to have.
+    private func dynamicCheckElements(
+        _ elements: [(key: String, value: Any?)], of property: PropertyHandle,
+        in object: ObjectHandle?
+    ) throws {
+        var entries: [ValueEntry] = []
+        for (key, element) in elements {
+            var value = Value.null
+            if property.ownsTargets, let element = element.flattened {
+                try fill(element, of: property, in: object) { $0 }
+            } else {
+                value = try dynamicValue(element, for: property)
+            }
+            // No list and no set of links takes the null that stands for an object to come.
+            if property.type == .link, property.collection != .dictionary, value == .null {
+                continue
+            }
+            entries.append(ValueEntry(key: key, value: value))
+        }
+        try dynamicCheck?.set(
+            property,
+            property.collection == .dictionary
+                ? .dictionary(entries) : .list(entries.map(\.value)), of: object)
+    }
+
+    /// Makes an embedded object of a dictionary of values, or only checks these.
+    private func fill(
+        _ any: Any, of property: PropertyHandle, in object: ObjectHandle?,
+        _ make: (ObjectHandle) throws -> ObjectHandle
+    ) throws {
         guard let given = any as? [String: Any?] else { throw property.mismatch(any) }
         let owner = try engine.classHandle(property.targetClassID ?? 0)
         let properties = try given.keys.map { try owner.property(dynamicName: $0) }
-        let made = try make()
-        let defaults = try defaults?.values(of: owner, besides: Set(properties.map(\.id)))
-        for (id, value) in defaults ?? [] { try made.set(id, value) }
+        var made: ObjectHandle?
+        if dynamicCheck == nil, let object {
+            let new = try make(object)
+            let defaults = try defaults?.values(of: owner, besides: Set(properties.map(\.id)))
+            for (id, value) in defaults ?? [] { try new.set(id, value) }
+            made = new
+        }
+        try dynamicCheck?.enter(property, of: object)
         try nested {
             for property in properties {
                 try dynamicSet(given[property.name] ?? nil, property, of: made)
             }
         }
+        dynamicCheck?.leave()
     }
 }
 
@@ -307,7 +402,7 @@ extension ManagedRow {
     func dynamicSet(_ any: Any?, of name: String) throws {
         try home.verify()
         let property = try home.binding.owner.property(dynamicName: name)
-        try session.dynamicSet(any, property, of: handle)
+        try session.dynamicAssign(any, property, of: handle)
     }
 }
 

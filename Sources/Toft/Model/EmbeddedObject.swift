@@ -28,26 +28,25 @@ open class EmbeddedObject: ObjectBase {
 }
 
 extension RealmSession {
-    /// Makes an unmanaged embedded object the managed one that `create` makes.
+    /// Makes an unmanaged embedded object, which an addition has taken in, the managed one that
+    /// `create` makes.
     /// - Parameter existing: an object to change instead, in which only what differs is written.
     func embed(
         _ object: ObjectBase, _ destination: _Destination, existing: ObjectHandle? = nil,
         create: ([(property: PropertyID, value: Value)]) throws -> ObjectHandle
     ) throws {
-        try engine.check()
-        try Self.requireUnowned(CollectionOfOne(object))
-        let binding = try binding(of: type(of: object))
-        let promotion = _Promotion(destination)
-        let given = existing == nil ? nil : (object as? EmbeddedObject)?.given
-        try promote(object, binding, given, promotion)
-        if let existing {
-            for (id, value) in promotion.values where try existing.value(id) != value {
-                try existing.set(id, value)
-            }
+        guard let row = destination.addition?.row(of: object) else {
+            throw Realm.Error(.internalError, "An embedded object was to be made unseen.")
         }
-        let handle = try existing ?? create(promotion.values)
-        ObjectContext(self, binding).adopt(object, key: handle.ref.key)
-        try promotion.finish(handle)
+        let handle: ObjectHandle
+        if let existing {
+            try existing.set(row.promotion.values, policy: .modified)
+            handle = existing
+        } else {
+            handle = try create(row.promotion.values)
+        }
+        ObjectContext(self, row.binding).adopt(object, key: handle.ref.key)
+        try row.promotion.finish(handle)
     }
 
     /// Throws if one of some objects has an owner, or would get two.
@@ -72,17 +71,19 @@ extension RealmSession {
 }
 
 extension ObjectHandle {
-    /// Sets a property to an embedded object: its own, or an unmanaged one.
+    /// The link to an embedded object that a property owns already; nil for any other.
+    func owned(_ object: ObjectBase, _ id: PropertyID) throws -> Value? {
+        guard let row = object.row, row.handle.session === session else { return nil }
+        let link = Value.link(row.handle.ref)
+        return try value(id) == link ? link : nil
+    }
+
+    /// Sets a property to an unmanaged embedded object.
     /// - Parameter existing: an object to change instead of creating one.
     func embed(
         _ object: ObjectBase, in id: PropertyID, _ destination: _Destination,
         existing: ObjectHandle? = nil
     ) throws {
-        if let row = object.row, row.handle.session === session,
-            try value(id) == Value.link(row.handle.ref)
-        {
-            return try set(id, Value.link(row.handle.ref))
-        }
         try destination.session.embed(object, destination, existing: existing) {
             try setEmbedded(id, $0)
         }
@@ -96,33 +97,30 @@ extension ObjectHandle {
 }
 
 extension CollectionHandle {
-    /// Sets an element to an embedded object: its own, or an unmanaged one.
+    /// The link to an embedded object that is an element already; nil for any other value.
+    func owned(_ object: ObjectBase, _ element: Value?) -> Value? {
+        guard let row = object.row, row.handle.session === session else { return nil }
+        let link = Value.link(row.handle.ref)
+        return element == link ? link : nil
+    }
+
+    /// Sets an element to an unmanaged embedded object.
     /// - Parameter existing: an object to change instead of creating one.
     func embed(
         _ object: ObjectBase, at index: Int, _ destination: _Destination,
         existing: ObjectHandle? = nil
     ) throws {
-        if let row = object.row, row.handle.session === session,
-            try value(at: index) == Value.link(row.handle.ref)
-        {
-            return try set(Value.link(row.handle.ref), at: index)
-        }
         try destination.session.embed(object, destination, existing: existing) {
             try setEmbedded($0, at: index)
         }
     }
 
-    /// Sets the value of a key to an embedded object: its own, or an unmanaged one.
+    /// Sets the value of a key to an unmanaged embedded object.
     /// - Parameter existing: an object to change instead of creating one.
     func embed(
         _ object: ObjectBase, forKey key: String, _ destination: _Destination,
         existing: ObjectHandle? = nil
     ) throws {
-        if let row = object.row, row.handle.session === session,
-            try value(ofKey: key) == Value.link(row.handle.ref)
-        {
-            return
-        }
         try destination.session.embed(object, destination, existing: existing) {
             try setEmbedded($0, forKey: key)
         }
@@ -133,7 +131,6 @@ extension CollectionHandle {
     func change(to entries: [(key: String, object: ObjectBase?)], _ destination: _Destination)
         throws
     {
-        try RealmSession.requireUnowned(entries.compactMap(\.object))
         let kept = Set(entries.map { Value.string($0.key) })
         for key in try entryKeys() where !kept.contains(.string(key)) {
             try dictionaryErase(key)
@@ -143,15 +140,24 @@ extension CollectionHandle {
                 try dictionarySet(key, Value.null)
                 continue
             }
-            var existing: ObjectHandle?
-            if case .link(let ref) = try value(ofKey: key) { existing = try session.object(ref) }
-            try embed(object, forKey: key, destination, existing: existing)
+            try embed(object, forKey: key, destination, existing: try target(ofKey: key))
         }
+    }
+
+    /// The object at an index; nil beyond the end.
+    func target(at index: Int) throws -> ObjectHandle? {
+        guard index < (try count), case .link(let ref) = try value(at: index) else { return nil }
+        return try session.object(ref)
+    }
+
+    /// The object of a key; nil where there is none.
+    func target(ofKey key: String) throws -> ObjectHandle? {
+        guard case .link(let ref) = try value(ofKey: key) else { return nil }
+        return try session.object(ref)
     }
 
     /// Inserts unmanaged embedded objects.
     func embed(_ objects: [ObjectBase], before index: Int, _ destination: _Destination) throws {
-        try RealmSession.requireUnowned(objects)
         for (offset, object) in objects.enumerated() {
             try destination.session.embed(object, destination) {
                 try insertEmbedded($0, at: index + offset)
@@ -161,12 +167,9 @@ extension CollectionHandle {
 
     /// Makes a list hold embedded objects, each in the place of one that is there.
     func change(to objects: [ObjectBase], _ destination: _Destination) throws {
-        try RealmSession.requireUnowned(objects)
         let count = try count
         for (index, object) in objects.prefix(count).enumerated() {
-            var existing: ObjectHandle?
-            if case .link(let ref) = try value(at: index) { existing = try session.object(ref) }
-            try embed(object, at: index, destination, existing: existing)
+            try embed(object, at: index, destination, existing: try target(at: index))
         }
         if count > objects.count { try erase(objects.count..<count) }
         try embed(Array(objects.dropFirst(count)), before: count, destination)

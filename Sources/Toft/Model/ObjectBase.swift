@@ -16,6 +16,8 @@ open class ObjectBase: CustomStringConvertible {
     @exclusivity(unchecked) public final var _hasCollections = false
     /// The hash of a live object whose primary key has been read; 0 before.
     @exclusivity(unchecked) private final var managedHash = 0
+    /// Whether it stands for an object that a call could not give.
+    @exclusivity(unchecked) final var standsIn = false
     /// Set in the instances that find out what a key path names.
     @exclusivity(unchecked) final var recorder: KeyPathRecorder?
 
@@ -51,8 +53,8 @@ open class ObjectBase: CustomStringConvertible {
     // MARK: State
 
     /// Whether the object has been deleted or its realm invalidated; its properties can't be read
-    /// then. Never for an unmanaged object. Safe at any time; on another thread than the realm's it
-    /// is misuse, with code `.wrongThread`, and false.
+    /// then. Never for an unmanaged object. Safe at any time and on any thread: another one than
+    /// the realm's is told what the last refresh of that has shown.
     open var isInvalidated: Bool {
         guard let row else { return false }
         return Misuse.reporting { try !row.isValid } ?? false
@@ -157,18 +159,20 @@ struct ManagedRow {
     var session: RealmSession { home.session }
     var handle: ObjectHandle { home.binding.engine.handle(key, home.binding.owner) }
 
-    /// Whether the object exists; false too after the realm was closed. Throws on another thread.
+    /// Whether the object exists; false too after the realm was closed. Any thread may ask.
     var isValid: Bool {
-        get throws(EngineError) {
+        get throws {
+            guard home.session.isHere else { return home.binding.engine.existsElsewhere(ref) }
             do throws(EngineError) {
-                try home.session.verifyPlace()
                 return try handle.isValid
             } catch {
-                guard error.code == .wrongThread else { return false }
+                if error.code == .closed || error.code == .usedAfterFork { return false }
                 throw error
             }
         }
     }
+
+    private var ref: ObjectRef { ObjectRef(classID: home.binding.classID, key: key) }
 
     /// Throws unless the object exists and may be read here and now.
     func requireValid() throws {

@@ -17,11 +17,10 @@ enum ObjectDescription {
 
     private static func text(of object: ObjectBase, _ depth: Int) -> String {
         guard depth > 0 else { return tooDeep }
-        do throws(EngineError) {
-            guard try object.row?.isValid ?? true else { return "[invalid object]" }
-        } catch {
+        if object.row?.session.isHere == false {
             return "[object of another thread, queue or actor]"
         }
+        guard (try? object.row?.isValid) ?? true else { return "[invalid object]" }
         let model = object.objectSchema.model
         let lines = model.properties.filter { $0.shape.type != .linkingObjects }.map { property in
             let value: Any? =

@@ -18,29 +18,46 @@ extension ObjectBase: _PersistableInsideOptional {
     public static func _setOptional(_ value: ObjectBase?, _ object: ObjectBase, _ column: Int) {
         guard let row = object.row else { return }
         Misuse.reporting {
-            try row.session.verify()
-            let destination = _Destination(session: row.session, policy: .error)
-            let id = PropertyID(truncatingIfNeeded: column)
-            if _isEmbedded, let value {
-                return try row.handle.embed(value, in: id, destination)
-            }
-            try row.handle.set(id, try value?._give(to: destination).value ?? .null)
+            try row.home.verify()
+            let handle = row.handle, id = PropertyID(truncatingIfNeeded: column)
+            guard let value else { return try handle.set(id, Value.null) }
+            if _isEmbedded { return try embed(value, in: handle, id, row.session) }
+            try row.session.giving(
+                _shape, { try value._give(to: $0).value }, check: { try handle.check(id, $0) },
+                change: { try handle.set(id, $0) })
         }
+    }
+
+    private static func embed(
+        _ value: ObjectBase, in handle: ObjectHandle, _ id: PropertyID, _ session: RealmSession
+    ) throws {
+        if let own = try handle.owned(value, id) { return try handle.set(id, own) }
+        try session.embedding(
+            [value], _shape, in: handle, try handle.property(id),
+            check: { try handle.check(id, .null) },
+            change: { try handle.embed(value, in: id, $0) })
     }
 
     public static func _promoteOptional(
         _ value: ObjectBase?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
     ) throws {
-        let destination = promotion.destination
-        promotion.afterwards { handle in
-            let id = PropertyID(truncatingIfNeeded: column)
-            if _isEmbedded, let value {
-                let existing = destination.policy == .modified ? try handle.target(id) : nil
-                return try handle.embed(value, in: id, destination, existing: existing)
+        guard let value else { return promotion.set(.null, column) }
+        let destination = promotion.destination, id = PropertyID(truncatingIfNeeded: column)
+        guard _isEmbedded else {
+            return try promotion.set(column, _shape) {
+                try value._give(to: $0).value
+            } later: { handle, link in
+                if destination.policy != .all, try handle.value(id) == link { return }
+                try handle.set(id, link)
             }
-            let link = try value?._give(to: destination).value ?? .null
-            if destination.policy != .all, try handle.value(id) == link { return }
-            try handle.set(id, link)
+        }
+        if let own = try promotion.existing?.owned(value, id) { return promotion.set(own, column) }
+        func existing(in handle: ObjectHandle?) throws -> ObjectHandle? {
+            destination.policy == .modified ? try handle?.target(id) : nil
+        }
+        try promotion.own([(value, existing(in: promotion.existing))], _shape, column)
+        promotion.afterwards { handle in
+            try handle.embed(value, in: id, destination, existing: existing(in: handle))
         }
     }
 
@@ -71,14 +88,22 @@ extension ObjectBase: _PersistableInsideOptional {
     }
 
     public func _give(to destination: _Destination) throws -> _EngineValue {
-        try destination.session.add(self, destination.policy)
-        guard let row else {
-            throw Realm.Error(.internalError, "An object was added without a row.")
+        if let row {
+            try destination.session.requireManagedHere(row)
+            return _EngineValue(.link(row.handle.ref), destination.session)
         }
-        return _EngineValue(.link(row.handle.ref), destination.session)
+        guard let addition = destination.addition, !addition.isApplied else {
+            throw Realm.Error(.internalError, "An object was to be linked to before it was added.")
+        }
+        try addition.meet(self, destination.expected)
+        return _EngineValue(.null, destination.session)
     }
 
-    public static func _standIn() -> Self { self.init() }
+    public static func _standIn() -> Self {
+        let object = self.init()
+        object.standsIn = true
+        return object
+    }
 
     public static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws
         -> Self

@@ -39,12 +39,12 @@ extension _Scalar {
     public static func _promote(
         _ value: Self, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
     ) throws {
-        try promotion.set(value._engineValue.value, of: object, column)
+        promotion.set(value._engineValue.value, column)
     }
     public static func _promoteOptional(
         _ value: Self?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
     ) throws {
-        try promotion.set(value?._engineValue.value ?? .null, of: object, column)
+        promotion.set(value?._engineValue.value ?? .null, column)
     }
 
     public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> Self {

@@ -26,6 +26,7 @@ extension ObjectBase {
     ) -> NotificationToken {
         Misuse.reporting {
             guard let row, let observed = self as? Observed else {
+                if standsIn { throw Realm.Error.standsIn }
                 throw Realm.Error(
                     .invalidArgument,
                     "Only a managed object of the block's own class can be observed.")

@@ -72,7 +72,7 @@ extension RealmSession {
     }
 
     private func tellRefreshRequired() {
-        guard !engine.isWriting, engine.isBehind else { return }
+        guard !isWriting, engine.isBehind else { return }
         for observer in realmObservers { observer.block(.refreshRequired, Realm(self)) }
     }
 }

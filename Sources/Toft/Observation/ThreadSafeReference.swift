@@ -100,7 +100,9 @@ public struct _Carrier: Sendable {
 
 extension ObjectBase {
     public func _carry() throws -> _Carrier {
-        guard let row else { throw _Carrier.unmanaged("object") }
+        guard let row else {
+            throw standsIn ? Realm.Error.standsIn : _Carrier.unmanaged("object")
+        }
         try row.session.verify()
         guard try row.handle.isValid else {
             throw Realm.Error(.objectDeleted, "The object has been deleted or invalidated.")
@@ -137,7 +139,7 @@ extension _CollectionCore {
 
 extension Results {
     public func _carry() throws -> _Carrier {
-        guard let core = _core() else { throw _Carrier.unmanaged("collection") }
+        guard let core = _core() else { throw Realm.Error.standsIn }
         return try core.carrier { Results($0) }
     }
 }

@@ -5,9 +5,24 @@ internal import ToftModel
 internal import ToftPlatform
 
 extension Realm {
+    /// Where failures of the machine go that a call can't throw: a page of the file that is
+    /// damaged, a disk that fails or is full, an interruption. The default prints the error, once
+    /// as long as it stays the same, and the program goes on.
+    ///
+    /// The call then gives a default value (0, "", nil, an empty collection, a new unmanaged
+    /// object), and a loop ends. `attempt(_:)` throws the failure instead. Inside a write
+    /// transaction the failure does not come here: it ends the transaction, what the block does
+    /// further has no effect, and `write`, `asyncWrite` or `commitWrite` throws it. Any thread may
+    /// set it. Realm has nothing like it: it stops the program.
+    public static var failureHandler: @Sendable (Realm.Error) -> Void {
+        get { Misuse.failureHandler.withLock { $0 } }
+        set { Misuse.failureHandler.withLock { $0 = newValue } }
+    }
+
     /// Where misuse goes that a call can't throw: a property set outside a write transaction, a
     /// deleted object's property, a bad predicate, a wrong thread, an index out of range. The
-    /// default prints the error and stops the process.
+    /// default prints the error and stops the process with a trap, whose backtrace shows the line
+    /// of the program that made the call.
     ///
     /// A handler that returns lets the program go on: the call then has no effect and gives a
     /// default value (0, "", nil, an empty collection, a new unmanaged object). Realm raises an
@@ -18,8 +33,8 @@ extension Realm {
         set { Misuse.handler.withLock { $0 = newValue } }
     }
 
-    /// Runs the block and throws the first misuse in it instead of giving it to `misuseHandler`:
-    /// the throwing twin of every call that can't throw.
+    /// Runs the block and throws the first misuse or failure in it instead of giving it to
+    /// `misuseHandler` or `failureHandler`: the throwing twin of every call that can't throw.
     ///
     /// ```swift
     /// try Realm.attempt { dog.name = "Rex" }        // throws Realm.Error with code
@@ -40,8 +55,11 @@ extension Realm {
     }
 }
 
-/// The hook behind `Realm.misuseHandler`.
+/// What happens to errors of calls that can't throw: see `Realm.misuseHandler` and
+/// `Realm.failureHandler`.
 enum Misuse {
+    static let failureHandler = Mutex<@Sendable (Realm.Error) -> Void>({ printed($0) })
+    private static let lastPrinted = Mutex<Realm.Error?>(nil)
     static let handler = Mutex<@Sendable (Realm.Error) -> Void>({ stop($0) })
 
     /// Set while `Realm.attempt` runs its block.
@@ -76,12 +94,22 @@ enum Misuse {
         }
     }
 
-    /// Reports what a call could not throw.
+    /// Reports what a call could not throw: a failure to the write transactions that it happened
+    /// in, or else to the handler of failures.
     static func report(_ error: Realm.Error) {
-        error.tell(ErrorCode(rawValue: error.code.rawValue))
-        Diagnostics.deliver()
-        if let collector, collector.take(error) { return }
-        handler.withLock { $0 }(error)
+        let writing = OpenWrites.here
+        // What comes after a failure, in a transaction that it has ended, follows from it.
+        let cause = error.isFailure ? error : writing.lazy.compactMap(\.failure).first
+        if error.isFailure {
+            for session in writing { session.fail(error) }
+        }
+        if error.isFailure || cause == nil {
+            error.tell(ErrorCode(rawValue: error.code.rawValue))
+            Diagnostics.deliver()
+        }
+        if let collector, collector.take(cause ?? error) { return }
+        guard cause != nil else { return handler.withLock { $0 }(error) }
+        if writing.isEmpty { failureHandler.withLock { $0 }(error) }
     }
 
     /// Runs what throws and reports its error; nil then.
@@ -96,10 +124,25 @@ enum Misuse {
         }
     }
 
-    /// The default handler; also where there is nothing that a call could give back.
+    /// The default handler of misuse; also where there is nothing that a call could give back.
+    ///
+    /// A trap, not `abort`: debuggers and Swift's own backtraces then show the calls that led here.
+    @inline(never)
     @Sendable static func stop(_ error: Realm.Error) -> Never {
-        FileHandle.standardError.write(Data("Toft was misused. \(error)\n".utf8))
-        abort()
+        flushStandardOutput()
+        fatalError("Toft was misused. \(error)")
+    }
+
+    /// The default handler of failures.
+    private static func printed(_ error: Realm.Error) {
+        let isNew = lastPrinted.withLock { last in
+            defer { last = error }
+            return last != error
+        }
+        guard isNew else { return }
+        FileHandle.standardError.write(
+            Data(
+                "Toft failed, and the call gives a default value. \(error)\n".utf8))
     }
 }
 

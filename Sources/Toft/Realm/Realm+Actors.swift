@@ -116,21 +116,21 @@ extension RealmSession {
     static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
     /// Whether a write transaction of this realm is open that goes on while the running task waits.
-    private var isWritingElsewhere: Bool { engine.isWriting && writingTask != Self.currentTask }
+    private var isWritingElsewhere: Bool { isWriting && writingTask != Self.currentTask }
 
     /// Begins a write transaction if nobody else writes.
     private func beginNow(since start: ContinuousClock.Instant) throws -> Bool {
-        do throws(EngineError) {
-            try verify()
-            try engine.beginWrite(timeoutMilliseconds: 0)
+        do {
+            try beginWrite(timeoutMilliseconds: 0)
             return true
         } catch {
+            let error = Realm.Error(wrapping: error)
             let isOverdue = configuration.writeTimeout.map { ContinuousClock.now - start > $0 }
             let isWait =
                 error.code == .lockTimeout
                 || error.code == .alreadyInTransaction && isWritingElsewhere
             guard isWait, isOverdue != true else {
-                throw Realm.Error(telling: error)
+                throw error
             }
             return false
         }

@@ -17,7 +17,8 @@ extension Realm {
     ///   - durability: when the changes are on disk, if not with the commit. Realm has nothing like
     ///     it.
     ///   - block: makes the changes.
-    ///   - onComplete: called after the commit, with the error if it failed.
+    ///   - onComplete: called after the commit, with the error if it failed, or if something in the
+    ///     block did; without it the error goes to `failureHandler` or `misuseHandler`.
     @discardableResult
     public func writeAsync(
         durability: Durability = .immediate, _ block: @escaping () -> Void,
@@ -60,6 +61,8 @@ extension Realm {
             do { try commitWrite(durability: allowGrouping ? .group : .immediate) } catch {
                 failure = Realm.Error(wrapping: error)
             }
+            // Where nobody is told, the handler is.
+            if onComplete == nil, let failure { throw failure }
             return session.addCompletion { onComplete?(failure) }
         } ?? 0
     }
@@ -158,22 +161,23 @@ extension RealmSession {
     /// Makes the first of the writes that wait, if no other thread or process is writing. On
     /// the session's thread, from its run loop or queue.
     func makeNextWrite() {
-        guard !engine.isWriting, !isMakingWrite, let write = waitingWrites.first else { return }
+        guard !isWriting, !isMakingWrite, let write = waitingWrites.first else { return }
         var failure: Realm.Error?
-        do throws(EngineError) {
-            try engine.beginWrite(timeoutMilliseconds: 0)
+        do {
+            try beginWrite(timeoutMilliseconds: 0)
         } catch {
+            let error = Realm.Error(wrapping: error)
             // Another realm of this thread may be writing: it goes on when this one does not wait.
             if [.lockTimeout, .alreadyInTransaction].contains(error.code), !isOverdue(write) {
                 return tryAgainSoon()
             }
-            failure = Realm.Error(error)
+            failure = error
         }
         removeWrite(write.id)
         if failure == nil { failure = run(write) }
         switch write.kind {
-        case .whole(_, let onComplete): onComplete?(failure)
-        case .open: if let failure { Misuse.report(failure) }
+        case .whole(_, let onComplete?): onComplete(failure)
+        case .whole, .open: if let failure { Misuse.report(failure) }
         }
         resumeWrites()
     }
@@ -185,15 +189,16 @@ extension RealmSession {
         defer { isMakingWrite = false }
         write.block()
         defer { Diagnostics.deliver() }
-        guard engine.isWriting else { return nil }
-        do throws(EngineError) {
+        guard isWriting else { return nil }
+        let failure = failure
+        do {
             switch write.kind {
             case .whole(let durability, _): try commit(durability, withoutNotifying: [])
-            case .open: try engine.cancel()
+            case .open: try cancelWrite()
             }
-            return nil
+            return failure
         } catch {
-            return Realm.Error(telling: error)
+            return Realm.Error(wrapping: error)
         }
     }
 

@@ -34,6 +34,9 @@ extension ThreadConfined {
             guard let session = realm?.session else { throw unmanaged("frozen") }
             if session.isFrozen { return self }
             guard let frozen = try _carry().resolve(session.frozen()) as? Self else {
+                guard session.isWriting else {
+                    throw Realm.Error(.objectDeleted, "Can't freeze what has been deleted.")
+                }
                 throw Realm.Error(
                     .noSuchObject,
                     "Can't freeze what was made in this write transaction: no version has it yet. "
@@ -55,6 +58,12 @@ extension ThreadConfined {
     }
 
     private func unmanaged(_ verb: String) -> Realm.Error {
-        Realm.Error(.invalidArgument, "Only what a realm manages can be \(verb).")
+        if (self as? ObjectBase)?.standsIn ?? (self is any EmptyAfterErrors) { return .standsIn }
+        return Realm.Error(.invalidArgument, "Only what a realm manages can be \(verb).")
     }
 }
+
+/// Results, which are of no realm only after an error.
+private protocol EmptyAfterErrors {}
+
+extension Results: EmptyAfterErrors {}

@@ -57,7 +57,7 @@ extension Realm {
             }
             return try ManagedBuilder(session: session, policy: update, copies: ObjectCopies())
                 .create(type, of: value)
-        } ?? type.init()
+        } ?? type._standIn()
     }
 
     static func noPrimaryKey(
@@ -159,6 +159,7 @@ extension Realm {
         Misuse.reporting {
             try session.verify()
             guard let row = object.row else {
+                guard !object.standsIn else { throw Realm.Error.standsIn }
                 throw Realm.Error(
                     .invalidArgument,
                     "Only an object of this realm can be deleted, not an unmanaged one.")

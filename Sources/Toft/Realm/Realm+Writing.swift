@@ -2,12 +2,17 @@ internal import ToftEngine
 internal import ToftPlatform
 
 extension Realm {
-    /// Whether a write transaction of this realm is open.
-    public var isInWriteTransaction: Bool { session.engine.isWriting }
+    /// Whether a write transaction of this realm is open. One that a failure has ended is, until
+    /// `write` returns, or `commitWrite` or `cancelWrite` is called.
+    public var isInWriteTransaction: Bool { session.isWriting }
 
     /// Runs the block in a write transaction and commits; when the block throws, the transaction is
     /// cancelled. Waits for other writers, of any process. When it returns, the changes are on
     /// disk.
+    ///
+    /// A failure of the machine in the block (a full disk, a damaged page, an interruption), also
+    /// in a call that can't throw, ends the transaction: nothing of it is kept, what the block does
+    /// further has no effect, and the failure is thrown here.
     /// - Parameters:
     ///   - tokens: observers of this realm that this transaction is not told to; one of another
     ///     realm, also of the same file on another thread or queue, is an error.
@@ -31,8 +36,9 @@ extension Realm {
         do {
             result = try block()
         } catch {
+            let failure = session.failure
             if isInWriteTransaction { cancelWrite() }
-            throw error
+            throw failure ?? error
         }
         if isInWriteTransaction {
             try commit(tokens, durability)
@@ -40,21 +46,23 @@ extension Realm {
         return result
     }
 
-    /// Begins a write transaction. What can go wrong (the disk, a transaction that is open already)
-    /// goes to `misuseHandler`, as Realm can't throw here either; `write` throws it.
+    /// Begins a write transaction. A mistake, such as a transaction that is open already, goes to
+    /// `misuseHandler`, as Realm can't throw here either. A failure (of the disk, of a wait for
+    /// other writers) is thrown by `commitWrite`, and what is written before that has no effect.
     public func beginWrite() {
-        Misuse.reporting { try begin() }
+        do {
+            try begin()
+        } catch let error as Realm.Error where error.isFailure && Misuse.collector == nil {
+            session.failToBegin(error)
+        } catch {
+            Misuse.report(Realm.Error(wrapping: error))
+        }
     }
 
     private func begin(tellsOwnCommits: Bool = false) throws {
         defer { Diagnostics.deliver() }
-        do throws(EngineError) {
-            try session.verify()
-            try session.engine.beginWrite(tellsOwnCommits: tellsOwnCommits)
-            session.writingTask = RealmSession.currentTask
-        } catch {
-            throw Realm.Error(telling: error)
-        }
+        try session.beginWrite(tellsOwnCommits: tellsOwnCommits)
+        session.writingTask = RealmSession.currentTask
     }
 
     /// Commits the write transaction: when it returns, the changes are on disk and every observer
@@ -73,13 +81,11 @@ extension Realm {
 
     private func commit(_ tokens: [NotificationToken], _ durability: Durability) throws {
         defer { Diagnostics.deliver() }
-        do throws(EngineError) {
-            try session.verify()
-            defer { session.resumeWrites() }
-            try session.commit(durability, withoutNotifying: tokens)
-        } catch {
+        do throws(EngineError) { try session.verify() } catch {
             throw Realm.Error(telling: error)
         }
+        defer { session.resumeWrites() }
+        try session.commit(durability, withoutNotifying: tokens)
     }
 
     /// Cancels the write transaction: everything is as it was before. Objects added in it are
@@ -88,7 +94,7 @@ extension Realm {
         Misuse.reporting {
             try session.verify()
             defer { session.resumeWrites() }
-            try session.engine.cancel()
+            try session.cancelWrite()
         }
     }
 }

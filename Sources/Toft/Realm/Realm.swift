@@ -52,13 +52,26 @@ public struct Realm {
     /// The classes of the realm.
     public var schema: Schema {
         guard session.configuration.takesFile else { return Schema(session.configuration.models) }
-        return Schema(session.engine.schema.visibleClasses.map { ModelClass(named: $0) })
+        let classes = session.engineElsewhere.classesElsewhere
+        return Schema(classes.map { ModelClass(named: $0) })
     }
 
-    /// Whether there is no object of any of the realm's classes.
+    /// Whether there is no object of any of the realm's classes. Any thread may ask, as of all
+    /// properties of a realm; another one than its own is told what the last refresh has shown.
     public var isEmpty: Bool {
-        Misuse.reporting {
-            try session.models().allSatisfy { try session.engine.count(of: $0.classID) == 0 }
+        guard session.isHere else {
+            let engine = session.engineElsewhere
+            return engine.isEmptyElsewhere(
+                session.configuration.takesFile
+                    ? engine.classesElsewhere.map(\.name)
+                    : session.configuration.models.map(\.name))
+        }
+        return Misuse.reporting {
+            let classes =
+                session.configuration.takesFile
+                ? session.engine.schema.visibleClasses.map(\.id)
+                : try session.models().map(\.classID)
+            return try classes.allSatisfy { try session.engine.count(of: $0) == 0 }
         } ?? true
     }
 
@@ -82,7 +95,10 @@ public struct Realm {
 
     /// The version that the realm shows: it grows with each commit of any process. Realm has
     /// nothing like it.
-    public var version: UInt64 { Misuse.reporting { try session.engine.version.rawValue } ?? 0 }
+    public var version: UInt64 {
+        guard session.isHere else { return session.engineElsewhere.versionElsewhere }
+        return Misuse.reporting { try session.engine.version.rawValue } ?? 0
+    }
 
     // MARK: Closing
 

@@ -46,6 +46,81 @@ extension Realm.Error: LocalizedError {
     public var errorDescription: String? { message.isEmpty ? "\(code)" : message }
 }
 
+extension Realm.Error: CustomNSError {
+    /// The domain that an `NSError` of it has.
+    public static var errorDomain: String { "io.realm" }
+    /// The number of the code.
+    public var errorCode: Int { Int(code.rawValue) }
+    /// The message, and the details where there are some.
+    public var errorUserInfo: [String: Any] {
+        var info = [NSLocalizedDescriptionKey: errorDescription ?? ""]
+        if !detail.isEmpty { info[NSLocalizedFailureReasonErrorKey] = detail }
+        return info
+    }
+}
+
+// Without it `catch let error as NSError` passes the error by on Linux, or stops the program.
+extension Realm.Error: _ObjectiveCBridgeable {
+    /// The error as an `NSError`, for `catch let error as NSError`. Not for apps.
+    public func _bridgeToObjectiveC() -> NSError {
+        NSError(domain: Self.errorDomain, code: errorCode, userInfo: errorUserInfo)
+    }
+
+    /// Not for apps.
+    public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout Self?) {
+        result = Self(source)
+    }
+
+    /// Not for apps.
+    public static func _conditionallyBridgeFromObjectiveC(
+        _ source: NSError, result: inout Self?
+    ) -> Bool {
+        result = Self(source)
+        return result != nil
+    }
+
+    /// Not for apps.
+    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> Self {
+        source.flatMap { Self($0) } ?? Self(.internalError, source?.localizedDescription ?? "")
+    }
+
+    private init?(_ error: NSError) {
+        guard error.domain == Self.errorDomain, let number = Int32(exactly: error.code),
+            let code = Code(rawValue: number)
+        else { return nil }
+        self.init(
+            code, error.localizedDescription,
+            detail: error.userInfo[NSLocalizedFailureReasonErrorKey] as? String ?? "")
+    }
+}
+
+extension Realm.Error {
+    /// For what can't be asked of an object or results that stand for what a call could not give:
+    /// the failure, or the misuse, was told then.
+    static var standsIn: Realm.Error {
+        Realm.Error(
+            .fileAccess,
+            "This stands for what a call before could not give: see the error of that.")
+    }
+
+    /// Whether it is no mistake of the program's but a failure of the machine: of the disk, of
+    /// memory, of what the file holds, or an interruption.
+    var isFailure: Bool {
+        switch code {
+        case .internalError, .interrupted, .fileNotFound, .permissionDenied, .isDirectory,
+            .notADatabase, .unsupportedFormat, .corrupt, .incompatibleProcess, .fileAccess,
+            .diskFull, .addressSpaceExhausted, .fileTooLarge, .fileReplaced, .tooManyReaders,
+            .lockTimeout, .poisoned, .commitOutcomeUnknown:
+            true
+        // The disk can't be written to any more, where the realm may be.
+        case .readOnly: number != 0
+        // The system has no thread or descriptor left, where there is a number.
+        case .observationUnavailable: number != 0
+        default: false
+        }
+    }
+}
+
 /// Codes as Realm calls them, to be caught: `catch Realm.Error.fileNotFound`.
 extension Realm.Error {
     /// No file there, and none may be created.

@@ -8,7 +8,11 @@ internal import ToftStorage
 /// What the instances of `Realm` on one thread (or queue) share: the engine's session, and what
 /// belongs to it here.
 final class RealmSession {
-    private(set) var engine: Session
+    private(set) var engine: Session {
+        didSet { shared.withLock { $0.engine = engine } }
+    }
+    /// The same for other threads.
+    private let shared: FutexMutex<SharedEngine>
     let configuration: Realm.Configuration
     let confinement: Confinement
     /// Runs work of the engine's thread here; made at the first use.
@@ -31,17 +35,18 @@ final class RealmSession {
     /// no task did.
     var writingTask: Int?
     var isMakingWrite = false
+    /// The failure that has ended the write transaction, until that is committed or cancelled.
+    private(set) var failure: Realm.Error?
     /// Whether observers are being told of a commit that changed nothing: they may make such.
     private var isTellingEmptyCommit = false
     /// The defaults of objects that are made by the names of their classes: in migrations.
     var defaults: DefaultValues?
     /// The number of dictionaries around the object that is being made by its class's name.
     var dynamicDepth = 0
+    /// What only looks at a change of such objects, before it is made.
+    var dynamicCheck: DynamicCheck?
     /// The properties that were given for objects made of dictionaries, until these are added.
     var givenNames: [ObjectIdentifier: Set<String>] = [:]
-    /// What is left to be written of objects that are being added.
-    var unfinished: [() throws -> Void] = []
-    var isFinishing = false
     /// Who is told of commits of any kind, while they live.
     private var observers: [WeakObserver] = []
     private var bindings: [ObjectIdentifier: ClassBinding] = [:]
@@ -49,6 +54,7 @@ final class RealmSession {
 
     init(_ engine: Session, _ configuration: Realm.Configuration, _ confinement: Confinement) {
         self.engine = engine
+        shared = FutexMutex(SharedEngine(engine: engine))
         self.configuration = configuration
         self.confinement = confinement
         thread = if case .thread = confinement { UInt(pthread_self()) } else { 0 }
@@ -59,6 +65,7 @@ final class RealmSession {
     /// knows from the beginning.
     private init(frozen engine: Session, of live: RealmSession) throws {
         self.engine = engine
+        shared = FutexMutex(SharedEngine(engine: engine))
         configuration = live.configuration
         isFrozen = true
         thread = 0
@@ -70,7 +77,10 @@ final class RealmSession {
         bindings = live.bindings.mapValues { $0.frozen(in: engine) }
     }
 
-    deinit { scheduler?.stop() }
+    deinit {
+        scheduler?.stop()
+        OpenWrites.remove(self)
+    }
 
     // MARK: Use
 
@@ -88,6 +98,18 @@ final class RealmSession {
         }
     }
 
+    /// Whether the running code is where the realm may be used. Any thread may ask.
+    var isHere: Bool {
+        switch confinement {
+        case .thread: thread == UInt(pthread_self())
+        case .place(let place): place.isCurrent
+        case .anywhere: true
+        }
+    }
+
+    /// The engine's session, for what any thread may ask of it.
+    var engineElsewhere: Session { shared.withLock { $0.engine } }
+
     /// Whether opening the same database here gives the session again.
     var isOpen: Bool { engine.isOpen }
 
@@ -104,7 +126,7 @@ final class RealmSession {
         // First the new one: a database in memory lives as long as somebody has it open.
         let next = try engine.another(
             engine.configuration, interruption: engine.interruption)
-        try engine.close()
+        try engine.close(isInvalidation: true)
         forget()
         engine = next
         follow()
@@ -128,6 +150,7 @@ final class RealmSession {
     }
 
     private func forget() {
+        endWrite()
         scheduler?.stop()
         scheduler = nil
         waitingWrites = []
@@ -238,6 +261,63 @@ final class RealmSession {
     }
 }
 
+/// `@unchecked Sendable`: other threads ask the session only for what any thread may.
+private struct SharedEngine: @unchecked Sendable {
+    var engine: Session
+}
+
+// MARK: Write transactions
+
+extension RealmSession {
+    /// Whether a write transaction is open, or one that a failure has ended.
+    var isWriting: Bool { engine.isWriting || failure != nil }
+
+    /// Begins a write transaction: see `Session.beginWrite`.
+    func beginWrite(timeoutMilliseconds: Int? = nil, tellsOwnCommits: Bool = false) throws {
+        if let failure { throw failure }
+        do throws(EngineError) {
+            try verify()
+            OpenWrites.add(self)
+            try engine.beginWrite(
+                timeoutMilliseconds: timeoutMilliseconds, tellsOwnCommits: tellsOwnCommits)
+        } catch {
+            if !engine.isWriting { endWrite() }
+            throw Realm.Error(telling: error)
+        }
+        // An observer that was called may have failed.
+        if let failure {
+            try cancelWrite()
+            throw failure
+        }
+    }
+
+    /// Notes that a transaction could not begin, for its end to throw.
+    func failToBegin(_ error: Realm.Error) {
+        failure = failure ?? error
+        OpenWrites.add(self)
+    }
+
+    /// Ends the write transaction, as something in it has failed. Its end throws the failure.
+    func fail(_ error: Realm.Error) {
+        guard failure == nil else { return }
+        failure = error
+        // While observers are called as it begins it can't end: it does after that.
+        try? engine.cancel()
+    }
+
+    /// Cancels the write transaction, also one that has failed.
+    func cancelWrite() throws(EngineError) {
+        if failure == nil || engine.isWriting { try engine.cancel() }
+        endWrite()
+    }
+
+    /// The write transaction has ended.
+    private func endWrite() {
+        failure = nil
+        OpenWrites.remove(self)
+    }
+}
+
 // MARK: Commits
 
 extension RealmSession {
@@ -254,11 +334,21 @@ extension RealmSession {
     /// Commits the write transaction. The engine makes no version of one that changed nothing, and
     /// tells nobody; the realm's own observers hear of it, as in Realm.
     func commit(_ durability: Realm.Durability, withoutNotifying tokens: [NotificationToken])
-        throws(EngineError)
+        throws
     {
-        let before = try engine.version
+        if let failure {
+            try cancelWrite()
+            throw failure
+        }
         let skipped = tokens.compactMap(\.engineToken)
-        let after = try engine.commit(durability.stored, skipping: skipped)
+        let before: Version, after: Version
+        do throws(EngineError) {
+            before = try engine.version
+            defer { if !engine.isWriting { endWrite() } }
+            after = try engine.commit(durability.stored, skipping: skipped)
+        } catch {
+            throw Realm.Error(telling: error)
+        }
         for token in tokens { token.skip(in: self) }
         guard after == before, !isTellingEmptyCommit else { return }
         isTellingEmptyCommit = true

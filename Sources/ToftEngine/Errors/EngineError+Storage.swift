@@ -161,7 +161,7 @@ extension EngineError {
                 .readOnly,
                 "Can't write '\(path)': it lies on a file system that is read-only. Open it for "
                     + "reading only, or use a place that can be written to.",
-                detail: path)
+                detail: path, number: Int64(SystemError.fileSystemIsReadOnly))
         case .openingHere(let path):
             self.init(
                 .insideCallback,

@@ -46,8 +46,8 @@ final class Channel: Sendable {
             throw EngineError(
                 .observationUnavailable,
                 "The event descriptor that observation needs could not be made: "
-                    + "\(EngineError(error).message)"
-            )
+                    + "\(EngineError(error).message)",
+                number: max(1, EngineError(error).number))
         }
         state = FutexMutex(State(view: view))
     }

@@ -42,8 +42,8 @@ final class Notifier: Sendable {
             throw EngineError(
                 .observationUnavailable,
                 "The thread that observation needs could not be started: "
-                    + "\(EngineError(failure).message)"
-            )
+                    + "\(EngineError(failure).message)",
+                number: max(1, EngineError(failure).number))
         }
     }
 

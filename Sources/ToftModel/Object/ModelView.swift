@@ -182,6 +182,12 @@ package final class ModelView: Sendable {
         return try exists(object.key, owner)
     }
 
+    /// Whether an object may be made in a version to come that has this name.
+    package func isToCome(_ object: ObjectRef) throws(ModelError) -> Bool {
+        guard let owner = schema.anyClass(id: object.classID) else { return false }
+        return object.key >= (try rows(owner).nextKey)
+    }
+
     func requireObject(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
         guard try exists(key, owner) else { throw .noSuchObject(className: owner.name, key: key) }
     }

@@ -45,14 +45,7 @@ extension ModelTransaction {
     private func editNested(
         _ key: Int64, _ property: PropertyHandle, _ ref: NestedRef, _ edit: CollectionEdit
     ) throws(ModelError) -> OrderedPosition {
-        let (source, path, index) = try view.locate(key, property, ref)
-        let old = Array(source)
-        var position = OrderedPosition.none
-        let new = try old.withBytes { bytes throws(ModelError) in
-            var content = try NestedContent(bytes, path, self, property)
-            position = try content.apply(edit)
-            return try content.encoded(in: bytes, path)
-        }
+        let (new, index, position) = try edited(key, property, ref, edit)
         if case .eraseEntry = edit, !position.isFound { return position }
         arena.reset()
         let cell = new.withUnsafeBytes { Cell.bytes(arena.copy($0)) }
@@ -62,6 +55,21 @@ extension ModelTransaction {
             try put(cell, to: key, property)
         }
         return position
+    }
+
+    /// The mixed value that an edit makes, and the index that it has in its collection.
+    func edited(
+        _ key: Int64, _ property: PropertyHandle, _ ref: NestedRef, _ edit: CollectionEdit
+    ) throws(ModelError) -> (bytes: [UInt8], index: Int, position: OrderedPosition) {
+        let (source, path, index) = try view.locate(key, property, ref)
+        let old = Array(source)
+        var position = OrderedPosition.none
+        let new = try old.withBytes { bytes throws(ModelError) in
+            var content = try NestedContent(bytes, path, self, property)
+            position = try content.apply(edit)
+            return try content.encoded(in: bytes, path)
+        }
+        return (new, index, position)
     }
 }
 

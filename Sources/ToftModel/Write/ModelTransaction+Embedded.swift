@@ -102,21 +102,23 @@ extension ModelTransaction {
         of target: ClassHandle, in key: Int64, _ property: PropertyHandle
     ) throws(ModelError) -> Int? {
         guard view.schema.mayNestTooDeep[target.position] else { return nil }
-        var object = key, owner = view.schema.classes[property.classPosition]
-        var depth = 1
+        let depth = try 1 + depth(of: key, view.schema.classes[property.classPosition])
+        guard depth <= nestingLimit else { throw tooDeep(in: property) }
+        return depth
+    }
+
+    /// How many embedded objects lead to an object, itself included; more than the limit where that
+    /// is passed.
+    func depth(of key: Int64, _ owner: ClassHandle) throws(ModelError) -> Int {
+        var object = key, owner = owner, depth = 0
         while owner.isEmbedded {
             if let known = embeddedDepths[ObjectRef(classID: owner.id, key: object)] {
-                depth += known
-                break
+                return depth + known
             }
             depth += 1
             guard depth <= nestingLimit, let outer = try view.embeddingObject(of: object, owner)
             else { break }
             (object, owner) = outer
-        }
-        guard depth <= nestingLimit else {
-            throw .embeddedTooDeep(
-                className: property.className, property: property.name, limit: nestingLimit)
         }
         return depth
     }

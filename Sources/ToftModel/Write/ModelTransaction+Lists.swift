@@ -37,18 +37,25 @@ extension ModelTransaction {
     package func listErase(_ key: Int64, _ property: PropertyHandle, _ range: Range<Int>)
         throws(ModelError)
     {
-        let count = try count(of: .list, key, property)
-        guard range.lowerBound >= 0, range.upperBound <= count else {
-            throw .indexOutOfRange(
-                index: range.lowerBound < 0 || range.isEmpty
-                    ? range.lowerBound : range.upperBound - 1, count: count)
-        }
+        try checkErasing(range, of: key, property)
         var dropped: [Int64] = []
         for index in range.reversed() {
             let target = try detach(index, of: key, property)
             if property.ownsTargets, let target { dropped.append(target) }
         }
         for target in dropped.reversed() { try dropTarget(target, property) }
+    }
+
+    /// Throws where a list has no such range of elements.
+    func checkErasing(_ range: Range<Int>, of key: Int64, _ property: PropertyHandle)
+        throws(ModelError)
+    {
+        let count = try count(of: .list, key, property)
+        guard range.lowerBound >= 0, range.upperBound <= count else {
+            throw .indexOutOfRange(
+                index: range.lowerBound < 0 || range.isEmpty
+                    ? range.lowerBound : range.upperBound - 1, count: count)
+        }
     }
 
     /// Removes one element.

@@ -216,7 +216,7 @@ package final class WriteTransaction {
             noteFailure(error)
             throw error
         }
-        try pages.spill(limit: store.dirtyLimit)
+        try spill()
         return true
     }
 
@@ -240,8 +240,13 @@ package final class WriteTransaction {
         try body()
     }
 
-    /// Spills leaves over the limit: for replay, which does not record what it changes.
-    func spill() throws(StorageError) { try pages.spill(limit: store.dirtyLimit) }
+    /// Spills leaves over the limit. A failure leaves half done what the caller is about to change.
+    func spill() throws(StorageError) {
+        do throws(StorageError) { try pages.spill(limit: store.dirtyLimit) } catch {
+            noteFailure(error)
+            throw error
+        }
+    }
 
     /// The same for a change that its caller keeps back: what was lent before is invalid, as after
     /// every change. Without this, changes for readers alone would never give memory back.
@@ -249,7 +254,7 @@ package final class WriteTransaction {
     package func spillKept() throws(StorageError) {
         try pages.giveBackKept()
         guard pages.working.extents.bytes > store.dirtyLimit else { return }
-        try pages.spill(limit: store.dirtyLimit)
+        try spill()
     }
 
     // MARK: Ordered trees

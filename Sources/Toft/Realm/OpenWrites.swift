@@ -1,0 +1,31 @@
+internal import Synchronization
+internal import ToftPlatform
+
+/// The realms of this process whose write transactions are open: so that a failure in a call that
+/// can't throw, of whatever it is called, finds the transaction around it.
+enum OpenWrites {
+    /// `@unchecked Sendable`: of a session only what never changes is looked at on other threads.
+    private struct Entry: @unchecked Sendable {
+        weak var session: RealmSession?
+    }
+
+    private static let entries = Mutex<[Entry]>([])
+
+    /// Notes that a transaction is open.
+    static func add(_ session: RealmSession) {
+        entries.withLock { entries in
+            entries.removeAll { $0.session == nil || $0.session === session }
+            entries.append(Entry(session: session))
+        }
+    }
+
+    /// Notes that a transaction has ended.
+    static func remove(_ session: RealmSession) {
+        entries.withLock { $0.removeAll { $0.session == nil || $0.session === session } }
+    }
+
+    /// Those that the running code is in.
+    static var here: [RealmSession] {
+        entries.withLock { $0.compactMap(\.session) }.filter(\.isHere)
+    }
+}
