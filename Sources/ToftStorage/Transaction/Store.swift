@@ -463,19 +463,14 @@ package final class Store: Sendable {
         return found == template.identity
     }
 
-    /// Whether the program has left the file's descriptors alone.
-    var isIntact: Bool { (try? checkDescriptors()) != nil }
-
-    /// - Throws: `descriptorLost`.
-    private func checkDescriptors() throws(StorageError) {
-        try file.checkDescriptor()
-        try coordinator.checkLocks()
+    /// Whether the program has left the file's descriptors alone. Every call finds out, too.
+    var isIntact: Bool {
+        (try? file.checkDescriptor()) != nil && (try? coordinator.checkLocks()) != nil
     }
 
     /// Refuses to write into a file that its path no longer names, as another or none has the name
     /// now: the data would be lost with the last handle.
     private func checkNotReplaced() throws(StorageError) {
-        try checkDescriptors()
         guard file.hasLocks else { return }
         if try system(FileIdentity.ofFile(at: file.path)) != template.identity {
             throw .replaced(path: file.path)
