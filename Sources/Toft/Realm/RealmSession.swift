@@ -274,9 +274,9 @@ extension RealmSession {
 
     /// Begins a write transaction: see `Session.beginWrite`.
     func beginWrite(timeoutMilliseconds: Int? = nil, tellsOwnCommits: Bool = false) throws {
+        do throws(EngineError) { try verify() } catch { throw Realm.Error(telling: error) }
         if let failure { throw failure }
         do throws(EngineError) {
-            try verify()
             OpenWrites.add(self)
             try engine.beginWrite(
                 timeoutMilliseconds: timeoutMilliseconds, tellsOwnCommits: tellsOwnCommits)
