@@ -349,7 +349,7 @@ class MisuseTests(unittest.TestCase):
 
     def test_flags_that_this_version_does_not_know_are_unsupported(self):
         for function, parameter, known in (
-            ("toft_realm_open", "configuration", 15),
+            ("toft_realm_open", "configuration", 31),
             ("toft_realm_begin_write", "options", 1),
             ("toft_realm_commit", "options", 0),
             ("toft_results_sort", "criteria", 1),
