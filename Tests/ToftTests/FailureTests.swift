@@ -323,7 +323,7 @@ struct FailureTests {
     @Test
     func `A page that is damaged ends no program: reads give what they can`() throws {
         let disk = try FailingDisk()
-        try fill(disk.realm, String(repeating: "t", count: 5_000), 30)
+        try fill(disk.realm, String(repeating: "t", count: 3_000), 15)
         try disk.close()
         let sound = try disk.memory.content()
         var failures = 0
@@ -364,7 +364,7 @@ struct FailureTests {
             processExitsWith: .success, observing: [\.standardErrorContent]
         ) {
             let disk = try FailingDisk()
-            try fill(disk.realm, String(repeating: "t", count: 5_000), 30)
+            try fill(disk.realm, String(repeating: "t", count: 3_000), 15)
             try disk.close()
             let sound = try disk.memory.content()
             let codes = Shared<[Realm.Error.Code]>([]), printing = Realm.failureHandler
