@@ -247,6 +247,11 @@ extension Realm.Configuration {
         if schemaVersion != other.schemaVersion {
             return "with schemaVersion \(schemaVersion), not \(other.schemaVersion)"
         }
+        if isExclusive != other.isExclusive {
+            return isExclusive
+                ? "for this process alone, and this configuration shares the file"
+                : "shared, and this configuration wants the file for this process alone"
+        }
         guard readOnly != other.readOnly else { return nil }
         return readOnly
             ? "read-only, and this configuration writes"
