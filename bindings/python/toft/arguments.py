@@ -6,6 +6,7 @@ import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from math import inf
 from typing import Any, TextIO
 
 from .errors import InvalidArgumentError, TypeMismatchError
@@ -32,7 +33,10 @@ def seconds_of(value: Any) -> float:
     """A time to wait."""
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise TypeError(f"a timeout is a number of seconds, or None, not {value!r:.80}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # an int beyond any clock
+        return inf if value > 0 else 0.0
 
 
 def require_function(name: str, value: object) -> None:
