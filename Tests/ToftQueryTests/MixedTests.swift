@@ -81,7 +81,7 @@ import ToftStorage
         }
     }
 
-    /// Runs a body with further boxes, which have these values.
+    /// Runs a body with further boxes, from 10 on, which have these values.
     private func withValues(_ values: [Value], _ body: (_ ids: [Int64]) throws -> Void) throws {
         try session.beginWrite()
         defer { try? session.cancel() }
@@ -90,11 +90,11 @@ import ToftStorage
             _ = try session.create(
                 box,
                 [
-                    (try owner.property(named: "id").id, .int(Int64(100 + index))),
+                    (try owner.property(named: "id").id, .int(Int64(10 + index))),
                     (try owner.property(named: "value").id, value),
                 ])
         }
-        try body(values.indices.map { Int64(100 + $0) })
+        try body(values.indices.map { Int64(10 + $0) })
     }
 
     @Test func `Two mixed values that are no texts are compared by value, whatever the options`()
@@ -111,11 +111,11 @@ import ToftStorage
                 let object = try #require(try session.find(Value.int(id), in: box))
                 try object.collection(map, .dictionary).dictionarySet("k", value)
             }
-            #expect(try found("value ==[c] map['k'] AND id >= 100") == Array(ids[..<4]))
-            #expect(try found("map['k'] ==[cd] value AND id >= 100") == Array(ids[..<4]))
-            #expect(try found("value !=[c] map['k'] AND id >= 100") == Array(ids[4...]))
-            #expect(try found("value ==[c] number AND id >= 100") == [])
-            #expect(try found("value ==[c] 5 AND id >= 100") == [ids[0]])
+            #expect(try found("value ==[c] map['k'] AND id >= 10") == Array(ids[..<4]))
+            #expect(try found("map['k'] ==[cd] value AND id >= 10") == Array(ids[..<4]))
+            #expect(try found("value !=[c] map['k'] AND id >= 10") == Array(ids[4...]))
+            #expect(try found("value ==[c] number AND id >= 10") == [])
+            #expect(try found("value ==[c] 5 AND id >= 10") == [ids[0]])
             #expect(try found("value ==[c] 'aB'") == [ids[1]])
         }
     }
