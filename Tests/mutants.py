@@ -1073,20 +1073,22 @@ EDITS = [
         "Sources/ToftStorage/Transaction/Recovery.swift",
         """\
         guard meta.isClosedCleanly else { return }
+        let isTwice =
 """,
         """\
         guard meta.isClosedCleanly, !Mutant.isOn(.lostMetaNotSeen) else { return }
+        let isTwice =
 """,
     ),
     Edit(
         "Sources/ToftStorage/Transaction/Replay.swift",
         """\
-    private func apply(_ effect: Effect, _ record: CommitRecord, _ raw: UnsafeRawBufferPointer)
+    private func apply(_ effect: Effect, _ bytes: [UInt8], _ raw: UnsafeRawBufferPointer)
         throws(StorageError)
     {
 """,
         """\
-    private func apply(_ effect: Effect, _ record: CommitRecord, _ raw: UnsafeRawBufferPointer)
+    private func apply(_ effect: Effect, _ bytes: [UInt8], _ raw: UnsafeRawBufferPointer)
         throws(StorageError)
     {
         if effect.isDerived && Mutant.isOn(.derivedNotReplayed) { return }

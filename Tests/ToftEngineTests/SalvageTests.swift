@@ -60,7 +60,7 @@ import ToftTestKit
             // Of the extent's last page only the heap is.
             let pages = library.word(cluster.byteOffset + 4) & 0xFFFF_FFFF
             #expect(pages > 2)
-            library.image[cluster.byteOffset + Int(pages - 1) * 4_096 + 100] ^= 1
+            library.image[cluster.byteOffset + Int(pages - 1) * 4_096 + 8] ^= 1
             let (report, content) = try library.salvage()
             let books = try library.classReport("Book", report)
             #expect(books.missing == 0 && books.objects == Library.books)
@@ -351,7 +351,8 @@ import ToftTestKit
                 }
                 try library.expectKept(content, report)
                 let books = try library.classReport("Book", report)
-                if books.unverified + books.older == Library.books {
+                // Where the catalog is lost, nothing says how many books there were.
+                if books.unverified + books.older == Library.books, books.missing != nil {
                     found = books.unverified
                     #expect(books.missing == 0 && content == library.content)
                 }

@@ -22,7 +22,7 @@ public struct Schema: CustomStringConvertible, Equatable {
     static func block(_ name: String, _ lines: [String]) -> String {
         let text = lines.map { line in
             line.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
-                .map { "\t\($0)\n" }.joined()
+                .map { "\t\(Substring($0))\n" }.joined()
         }
         return "\(name) {\n\(text.joined())}"
     }

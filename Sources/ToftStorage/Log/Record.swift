@@ -20,9 +20,9 @@ struct RecordBuilder {
     /// Forgets the effects that begin at a number of bytes or after it.
     mutating func truncate(to count: Int) { bytes.removeLast(bytes.count - count) }
 
-    /// Does the effects again that begin at a number of bytes or after it.
-    func replay(from start: Int, with replay: Replay) throws(StorageError) {
-        try replay.apply(bytes, from: start)
+    /// Calls `body` with the effects that are kept one by one.
+    func withEffects(_ body: ([UInt8]) throws(StorageError) -> Void) throws(StorageError) {
+        try body(bytes)
     }
 
     /// Whether effects are kept with their values, so that they can be replayed.

@@ -605,8 +605,8 @@ enum ForeignFile {
     private static func kind(of head: UnsafeRawBufferPointer) -> String {
         if has(Array("T-DB".utf8), at: 16, head) {
             return
-                "a Realm file; `toftdb import NEW FILE` or Realm.importRealmFile reads it into a new "
-                + "file of Toft"
+                "a Realm file; `toftdb import NEW FILE` or Realm.importRealmFile reads it into a "
+                + "new file of Toft"
         }
         if has(Array("SQLite format 3\0".utf8), at: 0, head) { return "an SQLite database" }
         if has([0xDE, 0xC0, 0xEF, 0xBE], at: 16, head) { return "an LMDB database" }

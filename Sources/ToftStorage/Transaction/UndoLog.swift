@@ -21,7 +21,9 @@ final class UndoLog {
     /// Takes the effects of the transaction back, the last one first, until `count` are left.
     func undo(to count: Int, with replay: Replay) throws(StorageError) {
         while starts.count > count, let start = starts.last {
-            try effects.replay(from: start, with: replay)
+            try effects.withEffects { bytes throws(StorageError) in
+                try replay.apply(bytes, from: start)
+            }
             dropLast()
         }
     }
