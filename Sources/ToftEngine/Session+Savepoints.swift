@@ -29,7 +29,7 @@ extension Session {
 
     /// Does some work of the write transaction as a whole: where it throws, everything is what it
     /// was.
-    package func allOrNothing<Result>(_ work: () throws(EngineError) -> Result)
+    func allOrNothing<Result>(_ work: () throws(EngineError) -> Result)
         throws(EngineError) -> Result
     {
         try beginSavepoint()
