@@ -56,17 +56,23 @@ import ToftTestKit
 
     @Test func `A damaged page of columns loses values, and keeps the objects`() throws {
         try withLibrary { library in
-            let cluster = try #require(library.clusters(of: "Book").first)
-            // Of the extent's last page only the heap is.
-            let pages = library.word(cluster.byteOffset + 4) & 0xFFFF_FFFF
-            #expect(pages > 2)
-            library.image[cluster.byteOffset + Int(pages - 1) * 4_096 + 8] ^= 1
-            let (report, content) = try library.salvage()
-            let books = try library.classReport("Book", report)
-            #expect(books.missing == 0 && books.objects == Library.books)
-            #expect(!books.properties.isEmpty)
-            #expect(books.properties.allSatisfy { (1...256).contains($0.lost) })
-            try library.expectKept(content, report)
+            let whole = library.image
+            var losses = 0
+            for cluster in library.clusters(of: "Book") {
+                library.image = whole
+                // Of the extent's last page only the heap is. An older copy of it may still be
+                // whole: then nothing is lost.
+                let pages = library.word(cluster.byteOffset + 4) & 0xFFFF_FFFF
+                #expect(pages > 2)
+                library.image[cluster.byteOffset + Int(pages - 1) * 4_096 + 8] ^= 1
+                let (report, content) = try library.salvage()
+                let books = try library.classReport("Book", report)
+                #expect(books.missing == 0 && books.objects == Library.books)
+                #expect(books.properties.allSatisfy { (1...256).contains($0.lost) })
+                losses += books.properties.isEmpty ? 0 : 1
+                try library.expectKept(content, report)
+            }
+            #expect(losses > 0)
         }
     }
 

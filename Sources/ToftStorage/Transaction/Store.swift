@@ -335,6 +335,7 @@ package final class Store: Sendable {
                 coordinator.finishTakeover()
             }
             if !isConfirmed.load(ordering: .relaxed) {
+                try file.checkPresent(coordinator.published.fileSize)
                 try Recovery.confirm(file, coordinator)
                 isConfirmed.store(true, ordering: .relaxed)
             }

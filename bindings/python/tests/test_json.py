@@ -434,3 +434,19 @@ def test_random_values_become_what_the_library_makes_of_them(seed: int) -> None:
                     found[reader] = file.getvalue().partition(",")[2]
                     realm.delete_all()
             assert len({*found.values()}) == 1, (seed, text, found)
+
+
+def test_null_is_an_empty_list_set_or_dictionary() -> None:
+    class Bag(toft.Object):
+        id: int = toft.field(primary_key=True)
+        items: list[int]
+        names: set[str]
+        sizes: dict[str, int]
+
+    text = '{"id": %d, "items": null, "names": null, "sizes": null}'
+    with toft.open_in_memory([Bag]) as realm, realm.write():
+        realm.create(Bag, id=1, items=[1], names={"a"}, sizes={"a": 1})
+        realm.from_json(Bag, text % 1, update="all")
+        assert realm.read_json_lines(Bag, io.StringIO(text % 2 + "\n")) == 1
+        for bag in realm.objects(Bag):
+            assert not bag.items and not bag.names and not bag.sizes

@@ -371,6 +371,8 @@ class _Reader:
 
         if each.container is None:
             return read(value, None)
+        if value is None:
+            return each.container()
         each.check_container(value)
         if isinstance(value, Mapping):
             return {key: read(item, key) for key, item in value.items()}
@@ -381,6 +383,8 @@ class _Reader:
         """The one value of a property, or each of many, as a function gives it."""
         if each.container is None:
             return function(value)
+        if value is None:
+            return each.container()
         each.check_container(value)
         return mapped(value, function)
 
