@@ -4,6 +4,9 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
+/// What a program prints that ends with an error.
+private func words(_ error: StorageError) -> [String] { ["\(error)"] }
+
 /// What the world around a database can do to it: permissions, disks that are full or read-only,
 /// other names, limits, forks.
 @Suite(.serialized) struct EnvironmentTests {
@@ -80,10 +83,10 @@ internal import ToftTestKit
     {
         try withClosedDatabase { directory, path throws in
             unlink(path + ".lock")
-            #expect(try stranger("open", path, "rw") == ["\(StorageError.permissionDenied(path: path))"])
-            #expect(try stranger("open", path, "ro") == ["\(StorageError.permissionDenied(path: path))"])
+            #expect(try stranger("open", path, "rw") == words(.permissionDenied(path: path)))
+            #expect(try stranger("open", path, "ro") == words(.permissionDenied(path: path)))
             chmod(path, 0o644)
-            #expect(try stranger("open", path, "rw") == ["\(StorageError.permissionDenied(path: path))"])
+            #expect(try stranger("open", path, "rw") == words(.permissionDenied(path: path)))
             #expect(try stranger("open", path, "ro") == ["ok parent"])
             #expect(TemporaryDirectory.names(in: directory) == ["a.toft"])
             let store = try Store.open(StoreConfiguration(location: .file(path: path)))
@@ -101,7 +104,7 @@ internal import ToftTestKit
             chmod(directory, 0o555)
             unlink(path + ".lock")
             let resolved = try FilePath.resolved(directory)
-            #expect(try stranger("open", path, "rw") == ["\(StorageError.permissionDenied(path: resolved))"])
+            #expect(try stranger("open", path, "rw") == words(.permissionDenied(path: resolved)))
             #expect(
                 try stranger("open", directory + "/new.toft", "rw") == [
                     "\(StorageError.permissionDenied(path: resolved))"
@@ -138,13 +141,15 @@ internal import ToftTestKit
             let filler = directory + "/filler"
             fill(filler, 17)
             #expect(
-                try child("open", directory + "/a.toft", "rw").first?.hasPrefix("no space is left") == true)
+                try child("open", directory + "/a.toft", "rw").first?.hasPrefix("no space is left")
+                    == true)
             #expect(TemporaryDirectory.names(in: directory) == ["filler"])
             // Room for the file, none for its lock file.
             empty(filler)
             fill(filler, 14)
             #expect(
-                try child("open", directory + "/a.toft", "rw").first?.hasPrefix("no space is left") == true)
+                try child("open", directory + "/a.toft", "rw").first?.hasPrefix("no space is left")
+                    == true)
             #expect(TemporaryDirectory.names(in: directory).sorted() == ["a.toft", "filler"])
             empty(filler)
             #expect(try child("open", directory + "/a.toft", "rw") == ["ok child"])
@@ -170,7 +175,8 @@ internal import ToftTestKit
             let path = directory + "/a.toft"
             #expect(try child("open", path, "rw") == ["ok child"])
             #expect(try ChildProcess("mount", ["-o", "remount,ro", directory]).wait() == 0)
-            #expect(try child("open", path, "rw")
+            #expect(
+                try child("open", path, "rw")
                     .first?.hasSuffix("read-only file system") == true)
             #expect(try child("open", path, "ro") == ["ok child"])
         }
@@ -201,7 +207,7 @@ internal import ToftTestKit
 
     @Test func `Too little address space is an error, and what is open goes on`() throws {
         try withClosedDatabase { _, path throws in
-            #expect(try child("crowd", path, "60000000") == ["\(StorageError.addressSpaceExhausted)"])
+            #expect(try child("crowd", path, "60000000") == words(.addressSpaceExhausted))
         }
     }
 
@@ -319,7 +325,8 @@ internal import ToftTestKit
                 let store = try Store.open(StoreConfiguration(location: .file(path: path)))
                 unlink(path + ".lock")
                 #expect(
-                    try child("open", path, "rw").first?.hasPrefix("another process can't be joined") == true)
+                    try child("open", path, "rw").first?.hasPrefix(
+                        "another process can't be joined") == true)
                 try write(store, "still here")
             }
             #expect(try child("open", path, "rw") == ["ok child"])
@@ -420,7 +427,7 @@ internal import ToftTestKit
                 try write(store, "alone")
                 #expect(
                     try child("open", path, "rw")
-                        == ["\(StorageError.incompatibleProcess("it has the file for itself alone"))"])
+                        == words(.incompatibleProcess("it has the file for itself alone")))
                 #expect(try Store.open(StoreConfiguration(location: .file(path: path))) === store)
                 #expect(TemporaryDirectory.names(in: directory) == ["a.toft"])
                 try store.close()
@@ -492,7 +499,7 @@ internal import ToftTestKit
             unlink(path + ".lock")
             chmod(directory, 0o777)
             let refused = try stranger("change-key", path)
-            #expect(refused == ["\(StorageError.accessNotKept(path: path, what: "its owner"))"])
+            #expect(refused == words(.accessNotKept(path: path, what: "its owner")))
             var status = stat()
             stat(path, &status)
             #expect(status.st_uid == 1 && status.st_mode & 0o777 == 0o660)
@@ -510,7 +517,7 @@ internal import ToftTestKit
                 #expect(throws: StorageError.poisoned) { try write(store, "lost") }
                 #expect(try value(store) == "parent")
             }
-            #expect(try child("open", path, "rw") == ["\(StorageError.poisoned)"])
+            #expect(try child("open", path, "rw") == words(.poisoned))
             holder.kill(SIGKILL)
             _ = holder.wait()
             #expect(try child("open", path, "rw") == ["ok child"])
