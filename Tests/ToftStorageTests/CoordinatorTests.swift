@@ -2,7 +2,7 @@ internal import Glibc
 internal import Synchronization
 import Testing
 internal import ToftPlatform
-internal import ToftStorage
+@testable internal import ToftStorage
 
 /// A coordinator in a temporary directory; closed files and removed names at the end.
 private final class Place {
