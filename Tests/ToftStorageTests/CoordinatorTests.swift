@@ -127,9 +127,8 @@ private func published(_ version: UInt64) -> PublishedVersion {
         _ = try second.pinLatest()
         first.publish(published(2))
         #expect(try first.pinnedVersions() == [1])
-        // Its locks go, as the system has them go with a process.
-        for process in 0..<8 { FileLocks(file: file).release(LockByte.process(process)) }
-        FileLocks(file: file).release(LockByte.attach)
+        // The lock that proves its life goes, though a process with its number lives.
+        try second.living?.close()
         try file.close()
         #expect(try first.pinnedVersions() == [])
         // Its place in the table of processes can be had again, and the new owner's pins are its
