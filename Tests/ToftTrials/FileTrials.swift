@@ -8,10 +8,10 @@ enum FileTrials {
     static func run() throws -> Bool {
         #if TOFT_TRIALS
         let problems = try [
-            shortWrites(), creation(), lostRecord(), lostMeta(), damagedCopy(),
+            shortWrites(), creation(), lostRecord(), lostMeta(), damagedCopy(), silentParticipant(),
         ].compactMap { $0 }
         for problem in problems { print("VIOLATION \(problem)") }
-        print("cases 5\nfiles: 5 cases (\(problems.count) bad)")
+        print("cases 6\nfiles: 6 cases (\(problems.count) bad)")
         return problems.isEmpty
         #else
         print("files: needs a build with -D TOFT_TRIALS")
@@ -41,6 +41,39 @@ enum FileTrials {
             } catch {
                 return "short writes: \(error)"
             }
+        }
+    }
+
+    /// Who lost the lock that proves its life is gone, even if a process with its number lives.
+    private static func silentParticipant() throws -> String? {
+        try withTemporaryDirectory { directory in
+            let path = directory + "/silent.toft"
+            try autoreleased {
+                try Ledger.create(
+                    in: try Store.open(StoreConfiguration(location: .file(path: path))))
+            }
+            func version(_ number: UInt64) -> PublishedVersion {
+                PublishedVersion(
+                    version: Version(number),
+                    root: Ref(
+                        page: PageNumber(number), birth: Version(number), checksum: 0,
+                        pageCount: 1),
+                    fileSize: 65_536)
+            }
+            let first = try Coordinator.attach(try PosixFile.open(path, forWriting: true))
+            defer { first.detach {} }
+            try first.open(published: version(1))
+            let file = try PosixFile.open(path, forWriting: true)
+            let second = try Coordinator.attach(file)
+            _ = try second.pinLatest()
+            first.publish(version(2))
+            guard try first.pinnedVersions() == [1] else {
+                return "a participant's pin is not seen"
+            }
+            try second.living?.close()
+            try file.close()
+            return try first.pinnedVersions().isEmpty
+                ? nil : "the pin of a participant that is gone stays"
         }
     }
 

@@ -41,7 +41,7 @@ package final class Coordinator: Sendable {
     /// databases.
     let locks: FileLocks?
     /// The file that they hang on, of which the coordinator has the descriptor.
-    let living: PosixFile?
+    package let living: PosixFile?
     /// Whether no other process may have the file open.
     let isAlone: Bool
     /// Where others have mapped the words too, the number that a rebuilding changes.
