@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import ToftPlatform
+package import ToftPlatform
 
 /// A version that cannot lose its pages until it is given back.
 package struct Pin: Sendable {
