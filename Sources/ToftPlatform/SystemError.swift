@@ -31,6 +31,8 @@ package enum SystemError: Error, Sendable, Equatable {
 
     /// The errno of a name, or a path, that is too long.
     package static var nameTooLong: Int32 { ENAMETOOLONG }
+    /// The errno of memory that nothing is behind: of a mapping beyond the end of its file.
+    package static var badAddress: Int32 { EFAULT }
     package static var fileSystemIsReadOnly: Int32 { EROFS }
 
     /// The error for a failed call.

@@ -229,6 +229,8 @@ package final class MappedFile: @unchecked Sendable {
                 isShown = true
                 try verify(place)
             } catch {
+                // A device that fails says so to both: what is read around it would hide that.
+                if !isShown, !error.isBadAddress { throw error }
                 try readAround(page, count, place, isShown, error)
                 try verify(place)
                 isStale.store(true, ordering: .relaxed)
@@ -694,5 +696,12 @@ extension MappedFile {
         for index in 0..<count where words[index].load(ordering: .relaxed) != 0 {
             words[index].store(Self.forgotten, ordering: .relaxed)
         }
+    }
+}
+
+extension StorageError {
+    /// Whether the mapping has nothing at an address.
+    fileprivate var isBadAddress: Bool {
+        if case .io(_, _, SystemError.badAddress) = self { true } else { false }
     }
 }
