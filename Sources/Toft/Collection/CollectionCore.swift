@@ -92,7 +92,7 @@ public final class _CollectionCore {
         if let mixed = element as? AnyRealmValue {
             return try mixed.known.flatMap { try results.index(of: $0) }
         }
-        // What is kept as an object is equal to what is made of one.
+        // A value that is kept as an object equals one that is made of it.
         if Element._isEmbedded {
             return try values().firstIndex { Element._make(_EngineValue($0, session)) == element }
         }

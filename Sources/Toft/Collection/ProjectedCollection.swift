@@ -114,7 +114,7 @@ private final class TypedProjectedBox<Object: ObjectBase, Element: RealmCollecti
     override func makeIterator() -> AnyIterator<Element> {
         var iterator = objects.makeIterator()
         let keyPath = keyPath
-        // What has been deleted meanwhile has no value to project.
+        // An object that was deleted meanwhile has no value to project.
         return AnyIterator {
             while let object = iterator.next() {
                 if !object.isInvalidated { return object[keyPath: keyPath] }

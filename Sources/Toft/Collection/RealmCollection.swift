@@ -135,13 +135,13 @@ extension RealmCollection {
         } ?? nil
     }
 
-    /// The same of a collection that is in memory: values are equal as the database compares them.
+    /// As above, of a collection that is in memory: values are equal as in the database.
     private func indexInMemory(of element: Element) -> Int? {
         let elements = Array(self)
         if let mixed = element as? AnyRealmValue, mixed.scalar == nil, let known = mixed.known {
             return elements.firstIndex { ($0 as? AnyRealmValue)?.known == known }
         }
-        // What is kept as an object is equal to what is made of one.
+        // A value that is kept as an object equals one that is made of it.
         if Element._isObject || Element._isEmbedded { return elements.firstIndex(of: element) }
         let key = UniqueKey(element)
         return elements.firstIndex { UniqueKey($0) == key }
@@ -165,7 +165,7 @@ extension RealmCollection {
         Element._isObject ? nil : index(of: element) != nil
     }
 
-    /// The same for `firstIndex(of:)`. Not for apps.
+    /// As above, for `firstIndex(of:)`. Not for apps.
     public func _customIndexOfEquatableElement(_ element: Element) -> Int?? {
         Element._isObject ? nil : .some(index(of: element))
     }

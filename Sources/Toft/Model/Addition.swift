@@ -1,7 +1,7 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// What one call adds to a realm: unmanaged objects, and all that they lead to.
+/// The objects that one call adds to a realm: unmanaged ones, and all that they lead to.
 ///
 /// First everything is looked through, and checked by the code of the engine that would refuse it;
 /// then rows are made, and links and lists written, which nothing refuses any more. So a call that
@@ -199,7 +199,7 @@ final class Addition {
     func apply() throws {
         isApplied = true
         for row in rows where !row.isEmbedded {
-            // What is linked to may have a primary key where others have none.
+            // An object that is linked to may have a primary key where others have none.
             let policy = row.binding.model.primaryKey == nil ? .error : policy
             row.handle = try session.make(row.object, row.binding, row.promotion, policy)
         }
