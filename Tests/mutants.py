@@ -143,7 +143,7 @@ class Edit(NamedTuple):
 
 EDITS = [
     Edit(
-        "Sources/ToftQuery/QueryCache.swift",
+        "Sources/ToftQuery/Run/QueryCache.swift",
         """\
             known.binding.isOf(className, schema), known.start.elementsEqual(start),
 """,
@@ -154,12 +154,12 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftQuery/Execute/FarTestNode.swift",
+        "Sources/ToftQuery/Nodes/FarTestNode.swift",
         "internal import ToftStorage\n",
         "internal import ToftPlatform\ninternal import ToftStorage\n",
     ),
     Edit(
-        "Sources/ToftQuery/Execute/FarTestNode.swift",
+        "Sources/ToftQuery/Nodes/FarTestNode.swift",
         """\
                     if known[depth + 1].insert(key) { fresh[depth + 1].append(key) }
 """,
@@ -172,7 +172,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftQuery/Execute/Kernels.swift",
+        "Sources/ToftQuery/Batch/Kernels.swift",
         """\
             counts &-= passing(count &- 16) & unsafeBitCast(isNew, to: SIMD16<UInt8>.self)
 """,
@@ -183,12 +183,12 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftQuery/Execute/CrossPairNode.swift",
+        "Sources/ToftQuery/Nodes/CrossPairNode.swift",
         "internal import ToftStorage\n",
         "internal import ToftPlatform\ninternal import ToftStorage\n",
     ),
     Edit(
-        "Sources/ToftQuery/Execute/CrossPairNode.swift",
+        "Sources/ToftQuery/Nodes/CrossPairNode.swift",
         """\
             if order(of: 1, values, row) < 0 { chunks[0].replace(1, from: values, row) }
 """,
@@ -214,12 +214,12 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftQuery/Execute/Sorting.swift",
+        "Sources/ToftQuery/Run/Sorting.swift",
         "internal import ToftStorage\n",
         "internal import ToftPlatform\ninternal import ToftStorage\n",
     ),
     Edit(
-        "Sources/ToftQuery/Execute/Sorting.swift",
+        "Sources/ToftQuery/Run/Sorting.swift",
         """\
         let isNull = vector.nulls[row]
         if isNull { hasNulls = true }
@@ -242,12 +242,12 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftQuery/Syntax/Description.swift",
+        "Sources/ToftQuery/Bound/Description.swift",
         "internal import ToftStorage\n",
         "internal import ToftPlatform\ninternal import ToftStorage\n",
     ),
     Edit(
-        "Sources/ToftQuery/Syntax/Description.swift",
+        "Sources/ToftQuery/Bound/Description.swift",
         """\
             let inParentheses = own <= precedence
 """,
@@ -277,7 +277,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftEngine/Observe/ChangeCalculation+Results.swift",
+        "Sources/ToftEngine/Calculate/ChangeCalculation+Results.swift",
         """\
         let stayed = modified.subtracting(rows.inserted).subtracting(rows.erased)
 """,
@@ -298,7 +298,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftEngine/Session+Touched.swift",
+        "Sources/ToftEngine/Session/Session+Touched.swift",
         """\
         case .inserted, .erased: add(effect.key, count: effect.count)
 """,
@@ -308,7 +308,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftEngine/Session+Touched.swift",
+        "Sources/ToftEngine/Session/Session+Touched.swift",
         """\
         guard position.schema === schema, let owner = schema.anyClass(id: classID),
             position.writing.map({ $0.number > cancelledNumber }) ?? true

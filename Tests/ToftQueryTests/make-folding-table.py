@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes Sources/ToftQuery/Execute/FoldingTable.swift from the Unicode data of this Python.
+"""Writes Sources/ToftQuery/Text/FoldingTable.swift from the Unicode data of this Python.
 
 Run it from the root of the repository. Simple case folding (one code point to one) is
 str.casefold() where that gives one code point, else str.lower() where that does, else nothing: this
@@ -71,7 +71,7 @@ def swift_array(name, mapping, comment):
 
 case = {c: case_fold(c) for c in scalars() if case_fold(c) != c}
 accents = {c: strip_accents(c) for c in scalars() if strip_accents(c) != c}
-with open("Sources/ToftQuery/Execute/FoldingTable.swift", "w") as file:
+with open("Sources/ToftQuery/Text/FoldingTable.swift", "w") as file:
     file.write(
         f"""// Made by Tests/ToftQueryTests/make-folding-table.py from Unicode
 // {unicodedata.unidata_version}. Do not edit.
