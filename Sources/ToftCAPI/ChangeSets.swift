@@ -106,8 +106,8 @@ final class ForeignChanges {
         copy(ranges.runs.map { toft_range(first: UInt64($0.lowerBound), count: UInt64($0.count)) })
     }
 
-    /// Elements in memory that C can point to as long as this object lives; NULL where there are
-    /// none.
+    /// Elements in memory that C can read as long as this object lives; NULL if there are no
+    /// elements.
     private func copy<Element>(_ elements: [Element]) -> (
         UnsafePointer<Element>?, Int
     ) {

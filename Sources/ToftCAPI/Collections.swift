@@ -3,7 +3,7 @@ internal import ToftEngine
 internal import ToftModel
 internal import ToftStorage
 
-// What lists, sets and dictionaries have in common.
+// The functions that lists, sets and dictionaries share.
 
 /// Makes the handle of a collection of an object.
 func collection(
@@ -95,7 +95,7 @@ func collectionFind(
     }
 }
 
-/// The same among `count` elements from `first` on.
+/// Finds a value among `count` elements from `first` on.
 func collectionFind(
     _ handle: OpaquePointer?, _ kind: HandleKind, _ value: UnsafePointer<toft_value>?,
     _ first: UInt64, _ count: UInt64, _ out: UnsafeMutablePointer<UInt64>?

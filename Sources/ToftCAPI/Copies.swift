@@ -182,7 +182,7 @@ public func toft_file_delete(
 }
 
 extension Argument {
-    /// A key; nil where none is given.
+    /// The key; nil if the caller gives no key.
     static func key(_ key: UnsafeRawPointer?, _ size: Int, _ name: StaticString)
         throws(EngineError) -> EncryptionKey?
     {
@@ -199,7 +199,7 @@ extension Argument {
     }
 }
 
-/// What a program is asked with whether a file is to be compacted.
+/// A program's callback that decides whether to compact a file.
 ///
 /// `@unchecked Sendable`: it is called on the thread of the call that was given it.
 struct CompactionQuestion: @unchecked Sendable {

@@ -74,7 +74,7 @@ struct InputColumn {
     private let validity: UnsafePointer<UInt8>?
     private let validityOffset: Int
 
-    /// How the values lie in memory.
+    /// The layout of the values in memory.
     private enum Layout {
         case bools, ints, floats, doubles, strings, datas, dates, microseconds, uuids, objectIds
         case decimals
@@ -164,7 +164,7 @@ struct InputColumn {
         return validity[bit >> 3] >> UInt8(bit & 7) & 1 == 0
     }
 
-    /// The value in a row; nil for one that lies there as a `toft_value`, at `generic`.
+    /// The value in a row; nil for one that is a `toft_value`, at `generic`.
     fileprivate func value(_ row: Int) throws(EngineError) -> BorrowedValue? {
         if isNull(row) { return .null }
         if case .slices(let offsets, let isWide, let byteCount, let isText) = layout {

@@ -18,7 +18,7 @@ public func toft_set_log(
     }
 }
 
-/// What a program has set to be called.
+/// The callback that a program has set.
 ///
 /// `@unchecked Sendable`: the caller promised that its pointer may be used on any thread.
 private final class LogTarget: @unchecked Sendable {

@@ -97,7 +97,7 @@ public func toft_realm_open_dry_run(
     }
 }
 
-/// What a `toft_migration *` names.
+/// The object behind a `toft_migration *`.
 final class MigrationBox {
     let migration: Migration
 
@@ -113,15 +113,15 @@ extension ResolvedHandle where Box == MigrationBox {
     }
 }
 
-/// What a program migrates with.
+/// A program's migration callback.
 ///
 /// `@unchecked Sendable`: it is called on the thread of the call that was given it.
 struct MigrationTarget: @unchecked Sendable {
     let callback: toft_migration_callback
     let userData: UnsafeMutableRawPointer?
 
-    /// Calls it, and throws what its status says: the failure behind that, where it was a call of
-    /// the library that failed.
+    /// Calls it, and throws the error of its status: the library's own failure, if a call of the
+    /// library failed in it.
     func call(_ migration: Migration) throws(EngineError) {
         let thread = CallingThread.current
         let owner = HandleOwner(thread: thread, migration.old.interruption)
@@ -136,8 +136,8 @@ struct MigrationTarget: @unchecked Sendable {
 }
 
 extension CallingThread {
-    /// What the status of a program's callback says: the failure behind it, where it was a call of
-    /// the library that failed.
+    /// The error of a program callback's status: the library's own failure, if a call of the
+    /// library failed in it.
     func failure(behind status: toft_status, _ what: String) -> EngineError {
         guard let code = ErrorCode(rawValue: status.rawValue) else {
             return EngineError(
@@ -149,7 +149,7 @@ extension CallingThread {
     }
 }
 
-/// What a program gives defaults with.
+/// A program's callback for default values.
 ///
 /// `@unchecked Sendable`: it is called on the thread of the call that was given it.
 struct DefaultsTarget: @unchecked Sendable {

@@ -150,7 +150,7 @@ public func toft_object_linking_objects(
     }
 }
 
-/// Where values of properties go.
+/// Room for values of properties.
 private enum ValueRoom {
     /// Has an object read, first into memory of our own: nothing may be written when the last
     /// property fails.

@@ -114,7 +114,7 @@ public func toft_token_release(_ token: OpaquePointer?) {
     HandleTable.shared.release(token, .token)
 }
 
-/// What starts an observation with a handler.
+/// Starts an observation with a handler.
 private typealias Start = (@escaping NotificationHandler) throws(EngineError) -> Token
 
 private func observe(
@@ -153,7 +153,7 @@ private final class UserData {
     deinit { destroy?(pointer) }
 }
 
-/// What an observer asked for.
+/// An observer's options.
 struct ObserveOptions {
     /// Nil: whatever the subject reaches.
     let keyPaths: [String]?

@@ -72,7 +72,7 @@ public func toft_query_release(_ query: OpaquePointer?) {
 }
 
 extension Argument {
-    /// What a `toft_query *` names.
+    /// The object behind a `toft_query *`.
     static func query(_ handle: OpaquePointer?) throws(EngineError) -> PreparedQuery {
         unsafeDowncast(
             try HandleTable.shared.lookShared(handle, .query), to: PreparedQuery.self)

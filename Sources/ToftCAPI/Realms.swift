@@ -188,7 +188,7 @@ extension Configuration {
     }
 }
 
-/// What a program is told of progress with.
+/// A program's progress callback.
 ///
 /// `@unchecked Sendable`: it is called on the thread of the call that was given it.
 private struct ProgressTarget: @unchecked Sendable {
@@ -202,7 +202,7 @@ private struct ProgressTarget: @unchecked Sendable {
     }
 }
 
-/// What a program fills a new database with.
+/// A program's callback that fills a new database.
 ///
 /// `@unchecked Sendable`: it is called on the thread of the call that was given it.
 private struct InitializeTarget: @unchecked Sendable {
@@ -222,7 +222,7 @@ private struct InitializeTarget: @unchecked Sendable {
 
 /// How C spells timeouts: a number, and a flag that says that it holds.
 enum Timeout {
-    /// Nil: none is given.
+    /// Nil if the caller gives no timeout.
     static func given(_ timeout: Int32, isGiven: Bool) throws(EngineError) -> Int? {
         guard isGiven else {
             guard timeout == 0 else {

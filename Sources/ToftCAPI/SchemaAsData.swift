@@ -19,7 +19,7 @@ public func toft_schema_release(_ schema: OpaquePointer?) {
     HandleTable.shared.release(schema, .schema)
 }
 
-/// What a `toft_schema *` names.
+/// The object behind a `toft_schema *`.
 final class SchemaBox: Sendable {
     let schema: Schema
 

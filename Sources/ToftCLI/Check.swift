@@ -38,7 +38,7 @@ struct Check: ParsableCommand {
         if !problems.isEmpty { throw ExitCode(2) }
     }
 
-    /// What keeps a file from being opened.
+    /// The reason why a file can't be opened.
     private struct Damage: Error {
         var text: String
     }

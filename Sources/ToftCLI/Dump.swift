@@ -36,7 +36,7 @@ struct Dump: ParsableCommand {
                     of: session,
                     members + (counters.isEmpty ? [] : [("counters", .object(counters))])))
             var json = ObjectToJSON(session, links: .objectKeys)
-            // What is embedded is written inside its owner.
+            // Embedded objects are written inside their owners.
             let written = classes.filter { !$0.isEmbedded }
             var progress = Progress(
                 total: try written.reduce(0) { $0 + (try session.count(of: $1.id)) },
@@ -125,7 +125,7 @@ struct Load: ParsableCommand {
         return objects
     }
 
-    /// Where auto-incremented keys go on, by the names of classes, of the first line.
+    /// The next auto-incremented keys by class name, from the first line.
     private static func counters(_ line: JSONValue) throws -> [(className: String, counter: Int64)]
     {
         switch line.member("counters") {

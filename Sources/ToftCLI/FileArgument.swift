@@ -4,7 +4,7 @@ import ToftEngine
 import ToftModel
 import ToftStorage
 
-/// What commands on an existing file have in common.
+/// Arguments and options of all commands on an existing file.
 struct FileArgument: ParsableArguments {
     @Argument(help: "The database file.", completion: .file())
     var file: String
@@ -51,7 +51,7 @@ extension FileArgument {
 }
 
 extension Session {
-    /// The class that a command was given the name of. Its error tells which classes there are.
+    /// The class that the command's argument names. The error lists the classes that exist.
     func givenClass(_ name: String) throws(EngineError) -> ClassHandle {
         do throws(EngineError) {
             return try classHandle(named: name)
@@ -82,7 +82,7 @@ extension Results {
         }
     }
 
-    /// Whether the name of a shell stands in a query outside of quotes.
+    /// True if the name of a shell occurs in a query outside of quotes.
     private static func namesShell(_ query: String) -> Bool {
         let parts = query.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
         let unquoted = parts.enumerated().filter { $0.offset % 2 == 0 }
@@ -94,7 +94,7 @@ extension Results {
     }
 }
 
-/// Who else may have the file open that a command changes.
+/// Whether other processes may have open the file that a command changes.
 struct SharingArgument: ParsableArguments {
     @Flag(
         name: .long,

@@ -1,12 +1,12 @@
 import Foundation
 import ToftEngine
 
-/// What commands read besides databases: files, pipes and standard input.
+/// A command's inputs besides databases: files, pipes and standard input.
 enum Input {
     /// All bytes of a file, or of what somebody else writes to a pipe. Files are mapped.
     /// - Parameters:
     ///   - path: `-` for standard input.
-    ///   - what: for errors, what it is, with an article; empty where its name is enough.
+    ///   - what: the input's name in errors, with an article; empty if the file's name is enough.
     static func bytes(of path: String, _ what: String = "") throws -> Data {
         let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw error(errno, path, what) }

@@ -32,7 +32,7 @@ struct LineFile {
 
     private static let pieceSize = 1 << 20
 
-    /// The next line as a schema, and as it stands there; nil at the end.
+    /// The next line, as a schema and as JSON; nil at the end.
     mutating func nextSchema() throws(EngineError) -> (schema: SchemaFile, json: JSONValue)? {
         var ahead = lines
         guard let line = try ahead.nextLine() else { return nil }
@@ -59,8 +59,8 @@ struct LineFile {
 }
 
 extension Session {
-    /// Opens a database and fills it in one transaction: where it is new, in the one that gives it
-    /// its classes, so that what `fill` throws leaves it without them.
+    /// Opens a database and fills it in one transaction. A new database gets its classes in that
+    /// transaction too, so that an error of `fill` leaves it without them.
     static func openAndFill<Result>(
         _ configuration: Configuration, _ fill: @escaping (Session) throws -> Result
     ) throws -> Result {
@@ -96,13 +96,13 @@ extension Session {
     }
 }
 
-/// A bar on standard error, where that is a terminal.
+/// A progress bar on standard error, if that is a terminal.
 struct Progress {
     private let total: Int
     private let isShown: Bool
     private var shown = -1
 
-    /// - Parameter isPrinting: nothing is shown where what is printed goes to a terminal, too.
+    /// - Parameter isPrinting: no bar is shown if the command also prints to a terminal.
     init(total: Int, isPrinting: Bool = false) {
         self.total = max(1, total)
         isShown =

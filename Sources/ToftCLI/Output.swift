@@ -5,12 +5,12 @@ import ToftEngine
 import ToftModel
 import ToftStorage
 
-/// What a command prints: gathered, and on a terminal written at once. Where it can't be written
-/// the command ends with status 1.
+/// A command's output: buffered, except on a terminal. If it can't be written, the command ends
+/// with status 1.
 enum Output {
     private struct State {
         var waiting: [UInt8] = []
-        /// That of the first write that failed; 0: none has. Nothing is written after it.
+        /// The errno of the first write that failed; 0 if all have succeeded.
         var errno: Int32 = 0
     }
 
@@ -41,26 +41,25 @@ enum Output {
         }
     }
 
-    /// Ends the command where nothing more can be written.
+    /// Ends the command if the output can't be written any more.
     static func check() throws {
         if state.withLock({ $0.errno }) != 0 { throw ExitCode.failure }
     }
 
-    /// Writes the rest, and tells if something was not written.
+    /// Writes the rest, and returns a failure if some output was lost.
     /// - Returns: the status to end with.
     static func finish(_ status: ExitCode) -> ExitCode {
         flush()
         let errno = state.withLock { $0.errno }
         guard errno != 0 else { return status }
-        // Who reads a pipe no longer has seen enough.
+        // A program that closes the pipe has read enough.
         if errno != EPIPE {
             complain("toftdb: Can't write standard output: \(String(cString: strerror(errno))).\n")
         }
         return status == .success ? .failure : status
     }
 
-    /// Writes to standard error, where that can be done; to a terminal without what that would
-    /// obey.
+    /// Writes to standard error, if that is possible; to a terminal, without control characters.
     static func complain(_ text: String) {
         draw(complainsToTerminal ? TerminalText.harmless(text) : text)
     }
@@ -119,7 +118,7 @@ extension EngineError {
 }
 
 private func fail(_ error: EngineError) {
-    // A path, a reason or a failed call stands in the message already.
+    // The message already contains a path, a reason or a failed call.
     let detail =
         error.code == .fileAccess || error.message.contains(error.detail) ? "" : error.detail
     Output.complain("toftdb: \(error.message)\n" + (detail.isEmpty ? "" : detail + "\n"))

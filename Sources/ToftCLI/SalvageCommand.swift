@@ -50,7 +50,7 @@ struct SalvageCommand: ParsableCommand {
         if !report.isComplete { throw ExitCode(2) }
     }
 
-    /// What is to be said of a class besides its objects.
+    /// Remarks on a class besides its objects.
     private static func text(_ found: SalvageReport.Class) -> String {
         let counts = [
             (found.older, "of an older version"), (found.unverified, "unverified"),

@@ -169,7 +169,7 @@ private struct KnownMembers {
     private let json: JSONValue
     private let place: String
 
-    /// What members are called elsewhere.
+    /// Names that other databases use for these members.
     private static let otherNames = [
         "nullable": "optional", "null": "optional", "index": "indexed", "key": "primaryKey",
         "pk": "primaryKey", "many": "list", "array": "list", "map": "dictionary",

@@ -48,7 +48,7 @@ struct Watch: ParsableCommand {
     }
 }
 
-/// Prints what an observer is told. Keeps the lines that it has printed, to say what has left.
+/// Prints an observer's notifications. Keeps the lines that it has printed, to report deleted ones.
 private final class Watcher {
     private let results: Results
     private let printer: ObjectPrinter

@@ -2,10 +2,10 @@ internal import ToftEngine
 internal import ToftModel
 
 /// Comma-separated values (RFC 4180), the first record with the names of properties. Nothing
-/// between two commas is null, `""` an empty text. What holds many values, embedded objects and
-/// mixed values are JSON.
+/// between two commas is null, `""` an empty text. Collections, embedded objects and mixed values
+/// are JSON.
 enum CSV {
-    /// A field, and whether it stood in quotes.
+    /// A field, and whether it was quoted.
     typealias Field = (text: String, isQuoted: Bool)
 
     /// The fields of a record.
@@ -31,7 +31,7 @@ enum CSV {
             } else if byte == UInt8(ascii: ",") {
                 try add()
             } else if byte == UInt8(ascii: "\""), isEscape || bytes.isEmpty {
-                // Two quotes within quotes stand for one.
+                // Two quotes within quotes are one quote.
                 if isEscape { bytes.append(byte) }
                 (isInside, isQuoted, isEscape) = (true, true, false)
             } else if isEscape {
@@ -125,7 +125,7 @@ struct CSVColumns {
         self.session = session
     }
 
-    /// Whether an empty line is a record, the one field of which is null.
+    /// True if an empty line is a record with one null field.
     var isOne: Bool { names.count == 1 }
 
     func json(_ record: some Sequence<UInt8>) throws(EngineError) -> JSONValue {

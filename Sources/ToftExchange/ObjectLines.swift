@@ -5,20 +5,20 @@ package import ToftModel
 /// read piece by piece, so what is in memory is a piece, or the line that is longer. A copy goes on
 /// by itself. One thread at a time may use it.
 package struct ObjectLines {
-    /// What a file has from an offset on, some of it; nothing at its end.
+    /// A piece of a file from an offset on; empty at its end.
     package typealias Pieces = (_ offset: Int) throws(EngineError) -> [UInt8]
-    /// What an error is told to do about it, besides its message.
+    /// Advice for an error, in addition to its message.
     package typealias Hint = (ErrorCode) -> String
 
     /// The name of the file, for messages.
     let path: String
     private let pieces: Pieces
     private let hint: Hint
-    /// What has been read, from a line on.
+    /// The bytes read so far, from the beginning of a line on.
     private var bytes: [UInt8] = []
     /// The index in `bytes` of what was not given yet.
     private var start = 0
-    /// Where the file goes on behind `bytes`.
+    /// The offset of the byte after `bytes`.
     private var offset = 0
     /// That of the line which was read, counted from 1.
     package private(set) var number = 0

@@ -1,14 +1,14 @@
 package import ToftEngine
 package import ToftModel
 
-/// What objects of a class are in a file: lines of JSON, or records of comma-separated values after
-/// one with names. `ObjectLines` reads it.
+/// The form of a class's objects in a file: lines of JSON, or records of comma-separated values
+/// after one with names. `ObjectLines` reads it.
 package struct ObjectText {
     private let owner: ClassHandle
     private var json: ObjectToJSON
     private let columns: Columns?
 
-    /// What a record of comma-separated values has.
+    /// The columns of comma-separated values.
     private struct Columns {
         /// Whether the object's key comes first.
         var hasKey: Bool
@@ -62,7 +62,7 @@ package struct ObjectText {
         return ObjectText(owner, in: session, Columns(hasKey: false, properties: properties))
     }
 
-    /// What comes before the objects.
+    /// The text before the objects.
     package var header: String {
         guard let columns else { return "" }
         let key = columns.hasKey ? [owner.keyMember] : []

@@ -8,8 +8,8 @@ public enum AsymmetricFence {
     /// Whether the kernel can. If not, the frequent side needs a full fence.
     package static let isAvailable = platform_can_fence_all_threads() != 0
 
-    /// The frequent side's fence where the kernel can: keeps the compiler from reordering. Public
-    /// because only what is public is inlined in other modules.
+    /// The cheap side of the fence if the kernel has a heavy one: it only keeps the compiler from
+    /// reordering. It is public because only public functions are inlined in other modules.
     @inlinable @inline(__always)
     public static func light() { platform_compiler_fence() }
 

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// What the library tells of its work, for the log of a program.
+/// Messages about the library's work, for a program's log.
 ///
-/// 1. Without a listener `tell` costs one load, and makes no text.
+/// 1. Without a listener `tell` costs one load and builds no text.
 /// 2. A message stays with the thread on which it came up until no lock is held: an API delivers it
 ///    at the end of the thread's outermost call, the library's own threads after their work.
 /// 3. While a listener runs on a thread, no call begins there (`ThreadMark.refused`), and what
@@ -28,7 +28,8 @@ package enum Diagnostics {
     /// Messages that a thread keeps; more are dropped.
     private static let limit = 100
 
-    /// Sets who is told, and of what. The one so far may still be running on another thread.
+    /// Sets the listener and its level. The previous listener may still be running on another
+    /// thread.
     package static func listen(upTo level: Level, _ new: Listener?) {
         threshold.store(0, ordering: .sequentiallyConsistent)
         // The old one ends outside of the lock.
@@ -40,7 +41,7 @@ package enum Diagnostics {
         withExtendedLifetime(old) {}
     }
 
-    /// Whether somebody is told of messages of a level.
+    /// True if a listener wants messages of a level.
     package static func isTold(_ level: Level) -> Bool {
         level.rawValue <= threshold.load(ordering: .relaxed)
     }

@@ -5,13 +5,13 @@ internal import Synchronization
 /// A flag that any event loop can wait for: its descriptor is readable while it is set. Any thread
 /// may set and clear it.
 ///
-/// A program may have closed the descriptor, and another file may have its number: so it is marked,
-/// and neither written, read nor closed where the mark is gone.
+/// A program may have closed the descriptor and given its number to another file. The descriptor is
+/// therefore marked, and is not written, read or closed once the mark is gone.
 package final class EventFlag: Sendable {
     /// To be polled for reading, never read or written by others.
     package let fileDescriptor: Int32
     private let generation = ForkGuard.generation
-    /// What `platform_mark` says of the descriptor.
+    /// The mark that `platform_mark` set on the descriptor.
     private let mark: Int32
     private static let lastMark = Atomic<UInt32>(0)
 
@@ -39,8 +39,8 @@ package final class EventFlag: Sendable {
         return platform_read(fileDescriptor, &count, 8) == 8
     }
 
-    /// Waits until it is set, without clearing it; nil waits for ever. Returns whether it is set,
-    /// at once where its descriptor was lost.
+    /// Waits until it is set, without clearing it; nil waits for ever. Returns whether it is set;
+    /// returns at once if the descriptor was lost.
     package func wait(timeoutMilliseconds: Int?) -> Bool {
         let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds)
         while true {

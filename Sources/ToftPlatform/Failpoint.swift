@@ -25,14 +25,13 @@ package enum Failpoint: Int, CaseIterable, Sendable {
     /// Bytes of one system call at most: a kernel may write less than it was asked to.
     nonisolated(unsafe) package static var writeLimit = Int.max
 
-    /// What a trial wants to happen on its own thread, which plays all processes: interruptions and
-    /// deaths.
+    /// Interruptions and deaths that a trial plans for its own thread, which plays all processes.
     package final class Script {
         /// Called at every point.
         package var interruption: ((Failpoint) -> Void)?
         /// The point at which the next process that reaches it is to die.
         package var death: Failpoint?
-        /// Whether the next owner of the write lock is told that the last one has died.
+        /// True if the next owner of the write lock learns that the previous one has died.
         var hasOwnerDied = false
 
         package init() {}

@@ -1,13 +1,13 @@
 internal import CPlatform
 internal import Glibc
 
-/// All that says who may do what with a file, and what else hangs on it: owner, group, mode, access
-/// control list, extended attributes.
+/// Everything that grants access to a file, and its metadata: owner, group, mode, access control
+/// list and extended attributes.
 struct FileAccess {
     private let owner: UInt32
     private let group: UInt32
     private let mode: UInt32
-    /// As the system encodes it; nil where the mode says all.
+    /// In the system's encoding; nil if the mode says everything.
     private let list: [UInt8]?
     private let attributes: [(name: String, value: [UInt8])]
 
@@ -15,7 +15,7 @@ struct FileAccess {
     /// Those of the system that say what the content is, which the new file has its own of.
     private static let kept = ["user.", "trusted.", "security.selinux", "security.SMACK64"]
 
-    /// Nil where there is no such file.
+    /// Nil if the file does not exist.
     init?(ofFileAt path: String) throws(SystemError) {
         var status = stat()
         let result = platform_stat(path, &status)
@@ -34,7 +34,7 @@ struct FileAccess {
 
     /// Gives all of it to another file, which takes the place of the one at `path`.
     ///
-    /// - Throws: `accessNotKept` where the process may not.
+    /// - Throws: `accessNotKept` if the process lacks the permission.
     func give(to file: PosixFile, path: String) throws(SystemError) {
         let descriptor = try file.descriptor()
         func expect(_ what: String, _ result: Int32) throws(SystemError) {
@@ -66,12 +66,12 @@ struct FileAccess {
         {
             mode &= 0o606
         }
-        // Where there is a list, the mode's rights of the group are the most that it gives.
+        // With an access control list, the mode's group bits are the upper limit of what it grants.
         if setList(of: descriptor) < 0 { mode &= 0o606 }
         _ = platform_fchmod(descriptor, mode)
     }
 
-    /// The list, or none: a directory may have given the file one.
+    /// Sets the list, or removes the one that a directory may have given the file.
     private func setList(of descriptor: Int32) -> Int32 {
         if let list {
             return platform_set_attribute(descriptor, Self.listName, list, list.count)
@@ -91,7 +91,7 @@ struct FileAccess {
         try value { platform_attribute_at(path, name, $0, $1) }
     }
 
-    /// What a call gives, which says first how much that is; nil where there is none.
+    /// The result of a call that first reports its size; nil if the attribute does not exist.
     private static func value(_ call: (UnsafeMutableRawPointer?, Int) -> Int) throws(SystemError)
         -> [UInt8]?
     {

@@ -9,7 +9,7 @@ package enum FilePath {
         return slash == path.utf8.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// What follows the last slash.
+    /// The part after the last slash.
     package static func name(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
         return String(path[path.utf8.index(after: slash)...])
@@ -19,8 +19,8 @@ package enum FilePath {
         directory.utf8.last == UInt8(ascii: "/") ? directory + name : directory + "/" + name
     }
 
-    /// The absolute path without symbolic links. The file itself need not exist, its directory
-    /// must; a link to nowhere is followed, so that a file made there is the one the link names.
+    /// The absolute path without symbolic links. The file itself need not exist, but its directory
+    /// must. A dangling link is followed, so that a new file is created under the link's target.
     package static func resolved(_ path: String) throws(SystemError) -> String {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .fileNotFound(path: path) }
         var path = path
@@ -106,7 +106,7 @@ package enum FilePath {
 }
 
 extension FileIdentity {
-    /// The identity of the file that a path names now; nil if there is none.
+    /// The identity of the file that a path names now; nil if it names no file.
     package static func ofFile(at path: String) throws(SystemError) -> FileIdentity? {
         do throws(SystemError) {
             return try FilePath.identity(of: path)

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// Tells whether this process is still the one that made a thing, at the price of one load.
 ///
-/// A page with MADV_WIPEONFORK is zero in a forked child. Each process that finds it zero gives
-/// itself the next generation number; what was opened under another generation belongs to a parent.
-/// So a child may open files of its own, and its children are told apart again.
+/// A page with MADV_WIPEONFORK is zero in a forked child. Each process that finds it zero takes the
+/// next generation number; anything opened under another generation belongs to a parent. A child
+/// may therefore open files of its own, and its own children are distinguished again.
 ///
 /// In a forked child, a handler closes the descriptors that were registered here: a lock of an open
 /// file description lives as long as any descriptor of it, and a child that merely lives on must

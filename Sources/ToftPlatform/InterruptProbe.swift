@@ -55,7 +55,7 @@ package struct InterruptProbe {
         return counter.count.load(ordering: .relaxed) != before
     }
 
-    /// What a thread knows of interruptions.
+    /// A thread's state for interruptions.
     package final class Thread {
         fileprivate var probe: InterruptProbe?
         /// Whether something has ended too early that could not throw, so that what it gave is no

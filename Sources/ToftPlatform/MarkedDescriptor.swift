@@ -6,9 +6,9 @@ internal import Synchronization
 ///
 /// A program may close descriptors that it did not open, as daemons do, and the system gives their
 /// numbers to what is opened next. So each open file description of ours is marked by its position,
-/// which nothing here reads or writes by: a number between 1 and 2 GiB, another for each. Where a
-/// number has another position it belongs to somebody else, also where that is the same file opened
-/// once more, without our locks.
+/// which nothing here reads or writes by: a number between 1 and 2 GiB, another for each. A number
+/// with another position belongs to somebody else, even if it is our file opened once more, without
+/// our locks.
 struct MarkedDescriptor: Equatable, Sendable {
     let number: Int32
     private let mark: Int32
@@ -24,7 +24,7 @@ struct MarkedDescriptor: Equatable, Sendable {
         self.mark = mark
     }
 
-    /// Both numbers in one word; 0 for none.
+    /// Both numbers in one word; 0 if there is no descriptor.
     var word: UInt64 { UInt64(UInt32(bitPattern: number &+ 1)) | UInt64(mark) << 32 }
 
     init(word: UInt64) {
@@ -35,7 +35,7 @@ struct MarkedDescriptor: Equatable, Sendable {
     /// Whether the number still belongs to what was marked. May be called by the handler of a fork.
     var isIntact: Bool { number >= 0 && platform_position(number) == Int64(mark) }
 
-    /// - Throws: `closed` for none; `descriptorLost`.
+    /// - Throws: `closed` without a descriptor; `descriptorLost`.
     @inline(__always)
     func check(_ path: String) throws(SystemError) -> Int32 {
         if isIntact { return number }

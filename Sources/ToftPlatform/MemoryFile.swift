@@ -1,10 +1,10 @@
 internal import CPlatform
 internal import Synchronization
 
-/// A file that is memory: in-memory databases, and what the disks of the tests stand on. It can be
-/// mapped as a real file can, and what lies beyond its end faults as there.
+/// A file in memory, for in-memory databases and for the tests' simulated disks. It can be mapped
+/// as a real file can, and an access beyond its end faults in the same way.
 ///
-/// Where the system has no more descriptors, every call says so.
+/// Every call fails if the system has run out of descriptors.
 package final class MemoryFile: StorageFile {
     package let path: String
     package let isWritable = true
@@ -82,7 +82,7 @@ package final class MemoryFile: StorageFile {
         try file.map(range, at: address)
     }
 
-    /// Memory has no errors to tell beforehand.
+    /// Does nothing: memory has no read errors to find early.
     package func populate(
         _ range: Range<UInt64>, at address: UnsafeRawPointer, readingAhead: Bool
     ) throws(SystemError) {}

@@ -23,7 +23,7 @@ package struct Deadline: Sendable {
         nanoseconds = tooFar ? .max : end
     }
 
-    /// What is left, never negative; at most `limit`.
+    /// The time left, never negative; at most `limit`.
     package func remainingNanoseconds(atMost limit: Int64 = .max) -> Int64 {
         nanoseconds == .max ? limit : min(limit, max(0, nanoseconds - MonotonicClock.nanoseconds))
     }

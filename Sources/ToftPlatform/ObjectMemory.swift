@@ -12,6 +12,6 @@ public import CPlatform
 public func allocateObject(
     _ metadata: UnsafeRawPointer, _ size: Int, _ alignmentMask: Int
 ) -> UnsafeMutableRawPointer {
-    // Where there is no memory, the runtime ends the process.
+    // If memory is exhausted, the runtime ends the process.
     platform_allocate_object(metadata, size, alignmentMask).unsafelyUnwrapped
 }

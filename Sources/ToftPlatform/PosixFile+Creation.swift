@@ -14,9 +14,9 @@ internal import Glibc
 
 extension PosixFile {
     /// Creates the file with the content that `write` gives it. False: it existed already (or
-    /// another creator was faster), and is untouched. Not durable: what is lost with a crash may be
-    /// lost. Replacing: the file takes the place of the one that has the name, and all that says
-    /// who may do what with it; where that can't be, nothing is replaced.
+    /// another creator was faster), and is untouched. Not durable: a crash may lose it. Replacing:
+    /// the new file takes the name, owner, mode and other access rights of the old one; if it
+    /// cannot, the old file is left untouched.
     ///
     /// A new file can be read and written by its owner alone, whatever the umask.
     package static func create(
@@ -64,7 +64,7 @@ extension PosixFile {
         throw .io(operation: "rename", path: path, errno: ENOENT)
     }
 
-    /// Removes what dead creators of this name left behind. What cannot be removed stays.
+    /// Removes what dead creators of this name left behind. Files that cannot be removed stay.
     package static func removeLeftovers(of path: String) {
         let directory = FilePath.directory(of: path)
         let prefix = temporaryPrefix(for: path)

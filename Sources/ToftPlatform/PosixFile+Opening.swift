@@ -7,8 +7,9 @@ extension PosixFile {
     /// - Throws: `fileNotFound`, `isDirectory`, `permissionDenied`, `readOnly` (a file system
     ///   mounted so), `notAFile` (a device, a pipe), `unsupportedFileSystem`, `fileTooLarge`
     ///   (beyond this process's limit) or `io` (a loop of symbolic links...).
-    /// - Parameter onAnyFileSystem: also where processes can't share a file. What is mounted so
-    ///   that nobody can write is read everywhere.
+    /// - Parameter onAnyFileSystem: also opens it on a file system on which processes can't share a
+    ///   file. A file that nobody can write, because of how it is mounted, can be read on any file
+    ///   system.
     package static func open(
         _ path: String, forWriting: Bool, onAnyFileSystem: Bool = false
     ) throws(SystemError) -> PosixFile {
@@ -58,8 +59,8 @@ extension PosixFile {
 
 /// File systems by the number that `statfs` gives them.
 package enum FileSystemKind {
-    /// The name of a file system on which locks and shared memory cannot be trusted, because it is
-    /// shared between machines or a program stands behind it; nil for all others.
+    /// The name of a file system whose locks and shared memory cannot be trusted, because machines
+    /// share it or a program implements it; nil for all others.
     package static func unsharableName(magic: UInt32) -> String? { unsharableNames[magic] }
 
     private static let unsharableNames: [UInt32: String] = [

@@ -3,18 +3,19 @@ internal import Glibc
 internal import Synchronization
 
 /// A file of the file system, read, written and locked through one descriptor for its whole life:
-/// an error of a sync is told to the descriptors that wrote, and the locks hang on this one.
+/// the kernel reports an error of a sync only to descriptors that wrote, and the locks belong to
+/// this one.
 ///
-/// 1. Mappings hang on another. A mapping holds the open file description that it was made from,
-///    and a forked child inherits it: made from the locked one, it would keep the locks of a dead
-///    parent as long as the child lives.
+/// 1. Mappings use another descriptor. A mapping holds the open file description that it was made
+///    from, and a forked child inherits it: made from the locked one, it would keep the locks of a
+///    dead parent as long as the child lives.
 /// 2. Every call looks first whether the descriptor is still this file's (`MarkedDescriptor`): a
 ///    program may have closed it, and another file may have its number. A call that makes something
-///    durable looks once more afterwards. Nothing is written into another file but by a program
-///    that closes the descriptor between that look and the call, within a microsecond; what was
-///    lost so is told.
-/// 3. Locks that must hold as long as the process lives hang on a file of their own (`anchored`):
-///    a mapping that no child inherits keeps its description, and them, whoever closes descriptors.
+///    durable looks once more afterwards. A write can reach another file only if a program closes
+///    the descriptor between the check and the call, within a microsecond; that loss is reported.
+/// 3. Locks that must last as long as the process belong to a file of their own (`anchored`): a
+///    mapping that no child inherits keeps its description, and the locks, even if a program closes
+///    descriptors.
 package final class PosixFile: StorageFile {
     package let path: String
     package let isWritable: Bool
@@ -23,7 +24,7 @@ package final class PosixFile: StorageFile {
     private let descriptorWord: Atomic<UInt64>
     /// Opened at the first mapping.
     private let mappingDescriptor = FutexMutex<MarkedDescriptor>(.none)
-    /// What `anchor` mapped.
+    /// The page that `anchor` mapped.
     private let anchorPage = FutexMutex<UInt>(0)
     private let generation = ForkGuard.generation
     private let canWriteDurably = Atomic<Bool>(true)
@@ -103,8 +104,8 @@ package final class PosixFile: StorageFile {
         _ = descriptor.close()
     }
 
-    /// The descriptor that is mapped from; the other one where there is no /proc to open
-    /// a second by. One that was lost is opened again.
+    /// The descriptor for mappings; without /proc, which is needed to open a second one, the other
+    /// descriptor. A lost descriptor is opened again.
     private func descriptorForMapping() throws(SystemError) -> Int32 {
         try mappingDescriptor.withLock { mapping throws(SystemError) in
             if mapping.isIntact { return mapping.number }
@@ -144,8 +145,8 @@ package final class PosixFile: StorageFile {
         }
     }
 
-    /// The same file with another descriptor, anchored; this one where there is no /proc to open
-    /// one by.
+    /// This file with another descriptor, anchored; without /proc, which is needed to open one,
+    /// this object.
     package func anchored() throws(SystemError) -> PosixFile {
         let reopened = platform_reopen(try descriptor(), isWritable ? 1 : 0)
         guard reopened >= 0 else { return self }
@@ -185,7 +186,7 @@ extension PosixFile {
         try read(into: buffer, at: offset)
     }
 
-    /// Reads with O_DIRECT, through an aligned buffer around the range; false where the file system
+    /// Reads with O_DIRECT, through an aligned buffer around the range; false if the file system
     /// cannot.
     private func readDirectly(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
         throws(SystemError) -> Bool
@@ -290,7 +291,7 @@ extension PosixFile {
         }
     }
 
-    /// False where it cannot be done, or was not done whole.
+    /// Returns false if the call is not available or wrote only a part.
     private func writeAtOnce(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64)
         throws(SystemError) -> Bool
     {
@@ -350,7 +351,7 @@ extension PosixFile {
         let result = platform_write_out(
             try descriptor(), try signed(range.lowerBound, plus: 0),
             try signed(range.upperBound - range.lowerBound, plus: 0))
-        // Where there is no such call, the sync does all.
+        // Without this call, the sync does all the work.
         if result != -ENOSYS && result != -EINVAL && result != -ESPIPE {
             try checked("sync_file_range", path, result)
         }
@@ -392,8 +393,8 @@ extension PosixFile {
     }
 }
 
-/// RLIMIT_FSIZE. Writing past it does not only fail, it sends a signal that ends the process, also
-/// where the file is that long already, so each write asks first.
+/// RLIMIT_FSIZE. A write past it does not only fail: it sends a signal that ends the process, even
+/// if the file is that long already. Each write therefore checks first.
 enum FileSizeLimit {
     static func check(_ size: UInt64, path: String) throws(SystemError) {
         guard size <= platform_file_size_limit() else { throw .fileTooLarge(path: path) }

@@ -1,7 +1,7 @@
 internal import CPlatform
 internal import Glibc
 
-/// A process, as far as another one can tell that it has ended.
+/// A process, as identified by another one that wants to know whether it has ended.
 ///
 /// Its number is all that counts: when it was started differs between the time namespaces of those
 /// who ask, and changes when a process is restored from a checkpoint. A later process with the same
@@ -25,14 +25,13 @@ package struct ProcessIdentity: Sendable {
             pid: UInt64(getpid()), pidNamespace: namespace, bootID: currentBootID())
     }
 
-    /// This process where no other is there to be told apart from: without what only /proc says,
-    /// which takes longer than all else that a database in memory needs.
+    /// This process if no other has to be distinguished from it: without the parts that only /proc
+    /// gives, which take longer than the rest of opening a database in memory.
     package static func alone() -> ProcessIdentity {
         ProcessIdentity(pid: UInt64(getpid()), pidNamespace: 0, bootID: (0, 0))
     }
 
-    /// Whether it is certain that the process has ended. Where anything is unclear it counts as
-    /// alive.
+    /// Whether it is certain that the process has ended. In doubt, the process counts as alive.
     package func hasEnded(seenBy observer: ProcessIdentity) -> Bool {
         guard pid != 0, pid <= Int32.max, pidNamespace != 0, bootID != (0, 0),
             pidNamespace == observer.pidNamespace, bootID == observer.bootID

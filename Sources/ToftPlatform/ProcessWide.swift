@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// A value that is one for the process, under a lock: a forked child starts with a new one.
 ///
-/// What the parent had stays in the child's memory and is never looked at: another thread may have
-/// held its lock, or been in the middle of a change, at the moment of the fork.
+/// The parent's value stays in the child's memory and is never used: at the moment of the fork
+/// another thread may have held its lock or been in the middle of a change.
 ///
 /// Public because only what is public is inlined in other modules.
 public final class ProcessWide<Value>: Sendable {
@@ -22,8 +22,8 @@ public final class ProcessWide<Value>: Sendable {
     /// The address of a `Box` that lives for ever, or 0.
     private let current = Atomic<UInt>(0)
 
-    /// - Parameter make: what a process starts with; called once in each, or twice where two
-    ///   threads ask at once.
+    /// - Parameter make: makes the value that a process starts with; called once in each process,
+    ///   or twice if two threads ask at once.
     public init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
     /// Lives for ever.

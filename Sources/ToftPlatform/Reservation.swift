@@ -43,15 +43,15 @@ package final class Reservation: @unchecked Sendable {
     /// Blocks that the memory touches, the first and the last maybe in part.
     package var blockCount: Int { block(at: UnsafeRawPointer(base) + (byteCount - 1)) + 1 }
 
-    /// Which block an address lies in.
+    /// The index of the block that contains an address.
     package func block(at address: UnsafeRawPointer) -> Int {
         let (block, first) = (UInt(bitPattern: address), UInt(bitPattern: base))
         return Int(block / UInt(Self.blockSize) - first / UInt(Self.blockSize))
     }
 
-    /// Makes a block of memory, all of which then takes room, one page of the machine, in which it
-    /// finds addresses faster. What lies there stays. Returns false where the machine has no such
-    /// page, or the block is not whole.
+    /// Makes a block one huge page, whose addresses are found faster and all of which then takes
+    /// memory. Its contents are kept. Returns false if the machine has no such page or the block is
+    /// not whole.
     package func joinBlock(_ index: Int) -> Bool {
         let size = UInt(Self.blockSize)
         let start = (UInt(bitPattern: base) / size + UInt(index)) * size
@@ -66,7 +66,7 @@ package final class Reservation: @unchecked Sendable {
     /// nobody uses it.
     package func discard() { platform_discard_memory(base, byteCount) }
 
-    /// The same for a part, of which pages of memory that lie in it whole are given back.
+    /// Discards a part; only the whole pages of memory in it are returned.
     package func discard(_ part: UnsafeMutableRawBufferPointer) {
         guard let address = part.baseAddress else { return }
         let mask = UInt(Machine.memoryPageSize - 1)

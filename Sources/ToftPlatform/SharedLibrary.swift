@@ -6,7 +6,7 @@ internal import Glibc
 package final class SharedLibrary: @unchecked Sendable {
     private let handle: UnsafeMutableRawPointer
 
-    /// Loads the first of these names that the system finds. Nil if it finds none.
+    /// Loads the first of these names that the system finds. Nil if it finds no such library.
     package init?(named names: [String]) {
         for name in names {
             if let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) {
@@ -23,8 +23,8 @@ package final class SharedLibrary: @unchecked Sendable {
         self.handle = handle
     }
 
-    /// The address of a function of the library, which the caller says the type of. Nil if it has
-    /// none of this name.
+    /// The address of a function of the library, whose type is given by the caller. Nil if the
+    /// library has no function of this name.
     package func function<Function>(_ name: String, as type: Function.Type) -> Function? {
         dlsym(handle, name).map { unsafeBitCast($0, to: type) }
     }

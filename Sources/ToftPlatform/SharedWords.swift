@@ -2,9 +2,9 @@ internal import CPlatform
 internal import Glibc
 package import Synchronization
 
-/// Memory that processes share (a file of words), or zeroed memory of this process alone: instead
-/// of the former, and for tables of which most files need little, as none of it is there until it
-/// is touched.
+/// Memory that processes share (a file of words), or zeroed memory of this process alone. The
+/// latter replaces the former for unshared databases, and suits tables that are mostly unused, as
+/// it takes no memory until it is touched.
 ///
 /// The only stores to what is shared are atomic ones to words that hold no data of users. A mapping
 /// of a data file is never written.
@@ -71,7 +71,7 @@ package struct Futex: @unchecked Sendable {
         }
     }
 
-    /// The same for a caller that marks the thread as sleeping itself.
+    /// `wait` for a caller that marks the thread as sleeping itself.
     func waitUnmarked(while value: UInt32) {
         _ = platform_futex_wait(word, value, -1, isPrivate ? 1 : 0)
     }

@@ -11,7 +11,7 @@ package final class SharedWordsFile {
 
     private static let flags = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
 
-    /// Takes over an open descriptor of a regular file; nil where it is none.
+    /// Takes over an open descriptor; nil if it is not a regular file.
     private init?(descriptor: Int32, path: String) throws(SystemError) {
         var status = stat()
         do throws(SystemError) {
@@ -34,7 +34,7 @@ package final class SharedWordsFile {
 
     private func descriptor() throws(SystemError) -> Int32 { try marked.check(path) }
 
-    /// Opens an existing file for reading and writing; nil if there is none.
+    /// Opens an existing file for reading and writing; nil if it does not exist.
     ///
     /// - Throws: `notAFile` for a directory or a symbolic link, and what opening throws.
     package static func open(_ path: String) throws(SystemError) -> SharedWordsFile? {
@@ -105,7 +105,7 @@ package final class SharedWordsFile {
             throw .failed("mmap", path: path, errno: error)
         }
         let words = SharedWords(mapping: base, byteCount: byteCount)
-        // What is mapped is written to.
+        // The mapping is written to.
         _ = try descriptor()
         return words
     }
@@ -132,7 +132,7 @@ package final class SharedWordsFile {
         try checked("fallocate", path, result)
     }
 
-    /// Allocates by writing, where the file system cannot otherwise.
+    /// Allocates by writing, for file systems that cannot allocate otherwise.
     private static func fill(_ descriptor: Int32, _ byteCount: Int, path: String)
         throws(SystemError)
     {

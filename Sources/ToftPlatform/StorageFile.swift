@@ -1,12 +1,12 @@
-/// The one seam between the engine and a disk. Production has `PosixFile`; in-memory databases have
-/// `MemoryFile`; tests put disks that record, fail and lie behind the same calls.
+/// The one seam between the engine and a disk. Production uses `PosixFile`, in-memory databases use
+/// `MemoryFile`, and tests have disks that record, fail and lie behind the same calls.
 ///
 /// Everything that reaches the disk passes `write`, `writeDurably`, `grow` and `truncate`: mappings
 /// are readable only, and nothing is ever stored through them. Any thread may call anything, but
 /// ranges that are written at the same time must not overlap, and `truncate` and `close` need that
 /// nobody reads what they take away.
 package protocol StorageFile: AnyObject, Sendable {
-    /// Absolute, without symbolic links; a name in angle brackets where there is no file.
+    /// Absolute, without symbolic links; a name in angle brackets if it is not a file on disk.
     var path: String { get }
     /// Whether writing is possible at all.
     var isWritable: Bool { get }
@@ -14,7 +14,7 @@ package protocol StorageFile: AnyObject, Sendable {
     var hasLocks: Bool { get }
     /// The descriptor that they are taken on.
     func lockDescriptor() throws(SystemError) -> Int32
-    /// Throws `descriptorLost` where the program has closed the file's descriptor. Every other call
+    /// Throws `descriptorLost` if the program has closed the file's descriptor. Every other call
     /// does so, too.
     func checkDescriptor() throws(SystemError)
     /// Has later mappings show the file as it is, see `MappedFile`.
@@ -23,13 +23,12 @@ package protocol StorageFile: AnyObject, Sendable {
     func size() throws(SystemError) -> UInt64
     /// Fills the buffer, or throws: `fileEnds` when the file ends before.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SystemError)
-    /// The same, from the device and not from the page cache. What is dirty in the cache must have
-    /// been synced before.
+    /// Reads from the device instead of the page cache. Dirty pages must have been synced before.
     func readFromDevice(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64)
         throws(SystemError)
     /// Writes all bytes, in pieces of at most 64 KiB; durable after the next `sync`.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError)
-    /// The same for pieces of memory that follow each other in the file.
+    /// Writes pieces of memory that follow each other in the file.
     func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(SystemError)
     /// Writes all bytes; they, not necessarily others before them, are durable on return. An error
     /// means what an error of `sync` means.
@@ -40,14 +39,14 @@ package protocol StorageFile: AnyObject, Sendable {
     /// Makes everything written before durable, the size included. After an error nothing is known
     /// about any of it; never try again.
     func sync() throws(SystemError)
-    /// Makes the file at least so large, with blocks allocated where the file system can; the new
-    /// bytes read as zeros.
+    /// Makes the file at least `size` bytes long, with allocated blocks if the file system can; the
+    /// new bytes read as zeros.
     func grow(to size: UInt64) throws(SystemError)
     /// Truncates the file to a size in bytes. No process may read what goes.
     func truncate(to size: UInt64) throws(SystemError)
     /// Maps bytes of the file, which must be there, into a `Reservation`: readable, and shared, so
     /// that what any process writes is seen. The address and the beginning of the range differ by a
-    /// multiple of the memory's page size; where they are no multiples themselves, the bytes before
+    /// multiple of the memory's page size; if they are no multiples themselves, the bytes before
     /// them in the same page of memory are mapped as well. Throws `fileEnds` when the file ends
     /// before the range does.
     func map(_ range: Range<UInt64>, at address: UnsafeMutableRawPointer) throws(SystemError)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What an errno means, and what to do about it.
+/// The meaning of an errno, and the remedy.
 extension SystemError {
     /// The errno of a descriptor that is not open.
     package static var badDescriptor: Int32 { EBADF }
@@ -17,7 +17,7 @@ extension SystemError {
         }
     }
 
-    /// What to do where a system call failed with an errno: a sentence.
+    /// The remedy for a system call that failed with an errno: a sentence.
     package static func remedy(for code: Int32, of operation: String) -> String {
         switch code {
         case EMFILE:

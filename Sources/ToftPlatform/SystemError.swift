@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// What can go wrong in a call of the operating system: the errno that callers can act on by case,
-/// the rest with the call's name.
+/// Failures of calls of the operating system: one case for each errno that callers act on; the
+/// others carry the call's name.
 package enum SystemError: Error, Sendable, Equatable {
     /// A system call failed: which, on what, and its errno.
     case io(operation: String, path: String, errno: Int32)
@@ -19,7 +19,7 @@ package enum SystemError: Error, Sendable, Equatable {
     case addressSpaceExhausted
     /// The file was opened for reading only.
     case readOnly
-    /// The file lies on a file system that can't be written to.
+    /// The file system of the file can't be written to.
     case readOnlyFileSystem(path: String)
     case closed
     /// The program has closed the file's descriptor, whose number may be another file's now.

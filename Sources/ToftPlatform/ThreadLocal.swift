@@ -2,8 +2,8 @@ public import Glibc
 public import Synchronization
 
 /// One object for each thread that asks: made at its first look, released on that thread when it
-/// ends. Public because only what is public is inlined in other modules, where a generic call would
-/// take longer than what asks.
+/// ends. It is public because only public code is inlined in other modules; a generic call would
+/// take longer than the caller's own work.
 ///
 /// The system's key is made at the first look. So a static variable of this type is initialized by
 /// the compiler, and a look does not ask whether it is.

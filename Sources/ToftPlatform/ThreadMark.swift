@@ -1,14 +1,14 @@
 public import Synchronization
 
-/// What a thread is inside of, for other threads: those that want to end what it owns, and those
-/// that fork.
+/// The call that a thread is inside, for other threads: those that want to end its objects, and
+/// those that fork.
 ///
 /// 1. The thread stores `inside`, then looks at what it needs; another thread changes that, then
 ///    looks at `inside`. The first happens with each call and has no fence, the second one's fence
 ///    is for both (`AsymmetricFence`): so either the call finds the change, or the other thread
 ///    finds the call. The end of a call and `flags` go the same way.
-/// 2. `inside` is stored with release and loaded with acquire: what the thread did in its calls
-///    happened before what the other one does when it finds none.
+/// 2. `inside` is stored with release and loaded with acquire: everything that the thread did in
+///    its calls happened before another thread sees that it has left them.
 ///
 /// Public because only what is public is inlined in other modules.
 public final class ThreadMark: Sendable {
@@ -53,7 +53,7 @@ public final class ThreadMark: Sendable {
 
     // MARK: Calls of the own thread
 
-    /// What `enter` returns when no call may begin: then there is none to leave.
+    /// The result of `enter` when no call may begin; there is then no call to leave.
     public static var refused: UInt { .max }
 
     /// A call begins that uses `what`; inside another one it may use anything. Returns what `leave`
@@ -143,9 +143,9 @@ public final class ThreadMark: Sendable {
 
     // MARK: Other threads
 
-    /// Whether the thread may be inside a call that uses what has this address. If so, the end of
-    /// the call is told that something was left. The caller has made sure that no new call can come
-    /// by it.
+    /// True if the thread may be inside a call that uses the owner at this address. If so, the end
+    /// of the call learns that it has work to do. The caller has made sure that no new call can
+    /// reach it.
     package func mayUse(_ address: UInt) -> Bool {
         flags.bitwiseOr(Self.hasLeft, ordering: .sequentiallyConsistent)
         guard AsymmetricFence.heavy() else { return true }
@@ -189,8 +189,8 @@ public final class ThreadMark: Sendable {
 /// library's own tables see `ProcessWide`; the Swift runtime has locks of its own, which it takes
 /// when something is done for the first time in a process, and does not give up in a child. So a
 /// fork waits until the threads that are inside a call have left it or sleep, and meanwhile no call
-/// begins. Not for long: a thread that waits for a disk, or is inside a callback, holds none of
-/// them.
+/// begins. The wait is short: a thread that waits for a disk or is inside a callback holds no such
+/// lock.
 enum ForkGate {
     private static let patienceMilliseconds = 50
 

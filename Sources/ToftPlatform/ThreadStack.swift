@@ -1,7 +1,7 @@
 internal import CPlatform
 
-/// The stack of the calling thread. What nests as deep as its input says asks here before it goes
-/// deeper: a thread may have 64 KiB, and where they end the process ends.
+/// The stack of the calling thread. Code that nests as deeply as its input asks here before it goes
+/// deeper: a thread may have 64 KiB, and the process ends when the stack does.
 package enum ThreadStack {
     /// Bytes for what does not nest, the deepest call of storage in it.
     #if DEBUG
@@ -12,7 +12,7 @@ package enum ThreadStack {
 
     private final class Bounds {
         private(set) var lowest: UInt = 0
-        /// 0 where the system does not say.
+        /// 0 if the system does not say.
         private(set) var size = 0
 
         init() {
@@ -22,8 +22,8 @@ package enum ThreadStack {
 
     private static let bounds = ThreadLocal<Bounds>()
 
-    /// Whether so many bytes are left besides those that any call takes. True on a stack that is
-    /// not the one that the thread was made with, whose end is not known.
+    /// True if `bytes` are left besides those that any call takes. Also true on a stack that the
+    /// thread was not created with, as its end is unknown.
     package static func hasRoom(for bytes: Int = 0) -> Bool {
         let position = platform_stack_position()
         return bounds.ask(orMake: { Bounds() }) { bounds in

@@ -16,7 +16,7 @@ extension Unmanaged {
             }
         }
         if let failure { throw failure }
-        // There is one where there is no failure.
+        // There is a value because there is no failure.
         return value.unsafelyUnwrapped
     }
 }

@@ -50,7 +50,7 @@ final class FileBytes {
         isRead = [Bool](repeating: false, count: pageCount)
     }
 
-    /// The bytes of a range, which must lie within the file.
+    /// The bytes of a range, which must be within the file.
     func bytes(_ start: Int, count: Int) throws(RealmFileError) -> UnsafeRawBufferPointer {
         guard start >= 0, count >= 0, start <= size, count <= size - start else {
             throw .cut("bytes \(start)..<\(start &+ count) of \(size) are wanted")
@@ -96,7 +96,7 @@ final class FileBytes {
     }
 
     /// The counter that a page was encrypted with: the last one, or the one before, whose writer
-    /// died. Nil where its code fits neither; also of a page that was never written.
+    /// died. Nil if its code fits neither, as for a page that was never written.
     private static func counter(
         of page: UnsafeRawBufferPointer, _ entry: UnsafeRawBufferPointer, _ cipher: ChainedPages
     ) -> UInt32? {

@@ -54,7 +54,7 @@ struct LeafReader {
 
     // MARK: Numbers
 
-    /// Integers; nil stands for null.
+    /// Integers; nil is null.
     func integers(_ node: Node, _ wanted: Wanted) throws(RealmFileError) -> [Int64?] {
         try nodes.requireNumbers(node)
         guard wanted.isNullable else {
@@ -140,7 +140,7 @@ struct LeafReader {
         return .timestamp(seconds: seconds, nanoseconds: Int32(nanoseconds))
     }
 
-    // MARK: Values of so many bytes
+    // MARK: Values of a fixed width
 
     private func requireValues(_ node: Node, _ widths: [Int]) throws(RealmFileError) {
         guard !node.hasRefs, node.kind == .values, node.size == 0 || widths.contains(node.width)
@@ -217,7 +217,7 @@ struct LeafReader {
 
     // MARK: Texts and data
 
-    /// Texts, which lie in one of four forms.
+    /// Texts, which have one of four forms.
     func strings(_ node: Node, _ wanted: Wanted) throws(RealmFileError) -> [RealmValue] {
         if node.hasRefs { return try long(node, wanted, isText: true) }
         if node.kind == .values { return try short(node, wanted) }
@@ -360,22 +360,21 @@ struct DecimalWords {
         self.high = high
     }
 
-    /// The same number as one of 32 bits.
+    /// Converts a decimal of 32 bits.
     init(of bits: UInt32) {
         self.init(
             UInt64(bits) << 32, exponentBits: 8, bias: 101, coefficientBits: 23,
             greatest: 9_999_999)
     }
 
-    /// The same number as one of 64 bits.
+    /// Converts a decimal of 64 bits.
     init(of bits: UInt64) {
         self.init(
             bits, exponentBits: 10, bias: 398, coefficientBits: 53,
             greatest: 9_999_999_999_999_999)
     }
 
-    /// `bits`: the number in the upper bits; the coefficient lies below the exponent, which lies
-    /// below the sign.
+    /// `bits`: the number in the upper bits; from below: coefficient, exponent, sign.
     private init(
         _ bits: UInt64, exponentBits: Int, bias: Int, coefficientBits: Int, greatest: UInt64
     ) {

@@ -1,4 +1,4 @@
-/// Decodes a leaf of mixed values: one number for each, which has the value or says where it is.
+/// Decodes a leaf of mixed values: one number each, which is the value or its position.
 struct MixedLeaf {
     private let leaves: LeafReader
     private let nodes: NodeReader

@@ -1,5 +1,5 @@
-/// A stored array: its header, and where its elements lie. Sizes of elements are bits for numbers
-/// and bytes else, as `kind` says.
+/// A stored array: its header and the position of its elements. Sizes of elements are bits for
+/// numbers and bytes otherwise, as `kind` says.
 struct Node {
     static let headerSize = 8
 
@@ -16,7 +16,7 @@ struct Node {
     /// Whether it is an inner node of a tree.
     let isInner: Bool
     let hasRefs: Bool
-    /// Whose meaning depends on where the node is.
+    /// Its meaning depends on the node's place in the file.
     let hasContext: Bool
     let kind: Kind
     let width: Int
@@ -45,14 +45,14 @@ struct Node {
         }
     }
 
-    /// One of the numbers where they have no sign.
+    /// An element as an unsigned number.
     func unsigned(_ index: Int) -> UInt64 {
         let number = UInt64(bitPattern: number(index))
         return width < 64 ? number & (1 << UInt64(width) &- 1) : number
     }
 }
 
-/// What a slot of a node with refs holds.
+/// The content of a slot of a node with refs.
 enum Slot {
     case nothing
     case ref(Int)
@@ -177,7 +177,7 @@ final class NodeReader {
         return ref
     }
 
-    /// A slot that has a number or nothing, which stands for 0.
+    /// The number in a slot; an empty slot is 0.
     func tagged(_ node: Node, _ index: Int) throws(RealmFileError) -> Int64 {
         switch try slot(node, index) {
         case .nothing: return 0
@@ -229,7 +229,7 @@ final class NodeReader {
     }
 }
 
-/// Where a value lies in the file.
+/// A value's place in the file, for messages.
 struct Place: CustomStringConvertible {
     var className = ""
     var property = ""

@@ -3,11 +3,11 @@ package import ToftStorage
 /// A Realm file that is read: its tables, then their objects, without realm-core. Formats 2 to 24,
 /// also encrypted, also those that were written as a copy.
 ///
-/// Nothing in such a file has a checksum, so every number is checked where it is read: a file that
-/// is damaged, or made to harm, gives an error. One thread; nobody writes the file meanwhile.
+/// Nothing in such a file has a checksum, so every number is checked as it is read: a damaged or
+/// malicious file gives an error. One thread; nobody writes the file meanwhile.
 package final class RealmFile {
     package let format: Int
-    /// Nil where no program has given the file a schema.
+    /// Nil if no program has given the file a schema.
     package let schemaVersion: UInt64?
     package let tables: [RealmTable]
 
@@ -16,7 +16,7 @@ package final class RealmFile {
 
     /// Objects in a row with some of their values.
     package struct Objects {
-        /// What links name them by.
+        /// The keys by which links name the objects.
         package let keys: [Int64]
         /// For each column that was asked for, as many values.
         package let columns: [[RealmValue]]
@@ -165,7 +165,7 @@ extension LeafReader {
 
 /// The first 24 bytes of a file, or the last 16 of one that was written as a copy.
 private struct Header {
-    /// Where the topmost node is; 0 where there is nothing.
+    /// The topmost node's position; 0 if the file is empty.
     var top: Int
     var format: Int
     /// Nodes end before this.

@@ -9,12 +9,12 @@ package struct RealmTable: Sendable {
     /// As the file has it: `class_Dog`.
     package let name: String
     package let kind: Kind
-    /// What links name it by.
+    /// The key by which links name the table.
     package let key: Int64
     package internal(set) var columns: [RealmColumn]
     /// The index in `columns` of the primary key.
     package internal(set) var primaryKey: Int?
-    /// Where the objects are.
+    /// The position of the objects.
     let rows: Rows
 
     enum Rows: Sendable {
@@ -24,7 +24,7 @@ package struct RealmTable: Sendable {
         case columns
     }
 
-    /// The name of the class; nil for a table that is none.
+    /// The name of the class; nil for a table that is not a class.
     package var className: String? {
         name.hasPrefix(Self.classPrefix) ? String(name.dropFirst(Self.classPrefix.count)) : nil
     }

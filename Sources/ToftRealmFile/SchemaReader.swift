@@ -173,7 +173,7 @@ struct SchemaReader {
     private func column(
         _ name: String, key: Int64, _ texts: [RealmValue]?, index: RealmColumn.Index, target: Int64
     ) throws(RealmFileError) -> RealmColumn {
-        // The key says how values lie; that they are indexed may have changed since.
+        // The key gives the layout of the values; an index may have been added or removed since.
         let number = Int((key >> 16) & 0x3F)
         let own = Attributes(rawValue: (key >> 22) & 0xFF)
         guard let type = RealmType(rawValue: number == 13 ? 12 : number) else {

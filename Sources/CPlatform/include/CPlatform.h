@@ -1,4 +1,4 @@
-// What Linux has and `import Glibc` does not show: declarations and inline wrappers, no logic.
+// Declarations that Linux has and `import Glibc` does not show, with inline wrappers and no logic.
 //
 // The wrappers exist for three reasons: the call is variadic (fcntl, open, syscall: each argument
 // of the last is a whole word, as the kernel reads 64 bits of it), the C library hides it behind
@@ -40,8 +40,8 @@
 
 // Opening and naming
 
-/// The same description above 2, closed at an exec: what a program prints must not get into a file
-/// where its standard output or error is closed.
+/// Moves a descriptor above 2, closed at an exec: if standard output or error is closed, a
+/// program's prints must not get into the file.
 static inline int platform_above_standard(int fd) {
     if (fd < 0 || fd > 2) return fd;
     int result = PLATFORM_RESULT(fcntl(fd, F_DUPFD_CLOEXEC, 3));
@@ -111,8 +111,8 @@ static inline int platform_unlink(const char *path) {
     return PLATFORM_RESULT(unlink(path));
 }
 
-/// What is known of a file, but for its times: asking Linux 6.13 or later for the times makes the
-/// next write store new ones, and a durable write then takes 40 us longer (on ext4).
+/// A file's status without its times: asking Linux 6.13 or later for them makes the next write
+/// store new ones, and a durable write then takes 40 us longer (on ext4).
 static inline int platform_stat_without_times(
     int fd, const char *path, int flags, struct stat *out) {
     const unsigned long wanted =
@@ -278,7 +278,7 @@ static inline int platform_lock(int fd, int kind, int64_t start, int64_t count) 
     return result == -EACCES ? -EAGAIN : result;
 }
 
-/// The same, waiting for ever: 0, -EINTR or another -errno.
+/// Waits for the lock without a limit: 0, -EINTR or another -errno.
 static inline int platform_lock_waiting(int fd, int kind, int64_t start, int64_t count) {
     const int set_lock_waiting = 38; // F_OFD_SETLKW
     struct flock lock = {
@@ -334,20 +334,20 @@ static inline void platform_discard_memory(void *address, size_t count) {
     madvise(address, count, MADV_DONTNEED);
 }
 
-/// Memory of which a little is used everywhere must not come in pages of 2 MiB.
+/// Sparsely used memory must not come in pages of 2 MiB.
 static inline void platform_refuse_huge_pages(void *address, size_t count) {
     const int no_huge_pages = 15; // MADV_NOHUGEPAGE
     madvise(address, count, no_huge_pages);
 }
 
-/// Makes 2 MiB of private memory one page of the machine, with what lies there; -errno where the
+/// Makes 2 MiB of private memory one page of the machine and keeps its contents; -errno if the
 /// kernel can't: before Linux 6.1, or without such a page.
 static inline int platform_make_huge_page(void *address, size_t count) {
     const int huge_pages = 14; // MADV_HUGEPAGE
     const int collapse = 25;   // MADV_COLLAPSE
     madvise(address, count, huge_pages);
     const int result = PLATFORM_RESULT(madvise(address, count, collapse));
-    // What is used after a discard comes in small pages again.
+    // Memory that is used again after a discard comes in small pages.
     platform_refuse_huge_pages(address, count);
     return result;
 }
@@ -365,8 +365,8 @@ static inline void *platform_map_shared(int fd, size_t count, int *error) {
 }
 
 /// A page of a file that nobody can touch, and that a forked child does not get: as long as it is
-/// there the description is open, whoever closes its descriptors. NULL where there is no such
-/// thing.
+/// there the description is open, whoever closes its descriptors. NULL if the system cannot map
+/// one.
 static inline void *platform_map_anchor(int fd) {
     const size_t count = (size_t)sysconf(_SC_PAGESIZE);
     void *page = mmap(NULL, count, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
@@ -389,13 +389,13 @@ static inline int platform_unmap(void *address, size_t count) {
     return PLATFORM_RESULT(munmap(address, count));
 }
 
-/// Zeroed memory of which only what is touched takes room; NULL where there is none.
+/// Zeroed memory that takes room only as it is touched; NULL if memory is exhausted.
 static inline void *platform_map_zeroed(size_t count) {
     void *base = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return base == MAP_FAILED ? NULL : base;
 }
 
-/// Zeroed memory that a forked child finds zeroed again; NULL where the kernel has no such thing.
+/// Zeroed memory that a forked child finds zeroed again; NULL if the kernel lacks it.
 static inline void *platform_map_wiped_on_fork(size_t count) {
     const int wipe_on_fork = 18; // MADV_WIPEONFORK
     void *base = platform_map_zeroed(count);
@@ -409,7 +409,7 @@ static inline size_t platform_memory_page_size(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/// Processors that the calling thread may run on; 1 where the kernel does not tell.
+/// Number of processors that the calling thread may run on; 1 if the kernel does not say.
 static inline int platform_processor_count(void) {
     unsigned long mask[128] = {0}; // 8,192 processors
     long bytes = syscall(SYS_sched_getaffinity, 0L, sizeof mask, mask);

@@ -31,7 +31,8 @@ extension toft_import_realm_options: SizedStructure { static var firstSize: Int 
 extension toft_import_realm_report: SizedStructure { static var firstSize: Int { 40 } }
 
 extension Argument {
-    /// A structure that the caller filled in. What an older caller does not know reads as zero.
+    /// A structure that the caller filled in. Members that an older caller does not know read as
+    /// zero.
     static func structure<Structure: SizedStructure>(
         _ pointer: UnsafePointer<Structure>?, _ name: StaticString
     ) throws(EngineError) -> Structure {
@@ -46,7 +47,7 @@ extension Argument {
         pointer == nil ? Structure() : try structure(pointer, name)
     }
 
-    /// A row of structures, which lie as far apart as the first one's size says.
+    /// An array of structures, spaced by the size that the first one gives.
     static func structures<Structure: SizedStructure>(
         _ pointer: UnsafePointer<Structure>?, _ count: Int, _ name: StaticString
     )

@@ -26,7 +26,7 @@ struct BorrowedArguments: ~Copyable {
         }
     }
 
-    /// Runs a call that lends one value, which needs no memory where it is no collection.
+    /// Runs a call with one borrowed value; only collections allocate memory.
     static func with(
         _ pointer: UnsafePointer<toft_value>?, _ name: StaticString,
         _ body: (BorrowedValue) throws(EngineError) -> Void
@@ -281,7 +281,7 @@ extension toft_value {
     }
 
     /// The value itself.
-    /// - Throws: `corrupt` where the file holds what is none.
+    /// - Throws: `corrupt` if the file's value is not a valid one.
     @inline(__always)
     func sound() throws(EngineError) -> toft_value {
         if type == TOFT_TYPE_MIXED {

@@ -3,7 +3,7 @@ internal import Synchronization
 internal import ToftEngine
 internal import ToftPlatform
 
-/// What the library keeps for a thread that calls it: its identity, and its last failure.
+/// The library's state for a calling thread: its identity and its last failure.
 ///
 /// The identity is never used twice in a process, and the thread of a forked child gets a new one:
 /// its upper bits say in which process, counted from the first, the thread was seen.
@@ -43,7 +43,7 @@ final class CallingThread {
     struct Call {
         /// The thread's, which keeps it as long as it lives.
         fileprivate let mark: Unmanaged<ThreadMark>
-        /// What the thread was inside of before.
+        /// The call that the thread was inside before.
         fileprivate let outer: UInt
 
         /// Whether it may not begin, as a log callback runs on the thread; then it does not end.
@@ -66,7 +66,8 @@ final class CallingThread {
         }
     }
 
-    /// What is done once in a process, before the first call: another thread may fork while it is.
+    /// Work that is done once in a process, before the first call, because another thread may fork
+    /// during it.
     static func prepare() {
         _ = current
         _ = HandleTable.shared.count
@@ -86,8 +87,8 @@ final class CallingThread {
     /// The call that is under way uses what belongs to an owner without a thread.
     static func use(_ owner: HandleOwner) { current.mark.resolve(owner.address) }
 
-    /// Ends what other threads released while this one was inside a call, and delivers what the
-    /// call told.
+    /// Ends the objects that other threads released while this one was inside a call, and delivers
+    /// the messages of the call.
     @inline(never)
     private static func endWhatWasLeft() {
         let thread = current
@@ -104,8 +105,8 @@ final class CallingThread {
         ForkGuard.generation << 40 | identities.add(1, ordering: .relaxed).newValue
     }
 
-    /// The same thread after a fork. What it owned stays the parent's: it is kept for ever, for its
-    /// end would touch the parent's locks.
+    /// Gives the thread a new identity after a fork. The parent's objects are kept for ever, as
+    /// their end would touch the parent's locks.
     private func continueInChild() {
         generation = ForkGuard.generation
         identity = Self.nextIdentity()
@@ -121,7 +122,7 @@ final class CallingThread {
         for owner in owners { owner.threadHasEnded() }
     }
 
-    /// What stands for the thread of an owner that is confined to the caller.
+    /// The identity of an owner that is confined to its caller instead of a thread.
     static var anyIdentity: UInt64 { ForkGuard.generation << 40 }
 
     static func isAny(_ identity: UInt64) -> Bool { identity & (1 << 40 - 1) == 0 }
@@ -167,7 +168,7 @@ final class CallingThread {
     }
 }
 
-/// The texts of a failure as C sees them; empty ones for none.
+/// The texts of a failure for C; empty without a failure.
 final class FailureTexts: Sendable {
     let message: CString
     let detail: CString

@@ -2,8 +2,8 @@ internal import CToft
 internal import ToftEngine
 internal import ToftPlatform
 
-/// Runs the body of an entry point. What it throws becomes the status and the last error of the
-/// calling thread; nothing else gets out.
+/// Runs the body of an entry point. An error becomes the status and the last error of the calling
+/// thread; nothing else gets out.
 @inline(__always)
 func entry(_ body: () throws(EngineError) -> Void) -> toft_status {
     let call = CallingThread.enterCall(ThreadMark.nothing)
@@ -18,9 +18,9 @@ func entry(_ body: () throws(EngineError) -> Void) -> toft_status {
     return status
 }
 
-/// The same for an entry point whose first parameter is a realm or what was got from one: what is
-/// thrown becomes the last error of that realm too, and the realm is in use until the end: other
-/// threads see that the thread is inside a call.
+/// Runs the body of an entry point whose first parameter is a realm or an object of one. An error
+/// also becomes that realm's last error, and other threads see until the end that the thread is
+/// inside a call with the realm.
 @inline(__always)
 func entry(_ handle: OpaquePointer?, _ body: () throws(EngineError) -> Void) -> toft_status {
     let call = CallingThread.enterCall(ThreadMark.resolving)

@@ -13,10 +13,10 @@ extension Session {
     }
 }
 
-/// What a `toft_realm *` names.
+/// The object behind a `toft_realm *`.
 final class RealmBox {
     let session: Session
-    /// The same, for calls that only look at it: they take hold of nothing.
+    /// `session` without a reference count, for calls that only read it.
     let lentSession: Unmanaged<Session>
     /// Names that C points to, by class and property.
     private var names: [PropertyName: CString] = [:]
@@ -43,7 +43,7 @@ final class RealmBox {
     }
 }
 
-/// What a `toft_object *` names.
+/// The object behind a `toft_object *`.
 final class ObjectBox {
     let object: ObjectHandle
 
@@ -52,7 +52,7 @@ final class ObjectBox {
     }
 }
 
-/// What a `toft_list *`, a `toft_set *` or a `toft_dictionary *` names.
+/// The object behind a `toft_list *`, `toft_set *` or `toft_dictionary *`.
 final class CollectionBox {
     let collection: CollectionHandle
 
@@ -61,7 +61,7 @@ final class CollectionBox {
     }
 }
 
-/// What a `toft_results *` names.
+/// The object behind a `toft_results *`.
 final class ResultsBox {
     let results: Results
     /// Texts that C may still point to: elements of results that are not in the file.
@@ -82,7 +82,7 @@ final class ResultsBox {
     }
 }
 
-/// What a handle named, and the owner that handles made from it get.
+/// The object of a handle, and the owner of handles made from it.
 struct ResolvedHandle<Box: AnyObject> {
     let box: Box
     let owner: HandleOwner
@@ -122,7 +122,8 @@ struct ResolvedHandle<Box: AnyObject> {
 }
 
 extension ResolvedHandle where Box == RealmBox {
-    /// For entry points that move the realm or need only it. What other threads released ends here.
+    /// For entry points that move the realm or need only it. It also ends the objects that other
+    /// threads have released.
     init(realm: OpaquePointer?) throws(EngineError) {
         try self.init(realm, .realm)
         owner.emptyIfNeeded()

@@ -3,22 +3,23 @@ internal import Synchronization
 internal import ToftEngine
 internal import ToftPlatform
 
-/// What a realm's handles belong to: a thread; the caller, who sees to it that calls come one at a
-/// time; or nobody, as the realm is frozen, and calls may overlap. It keeps the objects of handles
-/// that were released when they could not end.
+/// The owner of a realm's handles: a thread; the caller, who makes one call at a time; or nobody,
+/// as the realm is frozen, and calls may overlap. It keeps the objects of released handles that
+/// could not end at once.
 ///
-/// 1. What belongs to a realm is not made for two threads, so its objects never end while a thread
-///    uses the realm. With a thread: a release there takes effect at once, one elsewhere is buried.
-///    What is buried ends when that thread next moves the realm or makes a handle; when it ends;
-///    and with the last handle, wherever that is released: at once, or, if the thread is inside a
-///    call with the realm, at the end of that (`ThreadMark`). After the thread's end each release
-///    takes what is buried away, so that two threads never do it at once.
+/// 1. A realm's objects are not made for two threads, so they never end while a thread uses the
+///    realm. If the owner is a thread, a release on that thread takes effect at once; a release
+///    elsewhere is deferred. Deferred objects end when that thread next moves the realm or makes a
+///    handle; when the thread ends; and with the last handle, wherever that is released: at once,
+///    or at the end of the call with the realm that the thread is inside (`ThreadMark`). After the
+///    thread's end each release takes the deferred objects away, so that two threads never end them
+///    at once.
 /// 2. With the caller: a call enters the owner and leaves it at its end, and so does a release.
 ///    A call that finds another thread's call inside is refused, one that finds a release waits for
 ///    its end. A release that finds another thread inside is buried, and that thread ends the
 ///    object when it leaves.
 final class HandleOwner: Sendable {
-    /// Identity of the thread (see `CallingThread`), or what stands for any.
+    /// Identity of the thread (see `CallingThread`), or the one of any thread.
     let thread: UInt64
     /// Ends the waits of the realm.
     let interruption: Interruption
@@ -26,7 +27,7 @@ final class HandleOwner: Sendable {
     private let user = Atomic<UInt64>(0)
     private let hasBuried = Atomic<Bool>(false)
     private let living = Atomic<Int>(0)
-    /// What the owner's thread is inside of; nil without a thread.
+    /// The call that the owner's thread is inside; nil without a thread.
     private let mark: ThreadMark?
     private let state = FutexMutex(State())
     private let failure = FutexMutex(Failure())
@@ -67,7 +68,7 @@ final class HandleOwner: Sendable {
         if thread == nil, !isShared { Self.callerOwners.store(true, ordering: .relaxed) }
     }
 
-    /// What stands for it where it is only compared.
+    /// The owner's address, which identifies it in comparisons.
     var address: UInt { UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
     private var isConfinedToCaller: Bool { CallingThread.isAny(thread) }
@@ -92,7 +93,7 @@ final class HandleOwner: Sendable {
         if isLast { emptyIfNeeded() }
     }
 
-    /// The same on another thread than the owner's.
+    /// Takes an object on another thread than the owner's.
     private func takeFromElsewhere(_ object: Unmanaged<AnyObject>) {
         let threadHasEnded = bury(object)
         let isLast = living.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
@@ -129,8 +130,8 @@ final class HandleOwner: Sendable {
         }
     }
 
-    /// What is buried, to be released outside the lock; nil when there is nothing or another call
-    /// is at it.
+    /// The deferred objects, to be released outside the lock; nil if there are no such objects or
+    /// another call is emptying them.
     private func nextBatch() -> [Buried]? {
         state.withLock { state in
             if state.isEmptying { return nil }

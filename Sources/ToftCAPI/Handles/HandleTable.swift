@@ -72,7 +72,7 @@ struct HandleTable: ~Copyable, Sendable {
     var count: UInt64 { liveCount.load(ordering: .relaxed) }
 }
 
-/// What a living handle names.
+/// The object of a living handle.
 struct HandleTarget {
     let object: AnyObject
     let owner: HandleOwner?
@@ -121,7 +121,7 @@ extension HandleTable {
         try body(unsafeDowncast(try look(handle, kind).object, to: Box.self))
     }
 
-    /// What a handle of a realm's thread names, on that thread.
+    /// The object of a handle, on its realm's thread.
     @inline(__always)
     func look(_ handle: OpaquePointer?, _ kind: HandleKind) throws(EngineError) -> HandleTarget {
         let bits = UInt64(UInt(bitPattern: handle))
@@ -148,7 +148,7 @@ extension HandleTable {
             object: object, owner: Unmanaged<HandleOwner>(bits: owner)?.takeUnretainedValue())
     }
 
-    /// What a handle of a realm without a thread names. An owner that is confined to the caller is
+    /// The object of a handle whose realm has no thread. An owner that is confined to the caller is
     /// entered.
     private func lookAndEnter(
         _ bits: UInt64, _ slot: UnsafeMutablePointer<Slot>, _ kind: HandleKind
@@ -177,7 +177,7 @@ extension HandleTable {
         return HandleTarget(object: object.takeRetainedValue(), owner: owner)
     }
 
-    /// What ends the waits of a realm, on any thread.
+    /// The interruption of a realm's waits, on any thread.
     func interruption(of realm: OpaquePointer?) throws(EngineError) -> Interruption {
         let bits = UInt64(UInt(bitPattern: realm))
         guard bits >> Self.kindShift == HandleKind.realm.rawValue,
@@ -218,7 +218,7 @@ extension HandleTable {
         return owner.flatMap { $0.isInUse(on: CallingThread.currentIdentity) ? $0 : nil }
     }
 
-    /// What a handle without a thread names, on any thread.
+    /// The object of a handle without a thread, on any thread.
     func lookShared(_ handle: OpaquePointer?, _ kind: HandleKind) throws(EngineError) -> AnyObject {
         let bits = UInt64(UInt(bitPattern: handle))
         guard bits >> Self.kindShift == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF)
@@ -243,8 +243,8 @@ extension HandleTable {
         let bits = UInt64(UInt(bitPattern: handle))
         guard bits >> Self.kindShift == kind.rawValue, let slot = slot(at: bits & 0xFFFF_FFFF)
         else { return }
-        // What belongs to the parent of a forked process must not be ended here: its locks and
-        // descriptors are the parent's.
+        // Objects of a forked process's parent must not end here: their locks and descriptors are
+        // the parent's.
         let thread = slot.pointee.thread.load(ordering: .relaxed)
         if thread != 0, CallingThread.isFromParent(thread) { return }
         let free = bits & (1 << Self.kindShift - 1)

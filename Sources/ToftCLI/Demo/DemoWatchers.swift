@@ -2,7 +2,8 @@ import Foundation
 import ToftEngine
 import ToftModel
 
-/// Two watchers, each a process of its own, that say what they are told while this process commits.
+/// Two watchers, each a process of its own, that print their notifications while this process
+/// commits.
 struct DemoWatchers {
     private static let query = "section == 'demo' SORT(name ASC)"
 
@@ -20,7 +21,7 @@ struct DemoWatchers {
                 "swift ",
                 [CommandLine.arguments[0], "watch", path, "Package", Self.query, "--changes", "3"])
         ]
-        // Where one ends early, the other goes with this program.
+        // If one ends early, this program ends the other.
         defer { for watcher in watchers { watcher.stop() } }
         if let python = try pythonWatcher() { watchers.append(python) }
         for watcher in watchers { try watcher.waitForLines(1) }
@@ -105,12 +106,12 @@ final class WatcherProcess {
         try process.run()
     }
 
-    /// Ends it where it still runs.
+    /// Ends it if it still runs.
     func stop() {
         if process.isRunning { process.terminate() }
     }
 
-    /// Prints what comes until so many lines have come.
+    /// Prints lines until `count` have arrived.
     func waitForLines(_ count: Int) throws {
         while lines < count { try readMore() }
     }

@@ -89,7 +89,7 @@ enum PackageSource {
 }
 
 extension DecodingError {
-    /// What is wrong, and where.
+    /// The fault and its place in the file.
     fileprivate var reason: String {
         switch self {
         case .keyNotFound(let key, let context):
