@@ -256,7 +256,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Write/SchemaBuilder+Defaults.swift",
+        "Sources/ToftModel/SchemaWrite/SchemaBuilder+Defaults.swift",
         """\
             for (offset, key) in keys.enumerated() {
 """,
@@ -268,7 +268,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Write/SchemaBuilder.swift",
+        "Sources/ToftModel/SchemaWrite/SchemaBuilder.swift",
         """\
         guard counts.0 == counts.1 else {
 """,
@@ -321,7 +321,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Cluster/ClusterEditor.swift",
+        "Sources/ToftStorage/TableWrite/ClusterEditor.swift",
         """\
         base.storeUInt8(Int(text.tag), at: slice.start &+ slice.geometry.tags &+ code)
 """,
@@ -331,7 +331,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Cluster/TableWriter+Columns.swift",
+        "Sources/ToftStorage/TableWrite/TableWriter+Columns.swift",
         """\
                 for column in gone where column.hasHeap { try freeContents(cluster, column) }
 """,
@@ -342,7 +342,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Index/KeyBytes.swift",
+        "Sources/ToftModel/Value/KeyBytes.swift",
         """\
         let isLong = text.count > Self.textLimit
 """,
@@ -373,7 +373,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Write/WriteBuffer.swift",
+        "Sources/ToftModel/Buffer/WriteBuffer.swift",
         """\
         guard classes[position].isCounterDirty, let counter = classes[position].counter else {
 """,
@@ -384,7 +384,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Write/WriteBuffer.swift",
+        "Sources/ToftModel/Buffer/WriteBuffer.swift",
         """\
         guard case .int64(let key) = key, try counter(owner) < key else { return }
 """,
@@ -410,7 +410,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Write/WriteBuffer+Entries.swift",
+        "Sources/ToftModel/Buffer/WriteBuffer+Entries.swift",
         """\
         touched.append((constraint, hash))
 """,
@@ -441,7 +441,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Write/BulkDelete.swift",
+        "Sources/ToftModel/Buffer/BulkDelete.swift",
         """\
             if property.collection == .dictionary {
 """,
@@ -478,7 +478,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Write/BulkDelete.swift",
+        "Sources/ToftModel/Buffer/BulkDelete.swift",
         """\
             guard property.isIndexed else { return try putCell(new, to: key, property, owner) }
 """,
@@ -489,7 +489,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Write/BulkDelete.swift",
+        "Sources/ToftModel/Buffer/BulkDelete.swift",
         """\
             if property.collection == .set {
 """,
@@ -543,7 +543,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftPlatform/FilePath.swift",
+        "Sources/ToftPlatform/Files/FilePath.swift",
         """\
         defer { _ = platform_close(descriptor) }
 """,
@@ -553,7 +553,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftPlatform/PosixFile.swift",
+        "Sources/ToftPlatform/Files/PosixFile.swift",
         """\
             done += try checked("pwrite", path, count)
 """,
@@ -563,7 +563,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Tree/OrderedLeafForms.swift",
+        "Sources/ToftStorage/Node/OrderedLeafForms.swift",
         """\
         for index in 0..<count where Self.form(index, in: base) == form { return index }
 """,
@@ -577,7 +577,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Tree/OrderedLeaf+Check.swift",
+        "Sources/ToftStorage/Node/OrderedLeaf+Check.swift",
         """\
                     || before.hint == suffix.hint
                         && before.compareRest(inOnePart(suffix, memory)) < 0
@@ -589,7 +589,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Cluster/ClusterEditor.swift",
+        "Sources/ToftStorage/TableWrite/ClusterEditor.swift",
         """\
         if value > Int64(bitPattern: slice.high) {
 """,
@@ -598,7 +598,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Cluster/TableWriter+Tail.swift",
+        "Sources/ToftStorage/TableWrite/TableWriter+Tail.swift",
         """\
         var moved = min(count - kept, limit - before.rowCount)
 """,
@@ -608,7 +608,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Cluster/ClusterEditor.swift",
+        "Sources/ToftStorage/TableWrite/ClusterEditor.swift",
         """\
         let code = slice.textCount &+ 1
 """,
@@ -618,7 +618,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Cluster/ListCodes.swift",
+        "Sources/ToftStorage/TableWrite/ListCodes.swift",
         """\
             case .cell: elements.append(0)
 """,
@@ -637,7 +637,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Cluster/TableWriter+Lists.swift",
+        "Sources/ToftStorage/TableWrite/TableWriter+Lists.swift",
         """\
         scratch.sequenceID.storeUInt64(id, at: 0)
         let bytes = UnsafeRawBufferPointer(
@@ -672,7 +672,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Cluster/TableWriter+Rows.swift",
+        "Sources/ToftStorage/TableWrite/TableWriter+Rows.swift",
         """\
         for column in columns where column.wasRequired {
 """,
@@ -774,7 +774,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Pager/MappedFile.swift",
+        "Sources/ToftStorage/Mapping/MappedFile.swift",
         """\
             guard present >= pages else {
 """,
@@ -1034,7 +1034,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Transaction/Recovery.swift",
+        "Sources/ToftStorage/Opening/Recovery.swift",
         """\
                 fromDevice: true, of: file)
 """,
@@ -1043,7 +1043,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Transaction/Recovery.swift",
+        "Sources/ToftStorage/Opening/Recovery.swift",
         """\
         found.logMap.salt =
             found.logMap.segments.isEmpty ? 0 : try LogRing.newSalt(of: found.databaseID)
@@ -1061,7 +1061,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Transaction/Recovery.swift",
+        "Sources/ToftStorage/Opening/Recovery.swift",
         """\
         if meta.identity != identity && !meta.isClosedCleanly {
 """,
@@ -1070,7 +1070,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Transaction/Recovery.swift",
+        "Sources/ToftStorage/Opening/Recovery.swift",
         """\
         guard meta.isClosedCleanly else { return }
         let isTwice =
@@ -1180,7 +1180,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Tree/TreeWriter.swift",
+        "Sources/ToftStorage/TreeWrite/TreeWriter.swift",
         """\
         for index in first..<first + count {
 """,

