@@ -12,7 +12,7 @@ struct BulkDelete {
     let deleted: ContiguousArray<Set<Int64>>
     /// Those of `deleted` whose delete follows from another change.
     let cascaded: ContiguousArray<Set<Int64>>
-    /// What happens to the rows of each class, by its position.
+    /// The steps for the rows of each class, by its position.
     private var steps: ContiguousArray<[Step]>
 
     /// One row's change.
@@ -179,7 +179,7 @@ struct BulkDelete {
         }
     }
 
-    /// A mixed value with null in place of links to deleted objects; nil where it has none.
+    /// A mixed value with null in place of links to deleted objects; nil if it has no such links.
     private func withoutDeleted(_ cell: Cell) throws(ModelError) -> [UInt8]? {
         guard case .bytes(let bytes) = cell else { return nil }
         return try MixedFormat.replacing(

@@ -24,7 +24,7 @@ final class ByteArena {
         large = []
     }
 
-    /// The same bytes, good until `reset`.
+    /// A copy of the bytes, valid until `reset`.
     @inline(__always)
     func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         guard bytes.count <= chunk.count &- used else { return copyLarge(bytes) }
@@ -41,7 +41,7 @@ final class ByteArena {
         return UnsafeRawBufferPointer(copy)
     }
 
-    /// The same cell with bytes that are good until `reset`.
+    /// A copy of the cell with bytes that are valid until `reset`.
     @inline(__always)
     func copy(_ cell: Cell) -> Cell {
         if case .bytes(let bytes) = cell { .bytes(copy(bytes)) } else { cell }

@@ -4,8 +4,8 @@ internal import ToftStorage
 /// Added and removed entries of one ordered tree that wait to be written: found by key through a
 /// hash table, given to the tree as a sorted batch.
 ///
-/// `bytes` holds the keys side by side. `table` holds for each hash the number of an entry
-/// plus one, 0 where there is none. For one thread; the owner frees it with `deallocate`.
+/// `bytes` holds the keys side by side. `table` holds for each hash the number of an entry plus
+/// one, or 0. For one thread; the owner frees it with `deallocate`.
 struct EntryTable {
     /// Sixteen bytes, because there are many.
     struct Entry {
@@ -73,7 +73,7 @@ struct EntryTable {
 
     // MARK: Look-up
 
-    /// The entry with a key, nil where nothing is buffered for it.
+    /// The entry with a key; nil if nothing is buffered for it.
     @inline(__always)
     func find(_ key: UnsafeRawBufferPointer) -> Entry? {
         guard count > 0 else { return nil }
@@ -81,7 +81,7 @@ struct EntryTable {
         return number == 0 ? nil : entries[Int(number) &- 1]
     }
 
-    /// The bucket of `table` that holds a key, or the free one where it belongs.
+    /// The bucket of `table` that has a key, or the free one for it.
     @inline(__always)
     private func bucket(of key: UnsafeRawBufferPointer) -> Int {
         var bucket = Int(truncatingIfNeeded: Self.hash(key)) & (tableCapacity &- 1)
@@ -135,7 +135,7 @@ struct EntryTable {
         entries[Int(number) &- 1].isRemoval = false
     }
 
-    /// Removes an entry. False where it has been removed before.
+    /// Removes an entry. False if it has been removed before.
     mutating func remove(_ key: UnsafeRawBufferPointer) -> Bool {
         let bucket = bucket(of: key), number = table[bucket]
         guard number > 0 else {
@@ -227,8 +227,8 @@ struct EntryTable {
         }
     }
 
-    /// Has the processor fetch an entry that comes soon, and the key of one that comes before: in
-    /// the order of the keys neither lies near the last one.
+    /// Prefetches an entry that comes soon, and the key of an earlier one: in the order of the keys
+    /// neither is near the previous one.
     @inline(__always)
     private func fetch(behind position: Int, _ items: UnsafeMutableBufferPointer<RadixSort.Item>) {
         let distance = 8
@@ -238,7 +238,7 @@ struct EntryTable {
         UnsafeRawPointer(bytes + Int(next.offset)).prefetch()
     }
 
-    /// False where the tree lacks an entry that it must hold.
+    /// False if the tree lacks an entry that it must have.
     @inline(__always)
     private func write(_ pointer: UnsafePointer<Entry>, to batch: EntryBatch) throws(StorageError)
         -> Bool

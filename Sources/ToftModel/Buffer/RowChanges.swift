@@ -18,9 +18,9 @@ struct RowChange {
     /// Whether the collection was emptied, and `size` is all that it has.
     fileprivate(set) var isEmptied = false
     let column: UInt32
-    /// What an integer was raised by, or the index of the element.
+    /// The amount that was added to an integer, or the index of the element.
     let number: Int
-    /// The number of the change of the same value before this one, plus 1; 0: there is none.
+    /// The number of the previous change of the same value, plus 1; 0 without one.
     fileprivate(set) var previous: UInt32 = 0
     /// How many elements the collection has more than its row.
     fileprivate(set) var size: Int32 = 0
@@ -33,10 +33,10 @@ struct RowChange {
 /// The changes of the rows of one class that wait, in the order in which they were made, and which
 /// of them is the last one of a value.
 ///
-/// `table` holds for each hash of a key and a column the number of the last change plus one, 0
-/// where there is none; changes enter it when one is asked for. Bytes lie in `chunks`. What was
-/// removed stays in memory until the next change is added: it may have been lent. For one thread;
-/// the owner frees it with `deallocate`.
+/// `table` holds for each hash of a key and a column the number of the last change plus one, or 0;
+/// changes enter it when one is looked up. Bytes are in `chunks`. Removed ones stay in memory until
+/// the next change is added, as they may have been lent. For one thread; the owner frees it with
+/// `deallocate`.
 struct RowChanges {
     /// Bytes of the longest text or data that may wait: longer ones get pages of their own.
     static let longestBytes = 2_048
@@ -120,7 +120,7 @@ struct RowChanges {
         changes = grown
     }
 
-    /// The same cell with bytes of its own.
+    /// A copy of the cell with bytes of its own.
     @inline(__always)
     private mutating func kept(_ cell: Cell) -> Cell {
         guard case .bytes(let bytes) = cell else {
@@ -166,7 +166,7 @@ struct RowChanges {
 
     // MARK: Finding
 
-    /// The last change of a value or a collection; nil where none waits.
+    /// The last change of a value or a collection; nil if no change is buffered.
     @inline(__always)
     mutating func latest(_ key: Int64, _ column: UInt32) -> RowChange? {
         guard let number = latestNumber(key, column) else { return nil }
@@ -193,7 +193,7 @@ struct RowChanges {
         return taken
     }
 
-    /// The bucket of a value, or the free one where it belongs.
+    /// The bucket of a value, or the free one for it.
     @inline(__always)
     private func bucket(_ key: Int64, _ column: UInt32) -> Int {
         var bucket = Int(truncatingIfNeeded: Self.hash(key, column)) & (table.count &- 1)

@@ -96,9 +96,8 @@ extension WriteBuffer {
 
     // MARK: Backlinks
 
-    /// Adds one link from an object to another; `owner` is the target's class where the property is
-    /// mixed, else nil. `tree` is that of the backlinks, without what is
-    /// buffered.
+    /// Adds one link from an object to another; `owner` is the target's class if the property is
+    /// mixed, otherwise nil. `tree` is that of the backlinks, without buffered ones.
     func addBacklink(
         _ property: PropertyHandle, target: Int64, of owner: ClassID?, source: Int64,
         in tree: () throws(ModelError) -> TreeReader

@@ -33,7 +33,7 @@ package final class WriteBuffer: @unchecked Sendable {
         var deletes: Int
     }
 
-    /// What waits for the rows of one class.
+    /// The buffered changes to the rows of one class.
     private struct ClassChanges {
         var rows = RowChanges()
         var deleted: Set<Int64> = []
@@ -48,7 +48,7 @@ package final class WriteBuffer: @unchecked Sendable {
         var isCounterDirty = false
     }
 
-    /// What waits for one tree. `tree` is its id, set with the first entry.
+    /// The buffered changes to one tree. `tree` is its id, set with the first entry.
     private struct TreeChanges {
         var entries = EntryTable()
         var tree: TreeID = 0
@@ -108,8 +108,8 @@ package final class WriteBuffer: @unchecked Sendable {
         drop()
     }
 
-    /// Drops what waits, and forgets what was known of objects: the transaction goes back to where
-    /// nothing waited.
+    /// Drops the buffered changes, and all knowledge of objects: the transaction returns to the
+    /// state with an empty buffer.
     func discard() {
         drop()
         forgetObjects()
@@ -370,8 +370,8 @@ package final class WriteBuffer: @unchecked Sendable {
         entryBytes &+= trees[slot].entries.size &- before
     }
 
-    /// Flushes all entries where they take more bytes than the limit. Adding an entry never
-    /// flushes by itself: its caller may still hold memory of a page.
+    /// Flushes all entries if they take more bytes than the limit. Adding an entry never flushes by
+    /// itself: its caller may still hold memory of a page.
     @inline(__always)
     func flushExcessEntries() throws(ModelError) {
         if entryBytes > limits.entryBytes { try flushAllEntries() }

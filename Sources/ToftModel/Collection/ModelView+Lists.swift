@@ -59,7 +59,7 @@ extension ModelView {
         return values
     }
 
-    /// The index of the first element that equals a value, nil where there is none.
+    /// The index of the first element that equals a value; nil if no element does.
     /// - Parameter indices: which elements are looked at; nil: all.
     package func listIndex(
         _ key: Int64, _ property: PropertyHandle, of value: Value, in indices: Range<Int>? = nil

@@ -1,14 +1,14 @@
 package import ToftStorage
 
-/// Where a value or a key belongs in an ordered collection, and whether it is there.
+/// The position of a value or a key in an ordered collection, and whether it exists.
 package struct OrderedPosition {
-    /// Its index; where it is not there, that of the first element after it.
+    /// Its index; if it does not exist, that of the first element after it.
     package var index: Int
     package var isFound: Bool
 }
 
 extension ModelView {
-    /// Where a value is in a set. O(log elements).
+    /// The position of a value in a set. O(log elements).
     package func setPosition(_ key: Int64, _ property: PropertyHandle, of value: Value)
         throws(ModelError) -> OrderedPosition
     {
@@ -32,7 +32,7 @@ extension ModelView {
         }
     }
 
-    /// Where a key is in a dictionary. O(log entries).
+    /// The position of a key in a dictionary. O(log entries).
     package func dictionaryPosition(
         _ key: Int64, _ property: PropertyHandle, of entryKey: UnsafeRawBufferPointer
     ) throws(ModelError) -> OrderedPosition {
@@ -70,7 +70,7 @@ extension ModelView {
 }
 
 extension ListView {
-    /// Where a cell is among elements of a type that ascend. O(log elements).
+    /// The position of a cell among ascending elements of a type. O(log elements).
     package func position(of wanted: Cell, _ type: PropertyType) throws(ModelError)
         -> OrderedPosition
     {

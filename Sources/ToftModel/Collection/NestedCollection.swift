@@ -3,7 +3,7 @@ internal import ToftStorage
 /// Names a list or a dictionary within a mixed value of an object's property.
 package struct NestedRef: Hashable, Sendable {
     package var id: UInt64
-    /// Of a property that is a collection, the index of the element where it was last.
+    /// The last known index of the element, for a property that is a collection.
     package var index: Int
 
     package init(id: UInt64, index: Int = 0) {
@@ -16,7 +16,7 @@ extension ModelView {
     /// The list or dictionary that a mixed value, or an element of one of these, is.
     /// - Parameter key: of the object.
     /// - Parameter index: of the element, for a property that is a collection.
-    /// - Throws: `notACollection` where the value is something else, or of the other kind.
+    /// - Throws: `notACollection` if the value is something else, or of the other kind.
     package func nested(
         _ key: Int64, _ property: PropertyHandle, at index: Int? = nil, _ kind: CollectionKind
     ) throws(ModelError) -> NestedRef {
@@ -28,9 +28,9 @@ extension ModelView {
         return NestedRef(id: collection.id, index: index ?? 0)
     }
 
-    /// The collection with this name as it is now, for reading: good as long as a `Cell` would be.
-    /// O(bytes of the property's value; elements of the property, where it has moved to another).
-    /// - Throws: `noSuchCollection` where it is no longer there.
+    /// The present collection with this name, for reading: valid as long as a `Cell` would be.
+    /// O(bytes of the property's value; elements of the property, if it has moved to another).
+    /// - Throws: `noSuchCollection` if it no longer exists.
     package func nested(_ key: Int64, _ property: PropertyHandle, _ ref: NestedRef)
         throws(ModelError) -> MixedCollection
     {

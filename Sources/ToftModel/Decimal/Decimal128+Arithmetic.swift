@@ -50,7 +50,7 @@ extension Decimal128 {
                 || !right.isInfinite && other.coefficient == 0
             return isZero ? .nan : isNegative ? .infinity.negated : .infinity
         }
-        // 68 digits at most, of which 35 or 36 stay.
+        // 68 digits at most; 35 or 36 of them stay.
         let cut = max(count(one.coefficient) + count(other.coefficient) - 36, 0)
         let (quotient, rest) = tens[cut].dividingFullWidth(
             one.coefficient.multipliedFullWidth(by: other.coefficient))

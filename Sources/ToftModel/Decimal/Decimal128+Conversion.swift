@@ -1,5 +1,5 @@
 extension Decimal128 {
-    /// The number, rounded where it has more than 34 digits.
+    /// The number, rounded if it has more than 34 digits.
     package init(_ integer: Int128) {
         self = Self.rounded(integer < 0, integer.magnitude, 0).value
     }
@@ -105,8 +105,8 @@ extension Decimal128 {
         self = value
     }
 
-    /// Whether the number, read from a text, is infinite or 0 because there is none so large, or so
-    /// small.
+    /// True if the number, read from a text, is infinite or 0 because its magnitude is out of
+    /// range.
     package func isBeyondRange(of text: some Sequence<UInt8>) -> Bool {
         let digits = text.prefix { $0 | 0x20 != UInt8(ascii: "e") }
         return isInfinite
@@ -114,7 +114,7 @@ extension Decimal128 {
             : isZero && digits.contains { $0 >= UInt8(ascii: "1") && $0 <= UInt8(ascii: "9") }
     }
 
-    /// The same, and whether it was not rounded.
+    /// The number, and whether it is exact.
     package static func parse(_ text: [UInt8], _ rounding: Rounding = .toNearest) -> (
         value: Decimal128, isExact: Bool
     )? {
@@ -144,7 +144,7 @@ extension Decimal128 {
         return digits.number(isNegative, exponent - fraction, rounding)
     }
 
-    /// What follows the digits: nothing, or `E+3`. An exponent beyond 2^40 counts as that.
+    /// The exponent after the digits: nothing, or `E+3`. An exponent beyond 2^40 counts as that.
     private static func exponent(_ text: ArraySlice<UInt8>) -> Int? {
         guard let letter = text.first else { return 0 }
         var text = text.dropFirst()

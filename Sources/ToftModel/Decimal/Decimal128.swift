@@ -55,7 +55,7 @@ package struct Decimal128: Sendable {
     package var magnitude: Decimal128 { Decimal128(low: low, high: high & ~(1 << 63)) }
     package var negated: Decimal128 { Decimal128(low: low, high: high ^ 1 << 63) }
 
-    /// What a finite number is: `coefficient` times ten to the power of `exponent`.
+    /// The parts of a finite number: `coefficient` times ten to the power of `exponent`.
     struct Parts {
         var isNegative: Bool
         var coefficient: UInt128

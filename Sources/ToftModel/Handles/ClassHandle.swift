@@ -16,7 +16,7 @@ package final class ClassHandle: Sendable {
     /// The values that each of `properties` takes.
     let rules: ContiguousArray<ValueRule>
     package let primaryKey: PropertyHandle?
-    /// The same for who counts no references. Good as long as the class.
+    /// The primary key without a reference count. Valid as long as the class.
     let uncountedPrimaryKey: Unmanaged<PropertyHandle>?
     let primaryKeyTree: TreeID?
     /// Whether a new object without a primary key gets the next one: see `KeyCounter`.
@@ -115,6 +115,6 @@ extension ClassHandle {
         return search(id)
     }
 
-    /// Where a migration has removed properties, ids have gaps.
+    /// After a migration that has removed properties, ids have gaps.
     private func search(_ id: PropertyID) -> Int? { properties.index(ofID: id) { $0.id } }
 }

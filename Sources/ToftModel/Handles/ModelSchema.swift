@@ -5,12 +5,12 @@ package import ToftStorage
 ///
 /// Immutable; any thread may use it.
 package final class ModelSchema: Sendable {
-    /// What the handles were made from.
+    /// The schema that the handles were made from.
     package let stored: StoredSchema
-    /// What a snapshot is to be told of, where the file lacks what the session declared and can't
-    /// be written.
+    /// Additions for a snapshot, if the file lacks some of the declared schema and can't be
+    /// written.
     let unwritten: UnwrittenTrees
-    /// What the session declared; nil for one that takes the file as it is.
+    /// The session's declared schema; nil for one that takes the file's.
     package let declared: Schema?
     /// Whether the file has all that is declared: one that can't be written may lack some.
     let isComplete: Bool
@@ -29,7 +29,7 @@ package final class ModelSchema: Sendable {
         self.init(stored, declared: declared, isComplete: true, unwritten: UnwrittenTrees())
     }
 
-    /// The same of a file that can't be written.
+    /// The schema of a file that can't be written.
     convenience init(_ seen: UnwrittenSchema, declared: Schema) {
         self.init(
             seen.stored, declared: declared, isComplete: seen.isComplete, unwritten: seen.trees)
@@ -82,8 +82,8 @@ package final class ModelSchema: Sendable {
         return incoming
     }
 
-    /// How many embedded objects, itself included, lead to an object of each class at most; of no
-    /// more than one beyond the limit is known that there may be so many.
+    /// The length of the longest chain of embedded objects that can end at an object of each class,
+    /// itself included; counted up to one beyond the limit.
     private static func greatestDepths(of classes: ContiguousArray<ClassHandle>) -> [Int] {
         var depths = [Int](repeating: 0, count: classes.count)
         for _ in 0...Limits.nestedEmbeddedObjects {
@@ -99,8 +99,7 @@ package final class ModelSchema: Sendable {
 }
 
 extension ModelSchema {
-    /// Reads the schema of a snapshot; gives `previous` back where nothing has changed, after one
-    /// look-up.
+    /// Reads the schema of a snapshot; returns `previous` if nothing has changed, after one lookup.
     package static func read(
         _ snapshot: Snapshot, declared: Schema? = nil, previous: ModelSchema? = nil
     ) throws(ModelError) -> ModelSchema {
@@ -146,7 +145,7 @@ extension ModelSchema {
         return classes.first { $0.id == id }
     }
 
-    /// The same for who counts no references. Good as long as the schema.
+    /// A class without a reference count. Valid as long as the schema.
     @inline(__always)
     func uncountedClass(id: ClassID) -> Unmanaged<ClassHandle>? {
         let position = Int(id) - 1

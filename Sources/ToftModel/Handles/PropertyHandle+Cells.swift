@@ -9,7 +9,7 @@ extension PropertyHandle {
         return try checkedElement(value, in: schema)
     }
 
-    /// The same for the value itself or an element of the list.
+    /// The checked cell of the value itself or of an element of the list.
     @inline(__always)
     func checkedElement(_ value: BorrowedValue, in schema: ModelSchema) throws(ModelError) -> Cell {
         if let cell = rule.cell(value) { return cell }
@@ -23,7 +23,7 @@ extension PropertyHandle {
         return try checkedElement(value, in: schema)
     }
 
-    /// Why a value is none for this property.
+    /// The reason why the property does not accept a value.
     func rejection(of value: BorrowedValue, _ schema: ModelSchema) -> ModelError {
         switch (value, type) {
         case (.string(let text), .string):
@@ -67,7 +67,7 @@ extension PropertyHandle {
             className: className, property: name, expected: targetName ?? "?", found: found)
     }
 
-    /// Why a value is none for a property that does not hold one value.
+    /// The error for setting a property that does not have one value.
     func notSettable(_ value: BorrowedValue) -> ModelError {
         isStored
             ? .isACollection(className: className, property: name, kind: collection)

@@ -39,7 +39,7 @@ package final class PropertyHandle: Sendable {
     package let originPropertyID: PropertyID?
     let indexTree: TreeID?
     let backlinkTree: TreeID?
-    /// The slots of the open trees, see `TreeSlots`; -1 where there is no tree.
+    /// The slots of the open trees, see `TreeSlots`; -1 without a tree.
     let indexSlot: Int
     let backlinkSlot: Int
     /// Which values it takes.
@@ -91,8 +91,7 @@ extension PropertyHandle {
     package var isCollection: Bool { collection != .none }
     /// Whether it can link to one object more than once.
     var hasManyLinks: Bool { isCollection || type == .mixed }
-    /// The class that a backlink to one of its objects begins with: nil where all links lead to one
-    /// class.
+    /// The class that begins a backlink to one of its objects; nil if all links lead to one class.
     func backlinkClass(_ owner: ClassID) -> ClassID? { type == .mixed ? owner : nil }
     /// Whether it has a column; inverse links are computed.
     package var isStored: Bool { type != .linkingObjects }
@@ -120,7 +119,7 @@ extension PropertyHandle {
 struct SlotCounter {
     private(set) var count = 0
 
-    /// A slot of its own for a tree, -1 where there is none.
+    /// A slot of its own for a tree; -1 without a tree.
     mutating func take(_ tree: TreeID?) -> Int {
         guard tree != nil else { return -1 }
         defer { count += 1 }

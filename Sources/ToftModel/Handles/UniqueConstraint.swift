@@ -1,7 +1,7 @@
 internal import ToftStorage
 
-/// Properties of which no two objects of a class have the same values when a transaction commits.
-/// An object with null in one of them is the same as no other.
+/// Properties whose values together are unique among the objects of a class when a transaction
+/// commits. An object with null in one of them differs from every other.
 ///
 /// The constraint has a tree of its own: (hash of the values, object key) -> nothing, for each
 /// object without null. Objects with the same hash are compared.

@@ -1,14 +1,14 @@
 internal import ToftStorage
 
 /// The counter of an auto-incremented primary key: the greatest key that an object of the class has
-/// had, 0 where none was greater.
+/// had, or 0 if all were lower.
 ///
 /// A new object without a primary key gets the next one. A greater key that the caller gives moves
 /// the counter there; a key that is not greater leaves it. The deletion of an object leaves it too,
-/// so that a key is given out once. It lies in the schema tree, under `SchemaEncoding.counterKey`,
-/// and changes in the transaction that creates the objects, which no other runs beside.
+/// so that a key is used only once. It is in the schema tree, under `SchemaEncoding.counterKey`,
+/// and changes in the transaction that creates the objects, and transactions never overlap.
 enum KeyCounter {
-    /// The counter in a version; 0 where the class was never counted.
+    /// The counter in a version; 0 if the class was never counted.
     static func read(_ id: ClassID, in snapshot: Snapshot) throws(ModelError) -> Int64 {
         let bytes = try stored { () throws(StorageError) -> [UInt8]? in
             let tree = try snapshot.orderedTree(SchemaTree.id)
@@ -39,8 +39,7 @@ enum KeyCounter {
         }
     }
 
-    /// The greatest primary key that the tree of a class holds, 0 where none is greater. O(log
-    /// objects).
+    /// The greatest primary key in the tree of a class, or 0 if all are lower. O(log objects).
     static func greatest(in tree: TreeID, _ snapshot: Snapshot) throws(ModelError) -> Int64 {
         let end = [UInt8](repeating: .max, count: 9)
         return try stored { () throws(StorageError) in
@@ -54,8 +53,8 @@ enum KeyCounter {
 }
 
 extension ModelView {
-    /// The greatest primary key that an object of a class has had, where such keys are counted;
-    /// without what a transaction has not written.
+    /// The greatest primary key that an object of a class has had, if such keys are counted;
+    /// without a transaction's unwritten changes.
     package func keyCounter(of owner: ClassHandle) throws(ModelError) -> Int64? {
         owner.isAutoIncremented ? try KeyCounter.read(owner.id, in: snapshot) : nil
     }

@@ -12,8 +12,8 @@ extension ModelView {
     /// Calls `body` with the key of each object whose indexed property holds `cell`, in ascending
     /// order, until it returns false.
     ///
-    /// O(log objects + those found). Where `isExactInIndex` is false, the keys are candidates whose
-    /// values are still to be compared.
+    /// O(log objects + those found). If `isExactInIndex` is false, the keys are candidates whose
+    /// values have to be compared.
     package func forEachIndexed(
         _ property: PropertyHandle, equalTo cell: Cell, _ body: (Int64) throws(ModelError) -> Bool
     ) throws(ModelError) {
@@ -32,9 +32,9 @@ extension ModelView {
         }
     }
 
-    /// Calls `body` with the key of each object whose indexed property lies between two bounds, in
-    /// the order of the values (then of the keys), until it returns false. Null lies below every
-    /// value: bound from below by `.excluding(.null)` to leave it out.
+    /// Calls `body` with the key of each object whose indexed property is between two bounds, in
+    /// the order of the values (then of the keys), until it returns false. Null is below every
+    /// value: a lower bound of `.excluding(.null)` leaves it out.
     ///
     /// Objects with strings longer than 200 bytes near a bound are candidates whose values are
     /// still to be compared, and come in no order where their first 200 bytes are the same.
@@ -79,11 +79,11 @@ extension ModelView {
         }
     }
 
-    /// The key of the first object of a class whose property holds a value, where an index alone
-    /// can tell.
+    /// The key of the first object of a class whose property has a value, if an index alone can
+    /// decide.
     ///
-    /// - Returns: `isKnown` is false where it can't: the property has no index and is no primary
-    ///   key, or the value is of another type, no UTF-8, or a string so long that its row is to be
+    /// - Returns: `isKnown` is false if it can't: the property has no index and is not a primary
+    ///   key, or the value is of another type, not UTF-8, or a string so long that rows have to be
     ///   compared.
     ///
     /// O(log objects).
@@ -123,7 +123,7 @@ extension ModelView {
         return (true, first)
     }
 
-    /// Whether an index tells a string of `size` bytes from every other: not so beyond 200.
+    /// True if an index distinguishes a string of `size` bytes from every other: not so beyond 200.
     package static func isExactInIndex(size: Int) -> Bool { size <= KeyBytes.textLimit }
 }
 

@@ -1,7 +1,7 @@
 internal import ToftStorage
 
 extension ModelView {
-    /// The hash of an object's values for a constraint; nil where one is null.
+    /// The hash of an object's values for a constraint; nil if one is null.
     /// - Parameter change: a property that is taken to have another value.
     func uniqueHash(
         _ key: Int64, _ constraint: UniqueConstraint,
@@ -49,8 +49,8 @@ extension ModelView {
 }
 
 extension UniqueConstraint {
-    /// The hash of an object's values, each of which `cell` gives; nil where one is null: FNV-1a of
-    /// the values one after the other, as `KeyBytes` of properties that are not optional.
+    /// The hash of an object's values, which `cell` gives; nil if one is null. FNV-1a of the values
+    /// one after the other, as `KeyBytes` of properties that are not optional.
     func hash(_ cell: (PropertyHandle) throws(ModelError) -> Cell) throws(ModelError) -> UInt64? {
         var hash = KeyBytes.emptyHash
         for property in properties {

@@ -2,12 +2,12 @@ internal import ToftPlatform
 internal import ToftStorage
 
 extension ModelView {
-    /// The key of the object with this primary key, nil where there is none. O(log objects).
+    /// The key of the object with this primary key; nil if there is no such object. O(log objects).
     package func find(_ primaryKey: Value, _ owner: ClassHandle) throws(ModelError) -> Int64? {
         try primaryKey.withBorrowed { value throws(ModelError) in try find(value, owner) }
     }
 
-    /// The same for a borrowed value.
+    /// Finds an object by a borrowed primary key.
     package func find(_ primaryKey: BorrowedValue, _ owner: ClassHandle) throws(ModelError)
         -> Int64?
     {
@@ -31,7 +31,7 @@ extension ModelView {
         return found
     }
 
-    /// The same for an object that may be deleted and not flushed.
+    /// Finds an object that may be deleted in the write buffer.
     @inline(__always)
     func findRow(cell: Cell, _ property: PropertyHandle, _ owner: ClassHandle) throws(ModelError)
         -> Int64?
@@ -75,7 +75,7 @@ extension ModelView {
     }
 }
 
-/// What a primary key tree holds for a value.
+/// The entries of a primary key tree.
 enum PrimaryKeyEntry {
     static func objectKey(_ value: UnsafeRawBufferPointer, _ property: PropertyHandle)
         throws(ModelError) -> Int64
@@ -87,7 +87,7 @@ enum PrimaryKeyEntry {
                     + "\(value.count) bytes long"
             )
         }
-        // Two loads, which overlap where the bytes are fewer than both have.
+        // Two loads, which overlap for values shorter than both.
         let size = value.count
         let key: UInt64 =
             switch size {

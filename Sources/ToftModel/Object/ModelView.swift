@@ -14,8 +14,8 @@ package final class ModelView: Sendable {
     /// In a transaction's view, the changes that the snapshot does not show yet.
     let unflushed: (any UnflushedChanges)?
 
-    /// The objects of `snapshot`. `previous` is the schema of an earlier view: it is used again
-    /// where it still holds.
+    /// The objects of `snapshot`. `previous` is the schema of an earlier view, reused if it is
+    /// still valid.
     package convenience init(
         _ snapshot: Snapshot, declared: Schema? = nil, previous: ModelSchema? = nil
     ) throws(ModelError) {
@@ -40,9 +40,9 @@ package final class ModelView: Sendable {
         unflushed == nil && snapshot.fillsMemory && snapshot.canBeReadAgain
     }
 
-    /// The same version with other memory, where this view's has been filled by what was read of an
-    /// encrypted or buffered file; nil where it has not, or has to stay. What the view has lent
-    /// stays as long as the view.
+    /// A view of the same version with other memory, if this view's has been filled by reads of an
+    /// encrypted or buffered file; nil if it has not, or has to stay. Bytes that this view has lent
+    /// stay valid as long as the view.
     package func again() throws(ModelError) -> ModelView? {
         guard isFilled else { return nil }
         return try ModelView(
@@ -58,7 +58,7 @@ package final class ModelView: Sendable {
         return table
     }
 
-    /// The same for a scan that looks at keys alone: values may wait.
+    /// The table of a class for a scan that reads keys alone: buffered values may wait.
     package func keyTable(_ owner: ClassHandle) throws(ModelError) -> TableReader {
         let table = try rows(owner)
         try unflushed?.flushDeletesForReader()
@@ -72,7 +72,7 @@ package final class ModelView: Sendable {
         }
     }
 
-    /// The same for an object that is not deleted.
+    /// The table of an object that is not deleted.
     @inline(__always)
     func rows(_ owner: ClassHandle, with key: Int64) throws(ModelError) -> TableReader {
         try requireNotDeleted(key, owner)
@@ -115,7 +115,7 @@ package final class ModelView: Sendable {
         try completeTree(property.indexSlot, property.indexTree)
     }
 
-    /// The same for who counts no references. Good as long as the view.
+    /// The tree of an index without a reference count. Valid as long as the view.
     @inline(__always)
     func uncountedIndexTree(_ property: PropertyHandle) throws(ModelError) -> Unmanaged<TreeReader>
     {
@@ -143,7 +143,7 @@ package final class ModelView: Sendable {
         try uncountedTree(slot, id).takeUnretainedValue()
     }
 
-    /// The same for who counts no references. Good as long as the view.
+    /// The tree of a slot without a reference count. Valid as long as the view.
     @inline(__always)
     func uncountedTree(_ slot: Int, _ id: TreeID?) throws(ModelError) -> Unmanaged<TreeReader> {
         guard let id else { throw .inconsistent("a tree was asked for that is not there") }
@@ -157,7 +157,7 @@ package final class ModelView: Sendable {
         try rows(owner).rowCount - (unflushed?.deletedCount(owner.position) ?? 0)
     }
 
-    /// Whether the class has an object with this key. O(log objects); O(1) while none was ever
+    /// True if the class has an object with this key. O(log objects); O(1) if no object was ever
     /// deleted.
     package func exists(_ key: Int64, _ owner: ClassHandle) throws(ModelError) -> Bool {
         guard let unflushed else { return try holdsRow(key, owner) }
@@ -254,7 +254,7 @@ package final class ModelView: Sendable {
         }
     }
 
-    /// The same value, owned by the caller.
+    /// The value of a property, owned by the caller.
     package func value(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Value {
         try property.value(of: cell(key, property))
     }
@@ -270,7 +270,7 @@ extension PropertyHandle {
                 found: "one value")
     }
 
-    /// What an error of the table means for an object.
+    /// The error that an error of the table means for an object.
     func modelError(_ error: StorageError, key: Int64) -> ModelError {
         switch error {
         case .noSuchRow: .noSuchObject(className: className, key: key)

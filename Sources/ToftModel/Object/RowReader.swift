@@ -25,7 +25,7 @@ package final class RowReader {
     /// Calls `body` with the type of each of some properties that are no lists, the class that it
     /// links to, and its value, without copying, of the object with a primary key. O(log objects);
     /// where objects were added in the order of integer primary keys, no index is asked.
-    /// - Returns: false, without a call of `body`, if there is none.
+    /// - Returns: false, without a call of `body`, if the object does not exist.
     package func forEachCell(
         ofPrimaryKey primaryKey: BorrowedValue, _ ids: UnsafeBufferPointer<PropertyID>,
         _ body: (PropertyType, ClassID, Cell) -> Void
@@ -55,8 +55,8 @@ package final class RowReader {
         try view.borrow { view throws(ModelError) in try view.find(primaryKey, owner) }
     }
 
-    /// Goes to the object with a key, whose primary key may be another: the object's own value
-    /// decides. What is damaged there is reported when the index has led to it.
+    /// Moves to the object with a key, whose primary key may be another: the object's own value
+    /// decides. Damage there is reported when the index has led to it.
     @inline(__always)
     private func isFound(
         _ key: Int64, _ primaryKey: Int64, _ owner: ClassHandle,
@@ -101,7 +101,7 @@ package final class RowReader {
         }
     }
 
-    /// The cells of the object where the cursor is.
+    /// The cells of the object at the cursor.
     @inline(__always)
     private func read(
         _ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>,
@@ -116,15 +116,15 @@ package final class RowReader {
     }
 }
 
-/// Where the object with an integer primary key is expected. Often objects are added in the order
-/// of those: then the keys of all are as far from them.
+/// The expected position of the object with an integer primary key. Objects are often added in the
+/// order of their primary keys: then all keys have the same distance from them.
 private struct KeySequence {
     /// How far the key of the object that was found last is from its primary key.
     private var distance: Int64?
     /// Whether the one before was as far.
     private var isSteady = false
 
-    /// The key that the object probably has, if any; nil where nothing is known.
+    /// The key that the object probably has, if it exists; nil if unknown.
     @inline(__always)
     func key(of primaryKey: Int64) -> Int64? {
         isSteady ? distance.map { primaryKey &+ $0 } : nil
@@ -139,7 +139,7 @@ private struct KeySequence {
 }
 
 extension ClassHandle {
-    /// What a visible property with one value is like.
+    /// The rule of a visible property with one value.
     @inline(__always)
     func readable(_ id: PropertyID) throws(ModelError) -> ValueRule {
         guard let index = anyPosition(id: id), !rules[index].isHidden, rules[index].isOneValue

@@ -2,7 +2,7 @@ internal import Synchronization
 internal import ToftStorage
 
 /// The trees that a view has opened, one slot for each, so that finding one again is one load. Any
-/// thread. What is handed out uncounted is good as long as the view.
+/// thread. Uncounted references are valid as long as the view.
 ///
 /// `@unchecked Sendable`: each slot is an atomic word, written once.
 final class TreeSlots: @unchecked Sendable {

@@ -18,7 +18,7 @@ protocol UnflushedChanges: AnyObject, Sendable {
     /// Flushes everything.
     func flushAll() throws(ModelError)
 
-    /// The buffered value of a column that holds one; nil where the row has the answer.
+    /// The buffered value of a column; nil if the row has the answer.
     func value(_ key: Int64, _ column: UInt32, _ position: Int) -> Cell?
     /// The number of elements of a column that holds a collection.
     func size(_ key: Int64, _ column: UInt32, _ position: Int) -> BufferedSize
@@ -39,7 +39,7 @@ protocol UnflushedChanges: AnyObject, Sendable {
     func isVerified(_ key: Int64, _ position: Int) -> Bool
 }
 
-/// What is buffered for a key of an ordered tree.
+/// The buffered change to a key of an ordered tree.
 enum BufferedEntry {
     /// Nothing: the tree has the answer.
     case unknown
@@ -50,7 +50,7 @@ enum BufferedEntry {
 
 /// The number of elements of a collection whose changes are buffered.
 enum BufferedSize {
-    /// None is: the row has the answer.
+    /// No change: the row has the answer.
     case unchanged
     /// So many more than in the row.
     case difference(Int)

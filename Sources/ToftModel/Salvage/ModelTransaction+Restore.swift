@@ -6,8 +6,8 @@ extension ModelTransaction {
     /// Creates an object with the key that it had, which no object of the class has now. A class
     /// need not be visible, and an embedded object has no owner yet.
     /// - Parameter uniques: the values of unique constraints that were restored before.
-    /// - Returns: false where another object has the primary key, or the values of a unique
-    ///   constraint: then nothing has changed.
+    /// - Returns: false, without a change, if another object has the primary key or the values of a
+    ///   unique constraint.
     /// - Throws: as `create`.
     func restore(
         _ key: Int64, _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)],

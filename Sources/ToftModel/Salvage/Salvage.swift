@@ -2,8 +2,8 @@ package import ToftStorage
 
 /// Reads what a damaged file still holds, class by class, into an empty database.
 ///
-/// 1. The schema: of the newest version that can tell it, there or in its copy, else from loose
-///    leaves. It gets the same ids, so that classes, properties and objects keep their keys.
+/// 1. The schema: that of the newest version in which it or its copy can be read, otherwise from
+///    loose leaves. It keeps its ids, so that classes, properties and objects keep their keys.
 /// 2. Every object with its values, but for links; indexes and entries of primary keys are made
 ///    anew. A value that can't be read is null or the default.
 /// 3. Links, once all objects are there: those to objects that were lost become null, or leave
@@ -13,7 +13,7 @@ package import ToftStorage
 package struct Salvage {
     private let file: SalvageSource
     private let store: Store
-    /// All classes and properties, none of them hidden.
+    /// All classes and properties, without hidden ones.
     private let schema: ModelSchema
     private let tables: [SalvagedTable]
     private var report: SalvageReport
@@ -29,8 +29,8 @@ package struct Salvage {
     private static let batchSize = 5_000
 
     /// - Parameter store: empty, and of nobody else.
-    /// - Throws: `storage(.corrupt)` where the schema is lost; `storage` where the new database
-    ///   can't be written.
+    /// - Throws: `storage(.corrupt)` if the schema is lost; `storage` if the new database can't be
+    ///   written.
     package static func run(_ file: SalvageSource, into store: Store) throws(ModelError)
         -> SalvageReport
     {
@@ -212,7 +212,8 @@ package struct Salvage {
                 do throws(ModelError) {
                     isKept = try transaction.restore(key, owner, values, &uniques)
                 } catch {
-                    // Without a primary key, as where the table lacks its column, there is none.
+                    // Without a primary key, for example because the table lacks its column, no
+                    // object exists.
                     try requireRefusal(error)
                 }
             }
@@ -369,7 +370,7 @@ package struct Salvage {
         try transaction.commit()
     }
 
-    /// Reads the result back, and tells what was found.
+    /// Reads the result back, and completes the report.
     private mutating func finish() throws(ModelError) -> SalvageReport {
         let snapshot = try stored { () throws(StorageError) in try store.beginRead() }
         defer { snapshot.release() }
@@ -425,8 +426,8 @@ extension StoredSchema {
 }
 
 extension PropertyHandle {
-    /// What a row has; nil for what every new object has, and where the table lacks the property.
-    /// - Throws: where it can't be read, or is none of the property's values.
+    /// A row's value; nil if it is the default of new objects, or if the table lacks the property.
+    /// - Throws: if it can't be read, or is not a value of the property.
     fileprivate func salvagedValue(_ cluster: ClusterView, _ row: Int) throws(ModelError) -> Value?
     {
         do throws(ModelError) {

@@ -1,6 +1,6 @@
 package import ToftStorage
 
-/// What a salvage has read of a file, and what it has not.
+/// The parts of a file that a salvage has read and has not read.
 package struct SalvageReport: Sendable, Equatable {
     /// A property whose values were lost.
     package struct Property: Sendable, Equatable {
@@ -13,8 +13,8 @@ package struct SalvageReport: Sendable, Equatable {
         package var name: String
         /// Objects in the new file.
         package var objects = 0
-        /// Objects of the newest version that were not found anywhere; nil where nothing says how
-        /// many there were.
+        /// Objects of the newest version that were not found anywhere; nil if their number is
+        /// unknown.
         package var missing: Int?
         /// Objects that were found in an older version alone: they may have been changed or deleted
         /// since.
@@ -44,7 +44,7 @@ package struct SalvageReport: Sendable, Equatable {
     package var isSchemaUnverified = false
     /// In the order of the schema.
     package var classes: [Class] = []
-    /// What is damaged, in plain words; at most twenty.
+    /// Descriptions of damage, in plain words; at most twenty.
     package var problems: [String] = []
 
     /// Whether nothing is missing, and nothing was found damaged.

@@ -1,5 +1,6 @@
-/// What the deletion of an object does to those that it links to through a property, or what such
-/// links do to the deletion of their target. Raw values are format: bits of `SchemaEncoding`.
+/// The effect of an object's deletion on the objects that it links to through a property, or the
+/// effect of such links on the deletion of their target. Raw values are format: bits of
+/// `SchemaEncoding`.
 package enum DeleteRule: UInt8, Sendable, CaseIterable {
     /// Nothing: the targets stay. A link to an object that is deleted becomes null, or leaves its
     /// collection.

@@ -18,7 +18,7 @@ package struct Schema: Sendable, Equatable {
 /// One declared class.
 package struct ClassSchema: Sendable, Equatable {
     package var name: String
-    /// The name that the file holds, where it differs from `name`.
+    /// The name in the file, if it differs from `name`.
     package var persistedName: String
     /// Whether each object lives in exactly one other, through the link or the list that leads to
     /// it, and is deleted with that.
@@ -52,7 +52,7 @@ package struct ClassSchema: Sendable, Equatable {
 /// One declared property.
 package struct PropertySchema: Sendable, Equatable {
     package var name: String
-    /// The name that the file holds, where it differs from `name`.
+    /// The name in the file, if it differs from `name`.
     package var persistedName: String
     package var type: PropertyType
     package var collection: CollectionKind

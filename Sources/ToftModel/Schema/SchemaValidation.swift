@@ -288,9 +288,9 @@ private struct SchemaProblems {
     }
 }
 
-/// What a name may consist of: what the query language can spell as an identifier.
+/// The rules for names: those that the query language can spell as an identifier.
 package enum NameRules {
-    /// What is wrong with a name that is not empty; nil when nothing is.
+    /// The fault of a non-empty name; nil for a valid one.
     static func problem(of name: String) -> String? {
         guard let first = name.unicodeScalars.first else { return nil }
         if first == "@" || first == "$" {
@@ -306,8 +306,8 @@ package enum NameRules {
         return nil
     }
 
-    /// The name with '_' for each sign that it can't have, and before a first one that can't be
-    /// first; the same where it is allowed.
+    /// The name with '_' for each forbidden character, and before a first one that can't be first;
+    /// an allowed name stays as it is.
     package static func allowed(_ name: String) -> String {
         var allowed = String.UnicodeScalarView()
         for scalar in name.unicodeScalars { allowed.append(isAllowed(scalar) ? scalar : "_") }

@@ -11,12 +11,12 @@ struct ValueRule {
     let collection: CollectionKind
     let isHidden: Bool
     let column: UInt32
-    /// The class that a link leads to, and its index in `ModelSchema.classes`; 0 and -1 where there
-    /// is none.
+    /// The class that a link leads to, and its index in `ModelSchema.classes`; 0 and -1 for other
+    /// values.
     let targetClassID: ClassID
     let targetPosition: Int
 
-    /// The cell of a value, or of an element of a list; nil where the property does not take it.
+    /// The cell of a value, or of an element of a list; nil if the property does not accept it.
     @inline(__always)
     func cell(_ value: BorrowedValue) -> Cell? {
         switch (value, type) {

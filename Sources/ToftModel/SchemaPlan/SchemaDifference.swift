@@ -33,8 +33,8 @@ package struct SchemaDifference: Sendable, CustomStringConvertible {
 }
 
 extension SchemaDifference {
-    /// How much an opening's log is told of it; nil for nothing: only what its program does not see
-    /// any more is told.
+    /// The log level of the difference; nil for no message: only losses of the program are
+    /// reported.
     /// - Parameter isChange: whether the opening has changed the file.
     func level(isChange: Bool) -> Diagnostics.Level? {
         guard kind == .classRemoved || kind == .propertyRemoved else { return nil }
@@ -48,9 +48,9 @@ extension StoredSchema {
         try SchemaTree.read(snapshot)
     }
 
-    /// What is otherwise in a later schema of the same file as a program sees it, class by class:
-    /// what the program does not declare is hidden. Of a class that is new, hidden or shown again,
-    /// the properties are not told.
+    /// The differences of a later schema of the same file, as a program sees them, class by class:
+    /// undeclared classes and properties are hidden. Properties are left out for a class that is
+    /// new, hidden or shown again.
     package func differences(to later: StoredSchema, seenBy declared: Schema) -> [SchemaDifference]
     {
         let later = later.restricted(to: declared)

@@ -1,13 +1,13 @@
 package import ToftStorage
 
-/// What must be done to a file so that a declared schema can be used with it: additions, properties
-/// that become optional, and indexes dropped. No value changes; in a migration, properties are
-/// replaced and primary keys change too.
+/// The changes that a file needs before a declared schema can be used with it: additions,
+/// properties that become optional, and indexes dropped. No value changes; in a migration,
+/// properties are replaced and primary keys change too.
 package struct SchemaPlan: Sendable, Equatable {
     /// The schema afterwards. New classes and properties have no trees until the plan is carried
     /// out.
     package var target: StoredSchema
-    /// What to do, in this order.
+    /// The changes, in this order.
     package var changes: [SchemaChange]
 
     /// Whether the file is as it should be.
@@ -54,8 +54,8 @@ package enum SchemaMoment: Sendable {
     /// An opening without a migration.
     case opening
     /// Before the values change: a property of another type is replaced by a new one, a primary key
-    /// that is another one afterwards is none meanwhile, and a class that is to be embedded is not
-    /// yet.
+    /// that differs afterwards is a plain property meanwhile, and a class that is to be embedded is
+    /// not yet.
     case beforeMigration
     /// After the values have changed: what the declared classes lack is retired.
     case retirement
@@ -529,8 +529,8 @@ extension SchemaPlan {
 }
 
 extension Schema {
-    /// The schema while values are migrated: a class whose primary key is another one in the file
-    /// has none, and no class that the file has is held to its unique constraints.
+    /// The schema while values are migrated: a class whose primary key differs in the file has no
+    /// primary key, and the file's classes are not held to their unique constraints.
     fileprivate func withoutPrimaryKeys(thatChangeIn stored: StoredSchema) -> Schema {
         var schema = self
         let storedNames = NameIndex(stored.classes.lazy.map(\.persistedName))
@@ -562,7 +562,7 @@ extension ClassSchema {
 }
 
 extension StoredProperty {
-    /// What the name of a retired property or class begins with, and no declared one does.
+    /// The prefix of the names of retired properties and classes; no declared name has it.
     static let retiredPrefix = "__"
 
     /// Whether a migration has replaced it, or left it out.

@@ -1,6 +1,6 @@
 extension StoredSchema {
-    /// What a session with this declared schema sees: classes and properties that it lacks are
-    /// hidden, the others have its names and take null where it says so too.
+    /// The view of a session with this declared schema: classes and properties that it lacks are
+    /// hidden, the others have its names and accept null if it says so too.
     func restricted(to schema: Schema) -> StoredSchema {
         var seen = self
         let positions = NameIndex(schema.classes.lazy.map(\.persistedName))

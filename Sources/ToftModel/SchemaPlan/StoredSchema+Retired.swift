@@ -1,6 +1,6 @@
 internal import ToftStorage
 
-/// What migrations have retired, and how it leaves the file.
+/// The classes and properties that migrations have retired, and their removal from the file.
 ///
 /// 1. A property that was retired goes with its column and its backlinks. Its id is not given out
 ///    again.
@@ -8,8 +8,8 @@ internal import ToftStorage
 /// 3. A class that was retired goes with its table and all its trees, unless a link that stays
 ///    leads to it: one of a class that no program has declared since.
 extension StoredSchema {
-    /// The plan that takes away what is retired; empty where nothing is. Embedded objects that
-    /// retired properties own are deleted before: see `retiredOwners`.
+    /// The plan that removes retired classes and properties; empty without retired ones. Embedded
+    /// objects that retired properties own are deleted before: see `retiredOwners`.
     func planWithoutRetired() -> SchemaPlan {
         var plan = SchemaPlan(target: self, changes: [])
         let classes = retiredClasses()
@@ -52,8 +52,8 @@ extension StoredSchema {
         }
     }
 
-    /// The properties of a class that go, where these classes do. One that stays although it is
-    /// retired keeps its own: links lead there.
+    /// The properties of a class that are removed together with these classes. A retired property
+    /// that stays keeps its own: links refer to it.
     private func gone(of owner: StoredClass, _ classes: Set<ClassID>) -> Set<PropertyID> {
         Set(
             owner.properties.filter { property in

@@ -5,14 +5,14 @@ internal import ToftStorage
 ///
 /// 1. A class that the file lacks has no objects; a property that it lacks has the value in each
 ///    object that it would have without a default: 0, empty, or null. An index is done without.
-/// 2. The ids are those that would come next in the file. Where somebody who may write adds the
-///    same to the file, it is seen from then on; where the ids become those of something else, the
-///    session stays where it is: see `requireStillThere`.
-/// 3. The trees have numbers that no file comes to. Each snapshot is told of them.
+/// 2. The ids are those that would come next in the file. If a writer adds the same to the file,
+///    the session uses that from then on; if the ids become those of something else, the session
+///    keeps its version: see `requireStillThere`.
+/// 3. The trees have numbers that no file reaches. Each snapshot gets them.
 struct UnwrittenSchema {
     /// The schema as it is seen.
     let stored: StoredSchema
-    /// What a snapshot of the file is to be told of: see `Snapshot.show`.
+    /// The additions for a snapshot of the file: see `Snapshot.show`.
     let trees: UnwrittenTrees
     /// Whether nothing is missing.
     let isComplete: Bool

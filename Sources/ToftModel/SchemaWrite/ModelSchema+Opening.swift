@@ -48,8 +48,8 @@ extension ModelSchema {
         return added
     }
 
-    /// Tells the log of what an opening hides from its program, or has removed; as a warning where
-    /// that may have been given a new name, which only a migration can tell.
+    /// Logs the classes and properties that an opening hides from its program, or has removed; as a
+    /// warning if they may have been renamed, which only a migration can express.
     package static func tellLosses(
         from before: StoredSchema, to after: StoredSchema, _ declared: Schema, in path: String
     ) {
@@ -105,5 +105,5 @@ extension ModelTransaction {
     }
 }
 
-/// Told how much of what takes long is done: objects, of so many in all.
+/// Receives the progress of long work: finished objects, and all objects.
 package typealias ProgressHandler = (_ done: Int, _ total: Int) -> Void

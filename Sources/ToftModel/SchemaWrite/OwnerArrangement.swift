@@ -3,16 +3,16 @@ internal import ToftStorage
 /// Gives each object of classes that become embedded one owner: what Realm calls the automatic
 /// handling of backlinks in migrations.
 ///
-/// 1. Objects that are not embedded are walked through with all that lies in them. The first link
-///    that leads to an object becomes its owner. For each further one the object is copied, with
-///    its values and its links; what lies in it is copied for the copy in turn, as its links come
-///    second there.
+/// 1. Objects that are not embedded are walked through with all objects embedded in them. The first
+///    link that leads to an object becomes its owner. For each further link the object is copied,
+///    with its values and its links; objects within it are copied for the copy in turn, as its
+///    links come second there.
 /// 2. Objects that no walk has reached have no owner, or only each other. They are deleted.
 /// 3. Meanwhile no class that is walked through is embedded: a link that changes deletes nothing.
 /// 4. Sets and mixed values own nothing; their links stay, for the check that follows.
 struct OwnerArrangement {
     private let transaction: ModelTransaction
-    /// Whether objects of a class lie in others, by the position of the class.
+    /// True if objects of a class are to be embedded, by the position of the class.
     private let isWalked: [Bool]
     /// The links of each class that own, by its position.
     private let owning: [[PropertyHandle]]
@@ -68,7 +68,7 @@ struct OwnerArrangement {
         }
     }
 
-    /// The keys of some objects of a class, in their order. What was lent ends.
+    /// The keys of some objects of a class, in their order. Borrowed bytes become invalid.
     private func keys(of owner: ClassHandle, from rank: Int) throws(ModelError) -> [Int64] {
         try stored { () throws(StorageError) in
             try CurrentCall.checkInterruption()
@@ -82,7 +82,7 @@ struct OwnerArrangement {
         }
     }
 
-    /// Gives owners to all that lies in an object which is not embedded.
+    /// Gives owners to all objects within an object that is not embedded.
     private mutating func walk(from key: Int64, _ owner: ClassHandle) throws(ModelError) {
         var waiting = [(key: key, position: owner.position, depth: 0)]
         while let holder = waiting.popLast() {
@@ -119,13 +119,13 @@ struct OwnerArrangement {
         return found
     }
 
-    /// Makes a link the owner of its target, or of a copy where that has an owner.
+    /// Makes a link the owner of its target, or of a copy if that has an owner.
     /// - Returns: what it then leads to.
     private mutating func own(
         _ target: Int64, _ position: Int, at index: Int, of key: Int64, _ property: PropertyHandle
     ) throws(ModelError) -> Int64 {
         if owned[position].insert(target) { return target }
-        // What is shared over many levels becomes very many copies.
+        // Objects that are shared over many levels become very many copies.
         try stored { () throws(StorageError) in try CurrentCall.checkInterruption() }
         let copy = try transaction.copy(target, view.schema.classes[position])
         _ = owned[position].insert(copy)
@@ -192,7 +192,7 @@ private struct KeySet {
     /// 64 keys each.
     private var words: [Int64: UInt64] = [:]
 
-    /// False where it is in it already.
+    /// False if the set has it already.
     mutating func insert(_ key: Int64) -> Bool {
         let bit: UInt64 = 1 << UInt64(key & 63)
         let word = words[key >> 6, default: 0]

@@ -1,11 +1,11 @@
 internal import ToftStorage
 
-/// What a caller is told and asked, and wants, while a file is brought to a schema.
+/// The caller's handlers and wishes while a file is brought to a schema.
 package struct SchemaCalls {
     package var progress: ProgressHandler?
     package var defaults: DefaultHandler?
-    /// Whether objects of a class that becomes embedded are deleted where they have no owner, and
-    /// copied where they have several: see `OwnerArrangement`.
+    /// True if objects of a class that becomes embedded are deleted without an owner, and copied
+    /// for several owners: see `OwnerArrangement`.
     package var handlesBacklinks: Bool
 
     package init(
@@ -18,18 +18,18 @@ package struct SchemaCalls {
     }
 }
 
-/// Gives the value that a new object would have in a property, for an object that is there already:
-/// calls `use` with it, with null for an object that is to have none where others may have one.
-/// False: the property has no default; after the first object nothing more is asked then. Names are
-/// those of the file.
+/// Gives the value that a new object would have in a property, for an existing object: calls `use`
+/// with it, or with null for an object that stays without a value, if the property is optional.
+/// False: the property has no default; the handler is then not called again after the first object.
+/// Names are those of the file.
 package typealias DefaultHandler =
     @Sendable (
         _ className: String, _ property: String, _ use: (BorrowedValue) throws(ModelError) -> Void
     ) throws(ModelError) -> Bool
 
 extension SchemaBuilder {
-    /// Gives the objects of a class their defaults in a property that is new, but for links and
-    /// collections, which stay empty. O(objects), where there is a default.
+    /// Gives the objects of a class their defaults in a new property, except for links and
+    /// collections, which stay empty. O(objects), if there is a default.
     mutating func fillDefaults(_ id: ClassID, _ property: PropertyID) throws(ModelError) {
         let index = try classIndex(id), name = schema.classes[index].persistedName
         guard let defaults = calls.defaults,
@@ -55,7 +55,7 @@ extension SchemaBuilder {
                     }
                 }
                 guard !isGiven else { continue }
-                // The caller may have ended the opening where it was asked.
+                // The caller may have ended the opening in its handler.
                 try ToftModel.stored { () throws(StorageError) in
                     try CurrentCall.checkInterruption()
                 }
@@ -99,7 +99,7 @@ extension SchemaBuilder {
 }
 
 extension ModelError {
-    /// The same, of a default that was given for a property; of the file, as it is.
+    /// The error, for a default that was given for a property; an error of the file stays as it is.
     fileprivate func ofDefault(_ className: String, _ property: String) -> ModelError {
         if case .storage = self { return self }
         return .refusedDefault(className: className, property: property, self)

@@ -2,9 +2,9 @@ internal import ToftStorage
 
 /// Classes that become embedded: each object must have one owner.
 extension SchemaBuilder {
-    /// Throws unless each object of these classes has exactly one owner and lies in an object that
-    /// is not embedded. Two links of one list are two owners; links of sets and of mixed values own
-    /// nothing, and there may be none. O(objects).
+    /// Throws unless each object of these classes has exactly one owner and is within an object
+    /// that is not embedded. Two links of one list are two owners; links of sets and of mixed
+    /// values own nothing, and must not exist. O(objects).
     mutating func checkOwners(_ embedded: [ClassID]) throws(ModelError) {
         let view = ModelView(writing.view, schema: ModelSchema(schema))
         var problems: [SchemaProblem] = []
@@ -35,7 +35,7 @@ extension SchemaBuilder {
     }
 }
 
-/// What keeps objects of a class from being embedded: how many there are, and one of each kind.
+/// The reasons why objects of a class can't be embedded: a count and one example of each kind.
 private struct OwnerProblems {
     private var counts = [0, 0, 0, 0]
     private var examples = ["", "", "", ""]
@@ -70,7 +70,7 @@ private struct OwnerProblems {
         if counts[kind] == 1 { examples[kind] = example() }
     }
 
-    /// Nil where there is no problem.
+    /// Nil without a problem.
     var text: String? {
         let kinds = [
             "without an owner", "with several owners", "linked to by mixed values or sets",
@@ -87,8 +87,8 @@ private struct OwnerProblems {
 }
 
 extension ModelView {
-    /// Whether more embedded objects lead to one, itself included, than may: also where it hangs
-    /// from a circle of them.
+    /// True if more embedded objects than allowed are on the path to one, itself included; also if
+    /// it is below a cycle of them.
     fileprivate func isNestedTooDeep(_ key: Int64, _ owner: ClassHandle) throws(ModelError) -> Bool
     {
         guard schema.mayNestTooDeep[owner.position] else { return false }
@@ -104,7 +104,7 @@ extension ModelView {
 }
 
 extension StoredSchema {
-    /// Some embedded classes, and those whose objects lie in theirs, however deep.
+    /// Some embedded classes, and those whose objects are within theirs, at any depth.
     func embeddedClasses(in classes: [ClassID]) -> [ClassID] {
         var found = classes, next = 0
         while next < found.count {

@@ -23,7 +23,7 @@ struct SchemaBuilder {
         }
         for change in plan.changes { try builder.carryOut(change) }
         if !plan.embedded.isEmpty { try builder.checkOwners(plan.embedded) }
-        // What was told of the progress last may have ended the opening.
+        // The last progress handler may have ended the opening.
         try stored { () throws(StorageError) in try CurrentCall.checkInterruption() }
         try builder.writeRecords()
         return builder.schema
@@ -322,8 +322,8 @@ struct SchemaBuilder {
 
     // MARK: Records
 
-    /// Writes what has changed to the schema's tree and to its copy, which gets all classes where
-    /// it is of an earlier generation.
+    /// Writes changes to the schema's tree and to its copy, which gets all classes if it is of an
+    /// earlier generation.
     private mutating func writeRecords() throws(ModelError) {
         let copied = try SchemaTree.generation(in: writing.view, of: SchemaTree.copy)
         let changed = schema.classes.filter { changedClasses.contains($0.id) }

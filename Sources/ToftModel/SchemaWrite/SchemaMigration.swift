@@ -4,8 +4,8 @@ package import ToftStorage
 /// ends.
 ///
 /// 1. `renameClass`, as often as needed.
-/// 2. `begin`: all that the declared schema has is there; a property that has changed its type is a
-///    new one, and a primary key that changes is none.
+/// 2. `begin`: the whole declared schema exists; a property that has changed its type is a new one,
+///    and a primary key that changes is a plain property.
 /// 3. Values change, through the transactions that `begin` and `renameProperty` give.
 /// 4. `finish`: what the declared classes lack is retired, and all that was retired leaves the
 ///    file. Then primary keys are made, classes become embedded, the version is set.
@@ -17,7 +17,7 @@ package struct SchemaMigration {
     private var stored: StoredSchema
     /// Classes that were renamed, whose records wait for the next plan.
     private var changed: [SchemaChange] = []
-    /// What was renamed, by what it was called before, so that a name for the meantime does not
+    /// Renamed classes and properties, by their previous names, so that a temporary name does not
     /// stay.
     private var renamedClasses: [ClassID: String] = [:]
     private var renamedProperties: [ClassID: [PropertyID: String]] = [:]
@@ -83,8 +83,8 @@ package struct SchemaMigration {
         stored = try SchemaBuilder.carryOut(plan, in: writing, SchemaCalls())
     }
 
-    /// Throws where what was renamed has a name that nothing declared has: its objects or values
-    /// would be out of sight, or go.
+    /// Throws if a renamed class or property has an undeclared name: its objects or values would be
+    /// hidden or deleted.
     private func requireDeclaredNames() throws(ModelError) {
         for owner in stored.classes where !owner.isRetired {
             let name = owner.persistedName
@@ -231,7 +231,7 @@ package struct SchemaMigration {
 
     /// Deletes all objects of a class. One that is not declared is then gone, as if it had never
     /// been, and leaves the file at the end. So do the links to it: no declared class has one.
-    /// - Returns: false where the file has no such class, and a transaction that goes on for
+    /// - Returns: false if the file has no such class, and a transaction that continues
     ///   `transaction`, which may have ended.
     package mutating func deleteData(_ className: String, _ transaction: ModelTransaction)
         throws(ModelError) -> (wasThere: Bool, next: ModelTransaction)

@@ -21,7 +21,7 @@ struct SchemaWriter {
     }
 }
 
-/// Reads such a record. Throws `damagedSchema` where the bytes are no such record.
+/// Reads such a record. Throws `damagedSchema` if the bytes are not such a record.
 struct SchemaReader {
     private var bytes: ArraySlice<UInt8>
 

@@ -16,11 +16,11 @@ internal import ToftStorage
 ///           target class u32, origin property u32, index tree u64, backlink tree u64, ...
 /// name      length u16, UTF-8
 /// ```
-/// All little-endian; 0 stands for "none". Whatever follows the fields of a record, where the dots
-/// are, is for later versions and skipped. Of the flags, bit 0 means hidden, bit 1 optional; of
-/// a property bit 16 auto-incremented, bits 17 and 18 the delete rule (0 to 2); of a class bit 16
-/// that it has unique constraints. Unknown low bits are skipped, unknown high ones (16...31) need a
-/// newer version.
+/// All little-endian; 0 means that a number is missing. Bytes after the fields of a record, marked
+/// by dots, are for later versions and skipped. Of the flags, bit 0 means hidden, bit 1 optional;
+/// of a property bit 16 auto-incremented, bits 17 and 18 the delete rule (0 to 2); of a class bit
+/// 16 that it has unique constraints. Unknown low bits are skipped, unknown high ones (16...31)
+/// need a newer version.
 enum SchemaEncoding {
     static let encodingVersion: UInt8 = 1
     static let headerKey: [UInt8] = [0]
@@ -358,7 +358,7 @@ extension SchemaReader {
         return flags
     }
 
-    /// A number for which 0 means none.
+    /// A number that is missing if it is 0.
     fileprivate mutating func optionalNumber<Number: FixedWidthInteger>() throws(ModelError)
         -> Number?
     {

@@ -4,7 +4,7 @@ internal import ToftStorage
 /// counters: without a schema nothing says what a file holds, and one damaged page must not take
 /// it. Every change of the schema writes both; only a salvage and the check read the copy.
 ///
-/// What was written before there was a copy has none, or one of an earlier generation, until the
+/// Files from before the copy existed have no copy, or one of an earlier generation, until the
 /// schema changes.
 enum SchemaTree {
     /// The tree's id.
@@ -12,13 +12,13 @@ enum SchemaTree {
     /// The id of the copy.
     static let copy = SystemTree.schemaCopy
 
-    /// The generation of a snapshot's schema, 0 where it has none: one look-up.
+    /// The generation of a snapshot's schema, or 0 without a schema: one lookup.
     static func generation(in snapshot: Snapshot, of id: TreeID = id) throws(ModelError) -> UInt64 {
         try header(in: snapshot, id)?.generation ?? 0
     }
 
     /// The header of a snapshot's schema alone: the version and the generation, no classes; nil
-    /// where it has no schema.
+    /// without a schema.
     static func header(in snapshot: Snapshot) throws(ModelError) -> StoredSchema? {
         try header(in: snapshot, id)
     }

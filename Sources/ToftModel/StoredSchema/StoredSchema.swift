@@ -70,7 +70,7 @@ package struct StoredClass: Sendable, Equatable {
     }
 }
 
-/// Properties of which no two objects of a class have the same values.
+/// Properties whose values together are unique in a class.
 package struct StoredUnique: Sendable, Equatable {
     /// Ascending.
     package var properties: [PropertyID]
@@ -134,7 +134,7 @@ package struct StoredProperty: Sendable, Equatable {
     package var isCollection: Bool { collection != .none }
     /// Whether it has a column; inverse links are computed.
     package var isStored: Bool { type != .linkingObjects }
-    /// Whether its values may be counted, where it is the primary key.
+    /// True if its values may be counted, as a primary key.
     var canAutoIncrement: Bool { type == .int && !isOptional && !isCollection }
 }
 
@@ -213,7 +213,7 @@ extension StoredClass {
 }
 
 extension StoredProperty {
-    /// The columns of the class's table that hold this property: two of a dictionary, none of an
+    /// The columns of the class's table for this property: two for a dictionary, zero for an
     /// inverse link.
     var columns: [Column] {
         guard let columnType = type.columnType else { return [] }

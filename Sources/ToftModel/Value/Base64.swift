@@ -51,6 +51,6 @@ package enum Base64 {
         return count % 4 == 0 && padding <= 2 ? bytes : nil
     }
 
-    /// How many of the bits read belong to the next byte, after so many digits.
+    /// Number of bits, of those read after `count` digits, that belong to the next byte.
     private static func shift(_ count: Int) -> UInt32 { [0, 0, 4, 2][count % 4] }
 }

@@ -17,7 +17,7 @@ extension Cell {
         }
     }
 
-    /// The same of cells of a type, which decimals need, where 1.0 equals 1.00, and mixed values.
+    /// Compares cells of a type: necessary for decimals, as 1.0 equals 1.00, and for mixed values.
     package func isEqual(to other: Cell, of type: PropertyType) -> Bool {
         if type == .mixed, case .bytes = self, case .bytes = other {
             return MixedValue.order(self, other) == 0

@@ -6,8 +6,8 @@
 package struct ExactSum {
     /// The sum of the near ones, times 2^(1075 - base).
     private var near: Int128 = 0
-    /// The biased exponent of the least power that `near` takes; 4096, which takes none, before the
-    /// first number.
+    /// The biased exponent of the least power that `near` covers; 4096, which covers nothing,
+    /// before the first number.
     private var base: UInt64 = 4096
     /// See `addBlock`.
     private var scale: Int64 = 0
@@ -15,7 +15,7 @@ package struct ExactSum {
     /// what rounding took off, times 2^(97 - scale).
     private var rounded: Int128 = 0
     private var remainders: Int128 = 0
-    /// What `near` does not take: 32 bits in each, least first, times 2^-1075. Signed, so that
+    /// The part outside of `near`: 32 bits in each, least first, times 2^-1075. Signed, so that
     /// carries can wait.
     private var wide: [Int64]?
     /// How often `wide` has been added to since its carries were resolved.
@@ -67,8 +67,8 @@ package struct ExactSum {
     /// bits below 2^(scale - 97); otherwise adds nothing, fits `scale` to them and returns false.
     ///
     /// Adding 1.5 * 2^scale to a number and taking it away again leaves the number rounded to a
-    /// multiple of 2^(scale - 52). What rounding took off is a double, and rounded in the same way
-    /// to a multiple of 2^(scale - 97) it has to be itself. 128 of either add up without rounding.
+    /// multiple of 2^(scale - 52). The remainder is a double, and rounded in the same way to a
+    /// multiple of 2^(scale - 97) it has to stay unchanged. 128 of either add up without rounding.
     private mutating func addBlock(_ values: UnsafePointer<Double>, _ count: Int) -> Bool {
         let high = Double(bitPattern: UInt64(bitPattern: scale &+ 1023) << 52 | 1 << 51)
         let low = Double(bitPattern: UInt64(bitPattern: scale &+ 978) << 52 | 1 << 51)

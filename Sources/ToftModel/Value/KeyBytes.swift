@@ -2,7 +2,7 @@ internal import ToftStorage
 
 /// Builds a key of an index, a primary key tree or a backlink tree in memory that the caller owns.
 ///
-/// - A value: where the property is optional 00 (null) or 01, then
+/// - A value: if the property is optional 00 (null) or 01, then
 ///   - int: 8 bytes, sign flipped, big-endian
 ///   - bool: 1 byte
 ///   - date: the seconds as an int, the nanoseconds as 4 bytes
@@ -21,9 +21,9 @@ internal import ToftStorage
 /// - A backlink entry: target key, source key; of a mixed property before them the target's class,
 ///   like an object key. Its value is empty for one link, else the number of links, 4 bytes.
 ///
-/// An object key, where it is part of a key, is its lowest n bytes, as few as it needs, big-endian,
-/// between two halves of bytes: 7 + n, or 8 - n where it is negative; and n at its end. So it can
-/// be read from either end.
+/// An object key within a key is its lowest n bytes, as few as it needs, big-endian, between two
+/// halves of bytes: 7 + n, or 8 - n if it is negative; and n at its end. It can therefore be read
+/// from either end.
 ///
 /// Bytes sort as values do, null first; among long strings with the same 200 bytes the order means
 /// nothing.
@@ -64,8 +64,8 @@ struct KeyBytes {
         count &+= 8
     }
 
-    /// Adds what the backlinks of an object begin with: its key, before that its class where the
-    /// property is mixed.
+    /// Adds the prefix of an object's backlinks: its key, before that its class if the property is
+    /// mixed.
     @inline(__always)
     mutating func put(target: Int64, of owner: ClassID?) {
         if let owner { put(objectKey: Int64(owner)) }
@@ -106,8 +106,8 @@ struct KeyBytes {
         count &+= 4
     }
 
-    /// Adds a value of an indexed or primary key property. False where the cell is of no type that
-    /// keys are made of.
+    /// Adds a value of an indexed or primary key property. False if the cell has no type that keys
+    /// are made of.
     @inline(__always)
     mutating func put(_ cell: Cell, of type: PropertyType, optional: Bool) -> Bool {
         if case .null = cell {
@@ -137,7 +137,7 @@ struct KeyBytes {
         count &+= 16
     }
 
-    /// False where the bytes are no mixed value.
+    /// False if the bytes are not a mixed value.
     @inline(never)
     private mutating func putMixed(_ bytes: UnsafeRawBufferPointer) -> Bool {
         switch try? MixedValue(encoded: bytes) {
@@ -230,15 +230,15 @@ struct KeyBytes {
         return hash
     }
 
-    /// The int at the end of a key; nil where there is no room for one.
+    /// The int at the end of a key; nil if the key is too short.
     static func lastInt(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         guard bytes.count >= 8 else { return nil }
         let stored = bytes.loadUnaligned(fromByteOffset: bytes.count &- 8, as: UInt64.self)
         return Int64(bitPattern: UInt64(bigEndian: stored) ^ (1 << 63))
     }
 
-    /// The object key at the end of an entry behind `prefix` bytes or more, and where it begins;
-    /// nil where there is none.
+    /// The object key at the end of an entry, behind `prefix` bytes or more, and its start; nil if
+    /// the entry is too short.
     @inline(__always)
     static func lastKey(_ bytes: UnsafeRawBufferPointer, after prefix: Int = 0) -> (
         key: Int64, start: Int

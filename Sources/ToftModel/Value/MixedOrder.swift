@@ -4,7 +4,7 @@ internal import ToftStorage
 /// strings, data, dates, object ids, uuids, links by class and key; behind them lists and
 /// dictionaries. Values of two of these kinds are never equal.
 extension BorrowedValue {
-    /// Where values of its kind stand; the same for all numbers.
+    /// The rank of its kind in the order; equal for all numbers.
     package var mixedRank: Int {
         switch self {
         case .null: 0
@@ -94,7 +94,7 @@ extension BorrowedValue {
 }
 
 extension MixedValue {
-    /// The same for mixed values; lists and dictionaries element by element.
+    /// The order of mixed values; lists and dictionaries element by element.
     @inline(never)
     package func order(_ other: MixedValue) -> Int {
         switch (self, other) {
@@ -106,7 +106,7 @@ extension MixedValue {
         }
     }
 
-    /// The same for cells of mixed properties. What can't be read comes after all others.
+    /// The order of cells of mixed properties. Unreadable ones come after all others.
     @inline(never)
     static func order(_ left: Cell, _ right: Cell) -> Int {
         guard let left = try? MixedValue(left) else { return 1 }
@@ -145,7 +145,7 @@ extension MixedCollection {
 }
 
 extension Value {
-    /// The same for values that are owned.
+    /// The order of owned values.
     @inline(never)
     package func mixedOrder(_ other: Value) -> Int {
         let lender = ValueLender()

@@ -80,13 +80,13 @@ package struct MixedElements {
     }
 }
 
-/// Where the parts of an encoded mixed value are.
+/// The positions of the parts of an encoded mixed value.
 enum MixedFormat {
     static let list: UInt8 = 14
     static let dictionary: UInt8 = 15
     /// Bytes before the elements of a collection.
     static let collectionHeader = 17
-    /// Where the number of elements and the number of their bytes are in a collection.
+    /// The offsets of a collection's number of elements and of their number of bytes.
     static let countOffset = 9
     static let lengthOffset = 13
 

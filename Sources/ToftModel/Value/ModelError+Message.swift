@@ -1,5 +1,5 @@
 extension ModelError {
-    /// What went wrong, where, and what to do.
+    /// The failure, its place and the remedy.
     package var message: String {
         switch self {
         case .storage(let error): "\(error)"
@@ -15,7 +15,7 @@ extension ModelError {
         }
     }
 
-    /// The message without the list of problems, where there is one.
+    /// The message without the list of problems, if it has one.
     package var summary: String {
         switch self {
         case .invalidSchema: "The schema is invalid."

@@ -1,7 +1,7 @@
 internal import ToftPlatform
 package import ToftStorage
 
-/// What can go wrong with data and its meaning. ToftEngine maps each case to one public error.
+/// Failures concerning data and its meaning. ToftEngine maps each case to one public error.
 package enum ModelError: Error, Sendable, Equatable {
     /// Storage failed below.
     case storage(StorageError)
@@ -18,11 +18,11 @@ package enum ModelError: Error, Sendable, Equatable {
     case invalidRenaming(String)
     /// After a migration several objects have the same primary key, this one.
     case primaryKeysNotUnique(className: String, property: String, value: Value)
-    /// What a caller gave as the default of a property is no value, and why.
+    /// The value that a caller gave as the default of a property is invalid, with the reason.
     case invalidDefault(className: String, property: String, String)
     /// A property does not take what a caller gave as its default, and why.
     indirect case refusedDefault(className: String, property: String, ModelError)
-    /// What the file holds as schema cannot be read.
+    /// The schema in the file cannot be read.
     case damagedSchema(String)
     /// The file's schema has something that this build does not know ("type mixed of Dog.id").
     case unsupportedSchema(String)
@@ -40,11 +40,11 @@ package enum ModelError: Error, Sendable, Equatable {
     /// Two objects have the same values of unique properties, at the commit or in the file that a
     /// schema with the constraint opens.
     case duplicateValues(className: String, properties: [String], values: [Value])
-    /// The class has a primary key, but none was given.
+    /// The class has a primary key, but the object got no value for it.
     case primaryKeyMissing(className: String, property: String)
     /// No greater primary key is left to give to a new object.
     case primaryKeysExhausted(className: String, property: String)
-    /// A primary key was given or looked up for a class that has none.
+    /// A primary key was given or looked up for a class without one.
     case noPrimaryKey(className: String)
     case valueTooLong(className: String, property: String, length: Int, limit: Int)
     /// A string that is not UTF-8.
@@ -64,7 +64,7 @@ package enum ModelError: Error, Sendable, Equatable {
     /// An inverse link was to be changed.
     case propertyNotWritable(className: String, property: String)
     case notACollection(className: String, property: String, kind: CollectionKind)
-    /// A collection was used where one value was asked for.
+    /// A collection was used in place of a single value.
     case isACollection(className: String, property: String, kind: CollectionKind)
     /// A key that no dictionary takes, and why.
     case invalidDictionaryKey(className: String, property: String, reason: String)
@@ -74,11 +74,11 @@ package enum ModelError: Error, Sendable, Equatable {
     case embeddedTooDeep(className: String, property: String, limit: Int)
     /// The stack of the calling thread does not hold what nests so deep.
     case stackTooSmall
-    /// The same for a query that runs.
+    /// The stack is too small for a query that runs.
     case stackTooSmallForQuery
     case indexOutOfRange(index: Int, count: Int)
     case collectionTooLong(className: String, property: String, limit: Int)
-    /// The sum of a property's integers is none of 64 bits.
+    /// The sum of a property's integers does not fit into 64 bits.
     case sumOverflow(className: String, property: String)
     /// An int and what was to be added to it leave the range of 64 bits.
     case additionOverflow(className: String, property: String, value: Int64, amount: Int64)
@@ -110,16 +110,16 @@ package struct SchemaProblem: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension ModelError {
-    /// What a level of nesting takes of a stack later, where it is read, compared or given back.
+    /// Bytes of stack that a level of nesting takes later, when it is read, compared or released.
     private static let stackOfLevel = 400
 
-    /// Throws where the stack of the calling thread ends soon: before another level, the one with
-    /// this number.
+    /// Throws if the stack of the calling thread ends soon: before another level, the one with this
+    /// number.
     package static func requireStack(forLevel depth: Int = 0) throws(ModelError) {
         guard ThreadStack.hasRoom(for: depth * stackOfLevel) else { throw .stackTooSmall }
     }
 
-    /// Throws the error unless it tells what is wrong with the file.
+    /// Throws the error unless it means damage to the file.
     func requireDamage() throws(ModelError) {
         switch self {
         case .storage(let error):

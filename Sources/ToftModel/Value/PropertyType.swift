@@ -1,6 +1,6 @@
 internal import ToftStorage
 
-/// What a property holds. Raw values are format.
+/// The type of a property's values. Raw values are format.
 package enum PropertyType: UInt8, Sendable, CaseIterable {
     case bool = 1
     case int = 2
@@ -82,7 +82,7 @@ package enum CollectionKind: UInt8, Sendable {
     case none = 0
     /// Values in an order that the user gives them.
     case list = 1
-    /// Values of which no two are equal, in ascending order.
+    /// Distinct values, in ascending order.
     case set = 2
     /// Values under keys that are text, in the order of the keys' bytes.
     case dictionary = 3

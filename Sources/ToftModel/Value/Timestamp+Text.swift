@@ -20,7 +20,7 @@ package enum GregorianDay {
         return (1...12).contains(month) ? lengths[Int(month) - 1] : 31
     }
 
-    /// The year, month and day so many days after 1970-01-01; of the years 1 to 9999.
+    /// The year, month and day `days` days after 1970-01-01; of the years 1 to 9999.
     fileprivate static func date(_ days: Int64) -> [Int64] {
         let days = days + 719_468
         let era = days / 146_097, dayOfEra = days % 146_097
@@ -74,7 +74,7 @@ extension Timestamp {
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
 
-    /// What keeps a text from being a date.
+    /// The reason why a text is not a date.
     package struct Problem: Error {
         package let text: String
 
@@ -145,7 +145,7 @@ private struct DigitReader {
         return Int64(byte - UInt8(ascii: "0"))
     }
 
-    /// A number of so many digits.
+    /// A number of `count` digits.
     private mutating func number(_ count: Int) throws(Timestamp.Problem) -> Int64 {
         var number: Int64 = 0
         for _ in 0..<count {

@@ -9,7 +9,7 @@ package struct Assignment {
     }
 }
 
-/// What creating does where the primary key exists.
+/// The behaviour of a creation whose primary key exists.
 package enum UpdatePolicy: Sendable {
     /// It is an error.
     case error

@@ -17,8 +17,8 @@ package enum CollectionEdit {
 extension ModelTransaction {
     /// Changes a collection of an object, or with `ref` one within its mixed value: then the whole
     /// value is written anew, in O(its bytes). All or nothing.
-    /// - Returns: where an entry is or was, and whether it was there before; of all other edits
-    ///   nothing.
+    /// - Returns: the place of an entry, and whether it existed before; nothing for all other
+    ///   edits.
     @discardableResult
     package func edit(
         _ key: Int64, _ property: PropertyHandle, _ ref: NestedRef?, _ edit: CollectionEdit
@@ -106,7 +106,7 @@ private struct NestedContent {
         while let element = try iterator.next() { elements.append(.old(element)) }
     }
 
-    /// Where an entry is or was, and whether it was there before.
+    /// The place of an entry, and whether it existed before.
     mutating func apply(_ edit: CollectionEdit) throws(ModelError) -> OrderedPosition {
         switch edit {
         case .append(let values):

@@ -73,7 +73,7 @@ struct MixedWriter {
         store(bytes.count - length - 4, at: length, in: &encoder.bytes)
     }
 
-    /// Throws where the value has become longer than a value may be.
+    /// Throws if the value has become longer than a value may be.
     private func checkLength() throws(ModelError) {
         guard bytes.count <= Limits.valueBytes else { throw tooLong(bytes.count) }
     }
@@ -132,7 +132,7 @@ struct MixedEncoder {
 }
 
 extension MixedValue {
-    /// The bytes of a value that is no collection; none of null.
+    /// The bytes of a value that is not a collection; empty for null.
     package static func encoded(_ value: BorrowedValue) -> [UInt8] {
         guard !value.isNull else { return [] }
         var encoder = MixedEncoder()
@@ -209,7 +209,7 @@ extension ModelTransaction {
 }
 
 extension MixedFormat {
-    /// An encoded value with null in place of some links; nil where there is none of those.
+    /// An encoded value with null in place of some links; nil if it has no such links.
     static func replacing(
         linksTo isDeleted: (ObjectRef) -> Bool, in bytes: UnsafeRawBufferPointer
     ) throws(ModelError) -> [UInt8]? {

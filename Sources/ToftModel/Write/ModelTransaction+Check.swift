@@ -1,9 +1,9 @@
 internal import ToftStorage
 
-/// What a call of several steps asks before its first one: whether a step would be refused, by the
-/// code that refuses it then. Nothing is changed.
+/// The checks that a call of several steps makes before its first one: whether a step would be
+/// refused, by the code that refuses it then. Nothing is changed.
 extension ModelTransaction {
-    /// Throws where an object of a class would not take values.
+    /// Throws if an object of a class would not accept values.
     package func check(
         _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)]
     ) throws(ModelError) {
@@ -13,7 +13,7 @@ extension ModelTransaction {
         }
     }
 
-    /// Throws where a property of an object can't be set, or would not take a value.
+    /// Throws if a property of an object can't be set, or would not accept a value.
     package func check(_ key: Int64, _ property: PropertyHandle, _ value: Value) throws(ModelError)
     {
         guard !property.isPrimaryKey else {
@@ -24,7 +24,7 @@ extension ModelTransaction {
         try check(owner, [(property, value)])
     }
 
-    /// Throws where a collection would not take an edit.
+    /// Throws if a collection would not accept an edit.
     package func check(
         _ key: Int64, _ property: PropertyHandle, _ ref: NestedRef?, _ edit: CollectionEdit
     ) throws(ModelError) {
@@ -52,8 +52,8 @@ extension ModelTransaction {
         }
     }
 
-    /// How many embedded objects lead to an object, itself included: 0 where it is none. Beyond the
-    /// limit any number. O(depth · log objects).
+    /// Number of embedded objects on the path to an object, itself included: 0 if it is not
+    /// embedded. Beyond the limit, any number. O(depth · log objects).
     package func embeddedDepth(of key: Int64, _ owner: ClassHandle) throws(ModelError) -> Int {
         guard owner.isEmbedded, view.schema.mayNestTooDeep[owner.position] else { return 0 }
         return try depth(of: key, owner)

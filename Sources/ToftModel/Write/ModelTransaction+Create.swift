@@ -5,7 +5,7 @@ extension ModelTransaction {
     /// optional, else zero, false or empty.
     ///
     /// A class with a primary key needs it among them, unless it is auto-incremented: then the
-    /// object gets the next one. Where an object has it already, `policy` decides. All or nothing.
+    /// object gets the next one. If an object has it already, `policy` decides. All or nothing.
     /// O(log objects).
     /// - Parameter valuesOfNew: how many of the assignments, the last ones, are for a new object
     ///   alone.
@@ -38,7 +38,7 @@ extension ModelTransaction {
         return (try insert(owner), true)
     }
 
-    /// The same for values that the caller owns.
+    /// Creates an object of values that the caller owns.
     @discardableResult
     package func create(
         _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)] = [],
@@ -49,7 +49,7 @@ extension ModelTransaction {
         }
     }
 
-    /// The key of the object that has the prepared primary key; nil where there is none.
+    /// The key of the object that has the prepared primary key; nil if there is no such object.
     func findPrepared(_ owner: ClassHandle) throws(ModelError) -> Int64? {
         guard let property = owner.primaryKey else { return nil }
         let cell = try primaryKeyCell(property, owner)
@@ -60,7 +60,7 @@ extension ModelTransaction {
         return nil
     }
 
-    /// Gives a new object the next primary key where the caller gave none.
+    /// Gives a new object the next primary key if the caller gave no key.
     private func giveNextKey(_ owner: ClassHandle) throws(ModelError) {
         guard let property = owner.primaryKey, let position = owner.anyPosition(id: property.id),
             prepared.pointee.cell(at: position) == nil
@@ -216,7 +216,7 @@ extension Value {
 }
 
 extension PropertyHandle {
-    /// What a new object has before anything is set.
+    /// The initial value of a new object.
     var defaultCell: Cell {
         if isNullable, !isDeclaredRequired { return .null }
         switch type {

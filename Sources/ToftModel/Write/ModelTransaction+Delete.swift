@@ -4,16 +4,16 @@ extension ModelTransaction {
     /// Deletes an object with all the embedded objects in it, and with what its cascading links
     /// lead to: links to them become null, lists lose them, what else it links to stays. O(log
     /// objects) for each link from and to them.
-    /// - Throws: `deletionDenied` where a link of an object that stays denies it; nothing is
-    ///   deleted then.
+    /// - Throws: `deletionDenied` if a link of an object that stays denies it; nothing is deleted
+    ///   then.
     package func erase(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
         try view.requireObject(key, owner)
         try addDeletes([key], owner)
         try stored { () throws(StorageError) in try writing.spillKept() }
     }
 
-    /// The same for several objects of a class: links between them deny nothing. Keys of objects
-    /// that do not exist are left out, and those that come again. All or nothing.
+    /// Deletes several objects of a class: links between them deny nothing. Keys of objects that do
+    /// not exist are left out, and those that come again. All or nothing.
     package func erase(_ keys: some Sequence<Int64>, _ owner: ClassHandle) throws(ModelError) {
         var found: [Int64] = [], isAscending = true
         for key in keys where try view.exists(key, owner) {
@@ -84,8 +84,8 @@ extension ModelTransaction {
         for key in keys { try buffer.addDelete(key, owner, derived: derived) }
     }
 
-    /// Finds all that goes with some objects, however deep and in whichever circles: no recursion.
-    /// Where a link may deny it, nothing goes before all is found.
+    /// Finds all objects that are deleted together with some objects, at any depth and in any
+    /// cycle: no recursion. If a link may deny it, nothing is deleted before all are found.
     private func addDeletes(_ roots: [DeletedObject]) throws(ModelError) {
         let canBeDenied = view.schema.hasDenials
         var going: [DeletedObject] = [], known: Set<ObjectRef> = []

@@ -48,7 +48,8 @@ extension ModelTransaction {
         _ key: Int64, _ property: PropertyHandle, _ entryKey: UnsafeRawBufferPointer,
         _ assignments: UnsafeBufferPointer<Assignment> = UnsafeBufferPointer(start: nil, count: 0)
     ) throws(ModelError) -> Int64 {
-        // The caller's bytes may lie in the transaction's memory, which the object to come moves.
+        // The caller's bytes may be in the transaction's memory, which moves when the object is
+        // created.
         let name = UnsafeMutableRawBufferPointer.allocate(
             byteCount: entryKey.count, alignment: 1)
         defer { name.deallocate() }
@@ -95,9 +96,9 @@ extension ModelTransaction {
     /// How many depths are kept.
     private static let depthCapacity = 4_096
 
-    /// How many embedded objects will lead to one that `key` is to own, itself included; nil where
-    /// that is within the limit for all of its class. O(depth · log objects); O(1) where the owner
-    /// was just created.
+    /// Number of embedded objects on the path to a new one that `key` is to own, itself included;
+    /// nil if that is within the limit for all of its class. O(depth · log objects); O(1) if the
+    /// owner was just created.
     private func checkedDepth(
         of target: ClassHandle, in key: Int64, _ property: PropertyHandle
     ) throws(ModelError) -> Int? {
@@ -107,8 +108,8 @@ extension ModelTransaction {
         return depth
     }
 
-    /// How many embedded objects lead to an object, itself included; more than the limit where that
-    /// is passed.
+    /// Number of embedded objects on the path to an object, itself included; more than the limit
+    /// once that is passed.
     func depth(of key: Int64, _ owner: ClassHandle) throws(ModelError) -> Int {
         var object = key, owner = owner, depth = 0
         while owner.isEmbedded {
@@ -124,7 +125,7 @@ extension ModelTransaction {
     }
 
     /// Throws if one of the prepared values is an embedded object that `key` does not own there
-    /// already; nil stands for an object to come.
+    /// already; nil is a new object.
     func checkOwned(by key: Int64?, _ owner: ClassHandle) throws(ModelError) {
         guard !owner.owning.isEmpty else { return }
         for element in prepared.pointee.elements where !element.isKeys {
@@ -144,7 +145,8 @@ extension ModelTransaction {
         }
     }
 
-    /// The same for one value of a to-one property.
+    /// Throws if one value of a to-one property is an embedded object that is not owned there
+    /// already.
     func checkOwned(_ cell: Cell, by key: Int64?, _ property: PropertyHandle) throws(ModelError) {
         if case .null = cell { return }
         guard let key, try view.cell(key, property).isIdentical(to: cell) else {
@@ -152,8 +154,8 @@ extension ModelTransaction {
         }
     }
 
-    /// The same for one value of a collection, whose element at `index` it is to be; nil stands for
-    /// an element to come.
+    /// Throws if one value of a collection, its future element at `index`, is an embedded object
+    /// that is not owned there already; nil is a new element.
     func checkOwned(
         _ cell: Cell, at index: Int?, of key: Int64, _ property: PropertyHandle
     ) throws(ModelError) {
@@ -178,7 +180,7 @@ extension ModelTransaction {
     }
 
     /// Deletes an embedded object that its owner's link or list no longer leads to. Does nothing
-    /// for the target of a property that owns none.
+    /// for the target of a property that does not own it.
     func dropTarget(_ target: Int64, _ property: PropertyHandle) throws(ModelError) {
         guard property.ownsTargets, let position = property.targetPosition else { return }
         try addDeletes([target], view.schema.classes[position], derived: true)

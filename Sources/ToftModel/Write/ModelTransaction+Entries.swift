@@ -1,8 +1,8 @@
 internal import ToftStorage
 
 extension ModelTransaction {
-    /// Adds one link from an object to another; `owner` is the target's class where the property
-    /// is mixed.
+    /// Adds one link from an object to another; `owner` is the target's class if the property is
+    /// mixed.
     func addBacklink(
         _ property: PropertyHandle, target: Int64, of owner: ClassID? = nil, source: Int64
     ) throws(ModelError) {

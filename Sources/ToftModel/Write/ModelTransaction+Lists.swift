@@ -2,7 +2,7 @@ internal import ToftStorage
 
 /// Lists. Every edit is recorded with its index; an edit of links changes the backlinks, too.
 extension ModelTransaction {
-    /// Inserts values before `index`, or at the end, all or none.
+    /// Inserts values before `index`, or at the end: all or nothing.
     package func listInsert(
         _ key: Int64, _ property: PropertyHandle, at index: Int,
         _ values: UnsafeBufferPointer<BorrowedValue>
@@ -15,7 +15,7 @@ extension ModelTransaction {
         try append(0..<values.count, to: key, property, from: index)
     }
 
-    /// Adds values at the end, all or none.
+    /// Adds values at the end: all or nothing.
     func listAppend(
         _ key: Int64, _ property: PropertyHandle, _ values: UnsafeBufferPointer<BorrowedValue>
     ) throws(ModelError) {
@@ -46,7 +46,7 @@ extension ModelTransaction {
         for target in dropped.reversed() { try dropTarget(target, property) }
     }
 
-    /// Throws where a list has no such range of elements.
+    /// Throws if a list has no such range of elements.
     func checkErasing(_ range: Range<Int>, of key: Int64, _ property: PropertyHandle)
         throws(ModelError)
     {
@@ -66,7 +66,7 @@ extension ModelTransaction {
         try remove(index, of: key, property)
     }
 
-    /// Takes an element out and puts it where it then has the index `destination`.
+    /// Moves an element, whose index is `destination` afterwards.
     package func listMove(
         _ key: Int64, _ property: PropertyHandle, from index: Int, to destination: Int
     ) throws(ModelError) {
@@ -108,7 +108,8 @@ extension ModelTransaction {
     func assignList(
         _ range: Range<Int>, to key: Int64, _ property: PropertyHandle, policy: UpdatePolicy
     ) throws(ModelError) {
-        // What a list owns can only be assigned to it unchanged: `checkOwned` has seen to that.
+        // Owned elements can only be assigned to their list unchanged: `checkOwned` has made sure
+        // of that.
         if property.ownsTargets, !range.isEmpty { return }
         guard policy == .modified else {
             try clear(key, property)
@@ -220,7 +221,7 @@ extension ModelTransaction {
         try view.listCount(key, property)
     }
 
-    /// Throws where a list can't take `added` elements at `index`.
+    /// Throws if a list can't take `added` elements at `index`.
     func checkInsertion(of added: Int, at index: Int, _ key: Int64, _ property: PropertyHandle)
         throws(ModelError)
     {
@@ -242,7 +243,7 @@ extension ModelTransaction {
         return try listCount(key, property)
     }
 
-    /// Throws where a collection of this many elements can't take `count` more.
+    /// Throws if a collection of this many elements can't take `count` more.
     func checkRoom(for count: Int, beside existing: Int, _ property: PropertyHandle)
         throws(ModelError)
     {

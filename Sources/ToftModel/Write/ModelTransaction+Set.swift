@@ -31,7 +31,7 @@ extension ModelTransaction {
         }
     }
 
-    /// What `add` would make of the property, with its errors.
+    /// The value that `add` would give the property, with its errors.
     package func sum(adding amount: Int64, to key: Int64, _ property: PropertyHandle)
         throws(ModelError) -> Int64
     {
@@ -59,12 +59,12 @@ extension ModelTransaction {
         return sum
     }
 
-    /// The same for a value that the caller owns.
+    /// Sets a value that the caller owns.
     package func set(_ key: Int64, _ property: PropertyHandle, _ value: Value) throws(ModelError) {
         try value.withBorrowed { value throws(ModelError) in try set(key, property, value) }
     }
 
-    /// Sets several properties of one object, lists too, all or none.
+    /// Sets several properties of one object, lists too: all or nothing.
     package func set(
         _ key: Int64, _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>,
         policy: UpdatePolicy = .all
@@ -77,7 +77,7 @@ extension ModelTransaction {
         }
     }
 
-    /// Sets several properties of each of some objects to the same values, all or none.
+    /// Sets several properties of each of some objects to the same values: all or nothing.
     package func set(
         _ keys: [Int64], _ owner: ClassHandle, _ assignments: UnsafeBufferPointer<Assignment>
     ) throws(ModelError) {
@@ -87,7 +87,7 @@ extension ModelTransaction {
             try checkOwned(by: key, owner)
         }
         let elements = prepared.pointee.elements
-        // What was set may have taken some of them along: embedded objects within others.
+        // An assignment may have deleted some of them: embedded objects within others.
         for key in keys where try view.exists(key, owner) {
             for element in elements where !element.isKeys {
                 try apply(element, to: key, owner, policy: .all)
@@ -107,7 +107,7 @@ extension ModelTransaction {
         }
     }
 
-    /// The same for values that the caller owns.
+    /// Sets values that the caller owns.
     package func set(
         _ key: Int64, _ owner: ClassHandle, _ values: [(property: PropertyHandle, value: Value)],
         policy: UpdatePolicy = .all

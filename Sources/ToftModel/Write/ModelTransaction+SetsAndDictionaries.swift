@@ -22,7 +22,7 @@ extension ModelTransaction {
         return (position.index, true)
     }
 
-    /// The same for a value that the caller owns.
+    /// Inserts a value that the caller owns.
     @discardableResult
     package func setInsert(_ key: Int64, _ property: PropertyHandle, _ value: Value)
         throws(ModelError) -> (index: Int, isNew: Bool)
@@ -30,7 +30,7 @@ extension ModelTransaction {
         try value.withBorrowed { value throws(ModelError) in try setInsert(key, property, value) }
     }
 
-    /// Removes a value; false where the set does not have it. O(log elements).
+    /// Removes a value; false if the set does not have it. O(log elements).
     package func setErase(_ key: Int64, _ property: PropertyHandle, _ value: Value)
         throws(ModelError) -> Bool
     {
@@ -89,7 +89,7 @@ extension ModelTransaction {
         return (position.index, true)
     }
 
-    /// Removes a key; false where the dictionary does not have it. O(log entries).
+    /// Removes a key; false if the dictionary does not have it. O(log entries).
     package func dictionaryErase(
         _ key: Int64, _ property: PropertyHandle, _ entryKey: UnsafeRawBufferPointer
     ) throws(ModelError) -> Bool {
@@ -143,8 +143,8 @@ extension ModelTransaction {
 
     // MARK: Differences
 
-    /// What makes ascending elements others: done from the last step to the first, each index is
-    /// that of before.
+    /// The steps from one ascending sequence of elements to another: as they are applied from the
+    /// last one to the first, each index is that of before.
     private enum Step {
         case keep(offset: Int, index: Int)
         case erase(index: Int)

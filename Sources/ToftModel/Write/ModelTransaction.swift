@@ -10,7 +10,7 @@ package import ToftStorage
 /// 3. It belongs to the thread of the transaction. Property and class handles must come from
 ///    `view.schema`.
 package final class ModelTransaction {
-    /// What the transaction sees: its own changes too.
+    /// The transaction's view: with its own changes.
     package let view: ModelView
     let writing: WriteTransaction
     let buffer: WriteBuffer
@@ -19,8 +19,8 @@ package final class ModelTransaction {
     private var savepoints: [WriteTransaction.Savepoint] = []
     /// Embedded objects within one another at most. Files of earlier versions have more.
     var nestingLimit = Limits.nestedEmbeddedObjects
-    /// How many embedded objects lead to one that was created here, itself included: of the last
-    /// ones, where it is asked for. An owner never changes.
+    /// Depths of embedded objects that were created here, themselves included: the last ones that
+    /// were needed. An owner never changes.
     var embeddedDepths: [ObjectRef: Int] = [:]
     let arena = ByteArena()
     /// The checked arguments of a call. Behind a pointer, because the runtime guards each access to
@@ -29,7 +29,7 @@ package final class ModelTransaction {
 
     /// Works on a write transaction, which is ended through `commit` or `rollback` here alone.
     /// - Parameter view: shows an earlier version or the one that the transaction builds on. Its
-    ///   schema is used again where it still holds.
+    ///   schema is reused if it is still valid.
     /// - Parameter buffer: belongs to the transaction until it ends.
     package convenience init(
         _ transaction: WriteTransaction, after view: ModelView, buffer: WriteBuffer
@@ -59,7 +59,7 @@ package final class ModelTransaction {
     /// The version that it builds on.
     package var baseVersion: Version { writing.baseVersion }
 
-    /// Where the record of what was written ends; what waits to be written comes after it.
+    /// The end of the record of written changes; buffered changes come after it.
     package var recordEnd: RecordPosition { writing.recordEnd }
 
     /// Calls `body` with each effect after `position`, and moves that to the end: see
@@ -73,15 +73,15 @@ package final class ModelTransaction {
 
     // MARK: Savepoints
 
-    /// Begins a savepoint: a moment that the transaction can come back to. They lie within one
-    /// another. Writes what waits, and until it ends each change notes what was there before.
+    /// Begins a savepoint: a state that the transaction can return to. Savepoints are nested.
+    /// Flushes the buffer, and until it ends each change records its undo effect.
     package func beginSavepoint() throws(ModelError) {
         try buffer.flush()
         savepoints.append(try stored { () throws(StorageError) in try writing.beginSavepoint() })
     }
 
-    /// Ends the last savepoint. `keeping`: what was done since stays; else every object, and the
-    /// record, are what they were then. False where there is none.
+    /// Ends the last savepoint. `keeping`: changes since then stay; otherwise every object, and the
+    /// record, are restored. False without a savepoint.
     /// - Throws: after which the transaction must be rolled back.
     package func endSavepoint(keeping: Bool) throws(ModelError) -> Bool {
         guard let savepoint = savepoints.popLast() else { return false }
@@ -101,7 +101,7 @@ package final class ModelTransaction {
     /// Flushes the write buffer, then commits. Afterwards the transaction has ended, also when the
     /// commit throws.
     /// - Returns: the version, which is the old one when nothing was changed, and a snapshot of it,
-    ///   pinned before another transaction can commit; nil where no pin was free.
+    ///   pinned before another transaction can commit; nil if no pin was free.
     /// - Throws: as `WriteTransaction.commit`; then nothing has changed, unless the error is
     ///   `commitOutcomeUnknown`.
     @discardableResult
@@ -131,7 +131,7 @@ package final class ModelTransaction {
         buffer.end()
     }
 
-    /// The buffer, after the end, for the next transaction; nil where a large transaction has grown
+    /// The buffer, after the end, for the next transaction; nil if a large transaction has grown
     /// it.
     package var reusableBuffer: WriteBuffer? { hasEnded && writing.isSmall ? buffer : nil }
 
@@ -164,8 +164,8 @@ package final class ModelTransaction {
         }
     }
 
-    /// The cell of a value or of an element of a list, its bytes copied to `arena`; nil where the
-    /// property does not take it.
+    /// The cell of a value or of an element of a list, its bytes copied to `arena`; nil if the
+    /// property does not accept it.
     @inline(__always)
     private func prepare(_ value: BorrowedValue, _ rule: ValueRule) throws(ModelError) -> Cell? {
         guard let cell = rule.cell(value) else { return nil }

@@ -8,7 +8,7 @@ struct PreparedAssignments {
     private(set) var listCells: ContiguousArray<Cell> = []
     /// For each property by its position in the class: its index in `elements`, or -1.
     private var indexes: ContiguousArray<Int32> = []
-    /// The same for the keys of dictionaries; empty until one is assigned.
+    /// The indexes of the keys of dictionaries; empty until one is assigned.
     private var keyIndexes: ContiguousArray<Int32> = []
 
     mutating func begin(_ owner: ClassHandle) {
@@ -96,11 +96,11 @@ struct PreparedAssignments {
         listCells.append(contentsOf: distinct.lazy.map(\.key))
     }
 
-    /// The cell for the property at this position of the class; nil where none was given.
+    /// The cell for the property at this position of the class; nil if it got no value.
     @inline(__always)
     func cell(at position: Int) -> Cell? { value(at: position)?.cell }
 
-    /// The same with the elements of a list.
+    /// The value for the property at this position, with the elements of a list.
     @inline(__always)
     func value(at position: Int) -> RowValue? {
         indexes[position] >= 0 ? elements[Int(indexes[position])] : nil

@@ -15,7 +15,8 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     }
 }
 
-/// How a column lies in a cluster. Raw values are format; those not listed up to 31 are reserved.
+/// The layout of a column in a cluster. Raw values are format; those not listed up to 31 are
+/// reserved.
 package enum ColumnType: UInt8, Sendable {
     case bool = 1
     case int64 = 2
@@ -91,7 +92,7 @@ package struct FixedBytes: Hashable, Comparable, Sendable {
         self.init(high: UInt64(bigEndian: memory.0), low: UInt64(bigEndian: memory.1))
     }
 
-    /// The same of an array.
+    /// Makes fixed bytes of an array.
     package init(bytes: [UInt8]) { self = bytes.withUnsafeBytes { FixedBytes($0) } }
 
     /// Writes as many bytes as there is room for, 16 at most.

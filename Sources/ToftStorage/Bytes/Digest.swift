@@ -1,4 +1,4 @@
-/// What a parent keeps of a child's bytes: a checksum of 64 bits, or a MAC of 128 bits in an
+/// The digest of a child's bytes in its parent: a checksum of 64 bits, or a MAC of 128 bits in an
 /// encrypted file.
 package struct Digest: Equatable, Sendable {
     package var low: UInt64
@@ -22,12 +22,12 @@ package struct Digest: Equatable, Sendable {
         bytes.storeUInt64(high, at: 8)
     }
 
-    /// Whether two are the same, in a time that does not depend on where they differ.
+    /// Compares two digests in a time that does not depend on their difference.
     @inline(never)
     func matches(_ other: Digest) -> Bool { (low ^ other.low) | (high ^ other.high) == 0 }
 }
 
-/// What the meta of an encrypted file says of its key.
+/// The part of an encrypted file's meta that concerns its key.
 struct KeyHeader: Equatable, Sendable {
     /// Random, made with the file: no two files have the same keys.
     var fileID: Digest

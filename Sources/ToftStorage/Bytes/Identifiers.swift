@@ -1,5 +1,5 @@
-// Four kinds of 64-bit numbers that must not be taken for each other. All are little endian in the
-// file. An integer literal may stand for each; a variable of another kind may not.
+// Four kinds of 64-bit numbers that must not be mixed up. All are little endian in the file. An
+// integer literal can have each of the types; a variable of another kind cannot be used for it.
 
 /// The number of a page: the page begins at `byteOffset` of the file. 0 and 1 are the meta pages.
 package struct PageNumber: Identifier {
@@ -9,11 +9,11 @@ package struct PageNumber: Identifier {
     /// The page that holds a byte of the file.
     @inline(__always) init(ofByte offset: UInt64) { self.init(offset / UInt64(Page.size)) }
 
-    /// Where the page begins, in bytes; wraps for numbers that no file can hold.
+    /// The page's offset in bytes; wraps for numbers that no file can hold.
     @inline(__always) var byteOffset: UInt64 { rawValue &* UInt64(Page.size) }
 }
 
-/// The number of a version: 1 and up, each greater than those before it. 0 means none.
+/// The number of a version: 1 and up, each greater than those before it. 0 means no version.
 package struct Version: Identifier {
     package var rawValue: UInt64
     @inlinable package init(_ rawValue: UInt64) { self.rawValue = rawValue }
@@ -25,13 +25,13 @@ package struct TreeID: Identifier {
     @inlinable package init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// A byte in the endless log, of which the ring keeps the newest part.
+/// A byte in the endless log; the ring keeps the newest part.
 package struct LogPosition: Identifier {
     package var rawValue: UInt64
     @inlinable package init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// What the four have in common.
+/// The operations of all four.
 package protocol Identifier: Hashable, Comparable, Sendable, BitwiseCopyable,
     ExpressibleByIntegerLiteral, CustomStringConvertible
 {
@@ -40,7 +40,7 @@ package protocol Identifier: Hashable, Comparable, Sendable, BitwiseCopyable,
 }
 
 extension Identifier {
-    /// No file comes near it, so a number that reaches it is damaged. What is below cannot
+    /// No file comes near it, so a number that reaches it is damaged. Numbers below it cannot
     /// overflow by an addition.
     @inline(__always) static var limit: Self { Self(1 << 62) }
     @inline(__always) static var max: Self { Self(.max) }
@@ -56,7 +56,7 @@ extension Identifier {
     }
     package var description: String { String(rawValue) }
 
-    /// The number that comes so many after this one.
+    /// The number `count` after this one.
     @inline(__always) static func + (number: Self, count: UInt64) -> Self {
         Self(number.rawValue + count)
     }

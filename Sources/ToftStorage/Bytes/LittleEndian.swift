@@ -44,7 +44,7 @@ extension UnsafeRawPointer {
 }
 
 extension UnsafeMutableRawPointer {
-    /// The same bytes, for reading.
+    /// The pointer to the same bytes, for reading.
     @inline(__always) var reading: UnsafeRawPointer { UnsafeRawPointer(self) }
 
     @inline(__always) func storeUInt8(_ value: Int, at offset: Int) {
@@ -86,10 +86,10 @@ extension UnsafeMutableRawPointer {
         }
     }
 
-    // The three below are calls of their own on purpose. Where the last thing that a throwing
-    // function does is to move memory, Swift 6.3's optimiser makes a jump to `memmove` of it that
-    // does not restore the register of the error: the caller sees one that nobody threw.
-    // `Tests/check_tail_copies.py` looks for such functions in what was built.
+    // The three below are deliberately calls of their own. If a throwing function ends with a move
+    // of memory, Swift 6.3's optimiser makes it a jump to `memmove` that does not restore the
+    // register of the error: the caller sees an error that nobody threw.
+    // `Tests/check_tail_copies.py` searches the built code for such functions.
 
     /// Copies bytes to `offset`; source and destination may overlap.
     @inline(never) func store(_ source: UnsafeRawPointer, count: Int, at offset: Int) {

@@ -1,5 +1,5 @@
-/// The grid that everything lies on: 4 KiB pages, two meta pages, then regions of pages that one
-/// bitmap page describes.
+/// The grid of the file: 4 KiB pages, two meta pages, then regions of pages that one bitmap page
+/// describes.
 package enum Page {
     package static let size = 4096
     /// Pages 0 and 1 are metas.
@@ -9,7 +9,7 @@ package enum Page {
     package static let perRegion = (size - bitmapHeaderSize) * 8
     package static let bitmapHeaderSize = 64
 
-    /// The region that a data page lies in; the caller has checked that it is one.
+    /// The region of a data page; the caller has checked that it is one.
     @inline(__always)
     static func region(of page: PageNumber) -> Int { Int((page &- firstData) / UInt64(perRegion)) }
 
@@ -19,7 +19,7 @@ package enum Page {
         Int((page &- firstData) % UInt64(perRegion))
     }
 
-    /// Whether so many pages, at least one, from `page` on are data pages of one region.
+    /// True if `count` pages, at least one, from `page` on are data pages of one region.
     static func isRun(_ page: PageNumber, count: UInt32) -> Bool {
         page >= firstData && page.rawValue < ExtentLimit.filePages && count > 0
             && Int(count) <= perRegion - indexInRegion(page)
@@ -64,7 +64,7 @@ package enum ExtentHeader {
     /// ciphers.
     static let plain: UInt8 = 0
 
-    /// Where the payload of an extent begins.
+    /// Offset of an extent's payload.
     package static func payloadStart(_ type: ExtentType, pageCount: Int) -> Int {
         type == .blob ? size : size + checksumSize * (pageCount - 1)
     }
@@ -82,7 +82,7 @@ package enum ExtentHeader {
         write(base, page: page, birth: birth)
     }
 
-    /// Says where a copy of an extent lies and when it was born.
+    /// Writes the place and the birth version of a copy of an extent.
     static func write(_ base: UnsafeMutableRawPointer, page: PageNumber, birth: Version) {
         base.storeUInt64(page, at: self.page)
         base.storeUInt64(birth, at: self.birth)

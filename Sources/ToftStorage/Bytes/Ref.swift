@@ -1,4 +1,4 @@
-/// What an extent holds. Raw values are format.
+/// The content of an extent. Raw values are format.
 package enum ExtentType: UInt8, Sendable {
     case meta = 1
     case root = 2
@@ -16,8 +16,8 @@ package enum ExtentType: UInt8, Sendable {
     var isLeaf: Bool { self == .orderedLeaf || self == .sequenceLeaf || self == .cluster }
 }
 
-/// A parent's reference to an extent: where it lies, when it was born and what its bytes must hash
-/// to.
+/// A parent's reference to an extent: its page, the version of its birth and the digest of its
+/// bytes.
 ///
 /// `(page, birth)` names one content for ever, so what was verified once need not be verified
 /// again. While an extent is being written its `checksum` is 0; the commit computes it.
@@ -42,7 +42,8 @@ package struct Ref: Hashable, Sendable {
 }
 
 extension Ref {
-    /// What the extent's bytes are held against: the checksum, or the MAC of an encrypted file.
+    /// The digest that the extent's bytes are compared with: the checksum, or the MAC of an
+    /// encrypted file.
     var digest: Digest {
         get { Digest(low: checksum, high: checksumHigh) }
         set {
@@ -90,7 +91,7 @@ extension Ref {
             pageCount: UInt32(truncatingIfNeeded: base.uint32(at: ExtentHeader.pageCount)))
     }
 
-    /// The reference in a cell or an element whose value lies in a blob. `page` names the extent of
+    /// The reference in a cell or an element whose value is in a blob. `page` names the extent of
     /// `bytes` in an error.
     init(blob bytes: UnsafeRawBufferPointer, page: PageNumber) throws(StorageError) {
         guard let base = bytes.baseAddress, bytes.count == Ref.size else {

@@ -1,7 +1,7 @@
 internal import ToftPlatform
 
 extension StorageError: CustomStringConvertible {
-    /// What is wrong, in plain words that follow a colon: reports of damage and the log have it.
+    /// The fault, in plain words that follow a colon, for reports of damage and the log.
     package var description: String {
         switch self {
         case .io(let operation, let path, let errno):

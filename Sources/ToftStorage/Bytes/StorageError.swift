@@ -1,9 +1,9 @@
-/// What can go wrong with bytes. ToftEngine maps each case to one public error.
+/// Failures of the storage. ToftEngine maps each case to one public error.
 package enum StorageError: Error, Sendable, Equatable {
     /// A system call failed: which, on what, and its errno.
     case io(operation: String, path: String, errno: Int32)
     case fileNotFound(path: String)
-    /// What was to be made is there already.
+    /// The file already exists.
     case fileExists(path: String)
     case permissionDenied(path: String)
     /// A file can't be replaced, as the new one would not get this of the old one: "its group".
@@ -49,7 +49,7 @@ package enum StorageError: Error, Sendable, Equatable {
     case commitOutcomeUnknown(version: Version)
     /// Opened for reading only.
     case readOnly
-    /// The file lies on a file system that can't be written to.
+    /// The file system of the file can't be written to.
     case readOnlyFileSystem(path: String)
     /// The calling thread is opening the file, and what that asks opens it again.
     case openingHere(path: String)
@@ -101,13 +101,13 @@ extension StorageError {
         }
     }
 
-    /// Throws the error unless it tells what is wrong with the file.
+    /// Throws the error unless it means damage to the file.
     package func requireDamage() throws(StorageError) {
         if isOfProcess { throw self }
     }
 }
 
-/// What `body` reads; nil where the file is damaged there.
+/// The result of `body`; nil if the file is damaged there.
 ///
 /// - Throws: what says nothing of the file, such as `addressSpaceExhausted` and `interrupted`.
 package func unlessDamaged<Result>(_ body: () throws(StorageError) -> Result)

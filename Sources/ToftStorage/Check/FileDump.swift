@@ -1,7 +1,7 @@
 internal import ToftPlatform
 
-/// What lies in the pages of a file, read without opening it as a database: for files that will not
-/// open.
+/// The contents of a file's pages, read without opening it as a database: for files that cannot be
+/// opened.
 ///
 /// It needs no lock, no log replay and no valid meta, reads with read calls alone, changes nothing,
 /// and goes on behind everything that is damaged. Beside a writer it may see a page that is being
@@ -10,7 +10,7 @@ package struct FileDump: Sendable {
     /// One of the two meta pages.
     package struct MetaPageFacts: Sendable {
         package var slot: Int
-        /// Nil where the page holds no valid meta, and `problem` says why.
+        /// Nil if the page holds no valid meta; `problem` then gives the reason.
         package var version: Version?
         package var problem: String?
         package var rootPage: PageNumber = 0
@@ -28,7 +28,7 @@ package struct FileDump: Sendable {
         package var pageCount: UInt64
     }
 
-    /// A tree that the catalog lists; `kind` is nil where its entry can't be read.
+    /// A tree in the catalog; `kind` is nil if its entry can't be read.
     package struct TreeFacts: Sendable {
         package var id: TreeID
         package var kind: TreeKind?
@@ -38,8 +38,8 @@ package struct FileDump: Sendable {
         package var problem: String?
     }
 
-    /// Extents of a type whose header names the page that it lies in. What was freed and not used
-    /// again still counts.
+    /// Number of extents of a type whose header names the page that it is at. Freed extents count
+    /// until they are overwritten.
     package struct Use: Sendable {
         package var type: String
         package var extents: UInt64 = 0
@@ -57,7 +57,7 @@ package struct FileDump: Sendable {
     /// Pages of zeros, and pages in no extent that was found.
     package var emptyPages: UInt64 = 0
     package var otherPages: UInt64 = 0
-    /// Root extents that lie in the file, newest first: where to look when no meta is valid.
+    /// Root extents in the file, newest first: starting points if no meta is valid.
     package var rootsFound: [(page: PageNumber, version: Version)] = []
     package var problems: [String] = []
 

@@ -2,8 +2,8 @@
 /// each write; release builds do not have this.
 #if DEBUG || TOFT_TRIALS
 extension PageReader {
-    /// Decodes an extent of this transaction as its reader will. Throws `invalidPage` where that
-    /// refuses it.
+    /// Decodes an extent of this transaction as its reader will. Throws `invalidPage` if the reader
+    /// would refuse it.
     func checkBeforeWrite(_ extent: DirtyPages.Extent) throws(StorageError) {
         do throws(StorageError) {
             try check(extent)

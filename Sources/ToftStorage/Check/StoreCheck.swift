@@ -1,6 +1,6 @@
 package import ToftPlatform
 
-/// What a walk over everything found.
+/// The result of a full check.
 package struct CheckReport: Sendable {
     package var version: Version = 0
     package var pages: UInt64 = 0
@@ -9,10 +9,10 @@ package struct CheckReport: Sendable {
     /// Pages that wait for a pinned version to be released.
     package var pinnedFreePages: UInt64 = 0
     package var trees = 0
-    /// What is wrong, in plain words; empty in a sound file. The check of a version tells at most
-    /// 100 such things of its pages, and then how many more there are.
+    /// The faults, in plain words; empty for an intact file. The check of a version reports at most
+    /// 100 faults of its pages, and then the number of the others.
     package var problems: [String] = []
-    /// The first error of the device, where one kept the check from reading.
+    /// The first error of the device that kept the check from reading.
     var deviceError: StorageError?
 
     package var isSound: Bool { problems.isEmpty }
@@ -23,8 +23,8 @@ package struct CheckReport: Sendable {
 /// Walks a version: every checksum, order, count and bound, and that each page of the file is
 /// exactly one of used, freed or free.
 ///
-/// It reads everything and changes nothing. Damage becomes a line of the report; the walk goes on
-/// where it can.
+/// It reads everything and changes nothing. Damage becomes a line of the report, and the walk
+/// continues if it can.
 package struct StoreCheck {
     private let snapshot: Snapshot
     private var report = CheckReport()
@@ -35,7 +35,7 @@ package struct StoreCheck {
     private var sequences: [TreeID: Int] = [:]
     /// Pages that follow each other and whose bits say something else than the trees.
     private var wrong: (pages: ClosedRange<PageNumber>, isReached: Bool)?
-    /// Problems that are not told, as there are so many.
+    /// Number of problems beyond the limit, which are counted only.
     private var untold = 0
     private static let limit = 100
 
@@ -43,7 +43,7 @@ package struct StoreCheck {
     ///
     /// - Throws: what says nothing of the file: `addressSpaceExhausted`, `interrupted`...
     package static func run(_ snapshot: Snapshot) throws(StorageError) -> CheckReport {
-        // What can't be read is told by the check.
+        // The check reports pages that can't be read.
         let walked = try unlessDamaged { () throws(StorageError) in try snapshot.forOneWalk() }
         var check = StoreCheck(walked ?? snapshot)
         try check.run()
@@ -255,7 +255,7 @@ package struct StoreCheck {
     }
 }
 
-/// What the check of a tree reached.
+/// The extents that the check of a tree reached.
 private final class TreeExtents: TreeVisitor {
     private(set) var refs: [Ref] = []
     private(set) var sequences: [TreeID] = []

@@ -2,7 +2,7 @@
 package struct StoreFacts: Sendable {
     /// The newest version.
     package var version: Version
-    /// The oldest version that a reader, in any process, has pinned; the newest if there is none.
+    /// The oldest version that a reader, in any process, has pinned; otherwise the newest.
     package var oldestPinnedVersion: Version
     package var fileSize: UInt64
     /// Of it: free for reuse.
@@ -26,8 +26,8 @@ package struct VersionPin: Sendable, Equatable {
     package var processID: UInt64?
     /// Bytes that the version needs and the newest one does not.
     package var heldSize: UInt64
-    /// Nanoseconds since the process pinned it; nil where that is not known, of a process that has
-    /// the file open for reading only, be it this one.
+    /// Nanoseconds since the process pinned it; nil if unknown, for a process that has the file
+    /// open for reading only, even this one.
     package var age: Int64?
 }
 

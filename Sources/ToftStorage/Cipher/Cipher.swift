@@ -4,19 +4,20 @@ internal import ToftPlatform
 ///
 /// 1. Two keys of the file come of the caller's key and a random number of the file: one for
 ///    AES-256, one for HMAC-SHA-256.
-/// 2. The MAC, cut to 128 bits, is made of the plain bytes, of what they are and of where they lie,
-///    and is the first counter of their encryption. So two different contents never share a
-///    counter, whatever a crash or a copy of the file does, and nothing random has to be stored.
-/// 3. The MAC lies in the reference of the parent, up to the meta, whose own MAC lies in it.
-///    An extent that is older, of another place or of another file is not what its parent names.
-/// 4. What shows: sizes, numbers of pages and versions, which pages change; and whether bytes that
-///    are written in the same version to the same place are the same as before.
+/// 2. The MAC, cut to 128 bits, covers the plain bytes, their type and their position, and is the
+///    first counter of their encryption. So two different contents never share a counter, whatever
+///    a crash or a copy of the file does, and nothing random has to be stored.
+/// 3. The MAC is stored in the parent's reference, up to the meta, which contains its own. An
+///    extent of an older version, another place or another file does not match its parent's
+///    reference.
+/// 4. An observer sees sizes, numbers of pages and versions, and which pages change; also whether
+///    bytes written in the same version to the same place are the same as before.
 package final class Cipher: Sendable {
     let header: KeyHeader
     private let code: MessageCode
     private let stream: CounterMode
 
-    /// What is encrypted or authenticated; the raw values are format.
+    /// The kinds of data that are encrypted or authenticated; the raw values are format.
     private enum Subject: UInt64 {
         case extent = 1
         case logFrame = 2
@@ -25,7 +26,7 @@ package final class Cipher: Sendable {
 
     /// A cipher of a new file.
     ///
-    /// - Throws: `cipherMissing`; `io` where the system gives no random numbers.
+    /// - Throws: `cipherMissing`; `io` if the system gives no random numbers.
     package convenience init(ofNewFileWith key: EncryptionKey) throws(StorageError) {
         try self.init(
             key,
@@ -87,7 +88,7 @@ package final class Cipher: Sendable {
 
     /// Decrypts an extent in its place.
     ///
-    /// - Throws: `corrupt` where it is not what the reference names.
+    /// - Throws: `corrupt` if it does not match the reference.
     func decrypt(_ base: UnsafeMutableRawPointer, _ ref: Ref, _ type: ExtentType)
         throws(StorageError)
     {
@@ -102,10 +103,10 @@ package final class Cipher: Sendable {
 
     // MARK: Extents without a parent
 
-    /// Finds extents by the first block of their header, in which nothing is unknown but how many
-    /// pages they have: for each number the block decrypts to one first counter, which is the MAC
-    /// that the lost parent had. The second block of the header tells which number is right, but
-    /// for one in four billion; whoever reads the extent compares its MAC.
+    /// Finds extents by the first block of their header, in which only the number of pages is
+    /// unknown: for each number the block decrypts to one first counter, which is the MAC in the
+    /// lost parent. The second block of the header confirms the number, but for one in four
+    /// billion; readers of the extent compare its MAC.
     final class Finder {
         private let blocks: BlockMode
         private let counters: UnsafeMutableRawPointer
@@ -124,7 +125,7 @@ package final class Cipher: Sendable {
         }
 
         /// The reference of the extent of a type that begins at `page`, whose encrypted bytes are
-        /// at `base`; nil where none does.
+        /// at `base`; nil if no such extent begins there.
         func extent(_ type: ExtentType, _ page: PageNumber, _ base: UnsafeRawPointer) -> Ref? {
             let count = ExtentLimit.pages
             let first: UInt64 = base.uint64(at: 0), second: UInt64 = base.uint64(at: 8)
@@ -179,7 +180,7 @@ package final class Cipher: Sendable {
 
     /// The payload of a frame.
     ///
-    /// - Throws: `corrupt` where it is not what was sealed.
+    /// - Throws: `corrupt` if it is not the sealed payload.
     func open(_ payload: UnsafeRawBufferPointer, of header: UnsafeRawBufferPointer)
         throws(StorageError) -> [UInt8]
     {

@@ -62,8 +62,8 @@ final class CounterMode: @unchecked Sendable {
     }
 }
 
-/// Single blocks of AES-256, encrypted and decrypted: where the content of a block is known and its
-/// counter is not. One thread uses it.
+/// Single blocks of AES-256, encrypted and decrypted, for blocks whose content is known but not
+/// their counter. One thread uses it.
 final class BlockMode {
     private let crypto: LibCrypto
     private let encrypting: OpaquePointer

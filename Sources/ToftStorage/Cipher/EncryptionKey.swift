@@ -5,7 +5,7 @@ package struct EncryptionKey: Sendable {
     package static let size = 64
     private let memory: SecretMemory
 
-    /// - Throws: `invalidKey` where there are not 64 bytes.
+    /// - Throws: `invalidKey` unless there are 64 bytes.
     package init(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {
         guard bytes.count == Self.size else { throw .invalidKey(length: bytes.count) }
         memory = SecretMemory(byteCount: Self.size)

@@ -57,7 +57,7 @@ struct LibCrypto: Sendable {
     }
 
     private static let names = ["libcrypto.so.3", "libcrypto.so"]
-    /// Nil where the system has no libcrypto, or one without these functions.
+    /// Nil if the system has no libcrypto, or one without these functions.
     private static let loaded = LibCrypto()
 
     static func load() throws(StorageError) -> LibCrypto {

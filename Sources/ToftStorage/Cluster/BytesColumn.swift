@@ -16,7 +16,7 @@ public struct BytesColumn {
     private let codeCount: Int
     /// The tags of their texts.
     private let tags: UnsafeRawPointer
-    /// The part of the heap that the column's cells lie in.
+    /// The part of the heap that contains the column's cells.
     @usableFromInline let low: Int
     @usableFromInline let high: Int
 
@@ -52,7 +52,7 @@ public struct BytesColumn {
         try pages.borrow { pages throws(StorageError) in try pages.verify(leaf.ref, base, range) }
     }
 
-    /// The bytes of a row below the cluster's count; none where it is null.
+    /// The bytes of a row below the cluster's count; empty if it is null.
     package subscript(row: Int) -> UnsafeRawBufferPointer {
         @inline(__always)
         get throws(StorageError) {
@@ -67,9 +67,9 @@ public struct BytesColumn {
         UInt32(littleEndian: cells.loadUnaligned(fromByteOffset: index &* 4, as: UInt32.self))
     }
 
-    /// The bytes of a row, or of a code where the column is coded, if they lie in the cluster; nil
-    /// of long values, and of damaged cells. The eight bytes before can be read, too. For loops:
-    /// asks nothing twice, and is inlined.
+    /// The bytes of a row, or of a code if the column is coded, if they are in the cluster; nil for
+    /// long values and damaged cells. The eight bytes before can be read, too. It is inlined and
+    /// checks nothing twice, for loops.
     @inlinable
     @inline(__always)
     public func near(_ index: Int) -> UnsafeRawBufferPointer? {
@@ -82,14 +82,14 @@ public struct BytesColumn {
         return UnsafeRawBufferPointer(start: base + offset, count: length)
     }
 
-    /// The codes of a coded column: one byte for each row of the cluster, from which the rows with
-    /// the same text are seen without a look at it. Nil where the column is not coded.
+    /// The codes of a coded column: one byte for each row of the cluster. Rows with equal codes
+    /// have equal texts. Nil if the column is not coded.
     package var coding: (codes: UnsafePointer<UInt8>, count: Int)? {
         guard let codes else { return nil }
         return (codes.assumingMemoryBound(to: UInt8.self), codeCount)
     }
 
-    /// The text of a code; code 0 has none.
+    /// The text of a code; code 0 has no text.
     package func text(_ code: Int) throws(StorageError) -> UnsafeRawBufferPointer {
         guard code < codeCount else { throw outside }
         let cell = HeapCell(raw: cells.uint32(at: code &* 4))
@@ -97,8 +97,8 @@ public struct BytesColumn {
         return try bytes(cell)
     }
 
-    /// The code of a text of a coded column; nil where it is not there. That of none, and of an
-    /// empty one, is 0. O(texts), 16 together.
+    /// The code of a text of a coded column; nil if the column does not have it. Null and the empty
+    /// text have code 0. O(texts), 16 together.
     package func code(of sought: SoughtText) throws(StorageError) -> Int? {
         if sought.bytes.isEmpty { return 0 }
         return try TextTags(tags, codeCount: codeCount).code(of: sought) {
@@ -107,18 +107,18 @@ public struct BytesColumn {
         }
     }
 
-    /// Where the cell of a code and its text lie in the cluster.
+    /// Offsets in the cluster of a code's cell and text.
     func place(_ code: Int) -> (cell: Int, text: Int) {
         (cells - base &+ code &* 4, Int(cell(code) & 0x7_FFFF))
     }
 
-    /// The part of the cluster in which the texts lie; there may be others between them.
+    /// The part of the cluster that contains the texts, perhaps with other texts between them.
     package var heap: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: base + low, count: high - low)
     }
 
-    /// Whether a value of the first `count` rows lies elsewhere because it is long. Of a column
-    /// that is not coded. O(count).
+    /// True if one of the first `count` rows has a long value, which is stored outside of the
+    /// cluster. For a column that is not coded. O(count).
     package func hasLongValues(_ count: Int) -> Bool {
         var flags: UInt32 = 0
         for row in 0..<count {
@@ -127,8 +127,8 @@ public struct BytesColumn {
         return HeapCell(raw: Int(UInt32(littleEndian: flags))).isExternal
     }
 
-    /// The row whose value holds the bytes at `offset` of the heap, looked for from row `start` on
-    /// and then before; nil where no value does. Of a column that is not coded. O(count).
+    /// The row whose value holds the bytes at `offset` of the heap, searched from row `start` on
+    /// and then before; nil if no value does. For a column that is not coded. O(count).
     package func row(at offset: Int, length: Int, from start: Int, count: Int) -> Int? {
         let begin = offset &+ low
         let end = begin &+ length
@@ -169,7 +169,7 @@ public struct BytesColumn {
         return head.admits(base.uint64(at: offset))
     }
 
-    /// The same for eight rows; nil where one has no eight bytes in the column's part of the heap,
+    /// `mayBegin` for eight rows; nil if a row has no eight bytes in the column's part of the heap,
     /// or some that are not ASCII and have to be.
     @inline(__always)
     private func eightRows(_ first: Int, mayBeginWith head: SoughtHead) -> UInt64? {
@@ -238,8 +238,8 @@ package struct SoughtHead: Sendable {
     package var bytes: UInt64 = 0
     /// The bits that have to be the same.
     package var mask: UInt64 = 0
-    /// A text with one of these bits has to be looked at: the highest of each byte where all have
-    /// to be ASCII. Part of `mask`, and none in `bytes`.
+    /// A text with one of these bits needs a full comparison: the highest of each byte if all have
+    /// to be ASCII. A subset of `mask`, clear in `bytes`.
     package var ascii: UInt64 = 0
 
     package init() {}

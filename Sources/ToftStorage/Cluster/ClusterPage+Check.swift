@@ -1,9 +1,9 @@
-// What the bytes of a cluster promise by themselves: see `PageReader.checkBeforeWrite`.
+// The rules for the bytes of a cluster that need no other page: see `PageReader.checkBeforeWrite`.
 
 extension ClusterPage {
-    /// Keys ascend; columns are in the order of their ids and apart from each other; nulls, bounds
-    /// and cells are what the column's entry says; no two cells share bytes; what lies behind the
-    /// last row is zero, as a row that is appended expects.
+    /// Keys ascend; columns are in the order of their ids and do not overlap; nulls, bounds and
+    /// cells match the column's entry; no two cells share bytes; everything behind the last row is
+    /// zero, as appending a row expects.
     func check() throws(StorageError) {
         for row in 1..<max(1, rowCount) where keys[row - 1] >= keys[row] {
             throw damage("keys are out of order")

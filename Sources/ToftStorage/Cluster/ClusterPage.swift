@@ -45,7 +45,7 @@ struct ClusterPage {
     @inline(__always) var heapStart: Int { Int(heap.start) }
     @inline(__always) var heapEnd: Int { Int(heap.end) }
     @inline(__always) var byteCount: Int { Int(counts.pages) &* Page.size }
-    /// Bytes that so many rows like those of this cluster take, besides the extent's header.
+    /// Bytes that `count` rows like those of this cluster take, besides the extent's header.
     func payload(ofRows count: Int) -> Int {
         let heap = heapEnd &- heapStart &- base.uint32(at: header &+ ClusterLayout.garbage)
         return columnsStart &- header
@@ -53,7 +53,7 @@ struct ClusterPage {
             &+ max(0, heap) &* count / max(1, rowCount)
     }
 
-    /// Where the cluster's own header begins.
+    /// Offset of the cluster's own header.
     @inline(__always) var header: Int { Self.header(pages: Int(counts.pages)) }
 
     @inline(__always)
@@ -66,11 +66,11 @@ struct ClusterPage {
         header &+ ClusterLayout.headerSize &+ index &* ClusterLayout.entrySize
     }
 
-    /// Where the keys begin.
+    /// Offset of the keys.
     @inline(__always)
     var keysStart: Int { entry(columnCount) }
 
-    /// Where the columns begin.
+    /// Offset of the columns.
     @inline(__always)
     var columnsStart: Int {
         keysStart &+ ClusterLayout.keysSize(rowCapacity, isDense: hasDenseKeys)
@@ -93,17 +93,17 @@ struct ClusterPage {
     /// Whether a row can go; else the cluster has to be written anew.
     func canErase(_ row: Int) -> Bool { !hasDenseKeys || row == 0 || row == rowCount &- 1 }
 
-    /// The first row whose key is not below `key`; `rowCount` where there is none.
+    /// The first row whose key is not below `key`; otherwise `rowCount`.
     @inline(__always)
     func lowerBound(_ key: Int64) -> Int { keys.lowerBound(key, count: rowCount) }
 
-    /// The row of a key; nil where there is none.
+    /// The row of a key; nil if the cluster does not have it.
     @inline(__always)
     func row(of key: Int64) -> Int? { keys.row(of: key, count: rowCount) }
 
     // MARK: Columns
 
-    /// The index of a column among the entries; nil where the cluster is older than the column.
+    /// The index of a column among the entries; nil if the cluster is older than the column.
     @inline(__always)
     func index(ofColumn id: UInt32) -> Int? {
         guard columnCount > 0 else { return nil }
@@ -130,7 +130,7 @@ struct ClusterPage {
         UInt32(truncatingIfNeeded: base.uint32(at: entry(index) &+ ClusterLayout.entryID))
     }
 
-    /// A column's arrays, verified to lie between the keys and the heap.
+    /// A column's arrays, verified to be between the keys and the heap.
     @inline(__always)
     func slice(ofColumn column: Column) throws(StorageError) -> ColumnSlice? {
         guard let index = index(ofColumn: column.id) else { return nil }
@@ -141,7 +141,7 @@ struct ClusterPage {
         return slice
     }
 
-    /// What an entry keeps of a column's values, nil where that says nothing.
+    /// The bounds of a column's values in its entry; nil if the entry has no bounds.
     func bounds(ofColumn id: UInt32) throws(StorageError) -> (
         type: ColumnType, low: UInt64, high: UInt64
     )? {
@@ -153,8 +153,8 @@ struct ClusterPage {
         return bounds(index).map { (type, $0.low, $0.high) }
     }
 
-    /// The same of a column of one of two types; nil of all others, too. For scans, which ask each
-    /// cluster and look at the arrays of few.
+    /// The bounds of a column if it has one of two types; otherwise nil. For scans, which ask every
+    /// cluster and read the arrays of few.
     @inline(__always)
     func bounds(ofColumn id: UInt32, of type: ColumnType, or otherType: ColumnType) -> (
         low: UInt64, high: UInt64
@@ -201,7 +201,7 @@ struct ClusterPage {
         return ColumnSlice(base: base, entry: entry, start: start, geometry: geometry)
     }
 
-    /// Where the arrays of a column begin. Not verified.
+    /// Offset of a column's arrays. Not verified.
     @inline(__always)
     func start(ofColumn index: Int) -> Int {
         base.uint32(at: entry(index) &+ ClusterLayout.entryOffset)
@@ -231,15 +231,15 @@ struct ClusterPage {
         return try code(of: SoughtText(text), slice) != nil
     }
 
-    /// The code of a text that is not empty in a coded column; nil where it is not there. O(texts),
-    /// 16 together.
+    /// The code of a non-empty text in a coded column; nil if the column does not have it.
+    /// O(texts), 16 together.
     func code(of text: SoughtText, _ slice: ColumnSlice) throws(StorageError) -> Int? {
         try slice.tags.code(of: text) { code throws(StorageError) in
             try heapBytes(slice.text(code)).isSame(as: text.bytes)
         }
     }
 
-    /// The block of a list that lies in the cluster, all of whose pages are verified.
+    /// The block of a list in the cluster, whose pages are all verified.
     func block(_ cell: HeapCell, _ slice: ColumnSlice, _ kind: ElementKind) throws(StorageError)
         -> ElementBlock
     {
@@ -252,7 +252,7 @@ struct ClusterPage {
             before: slice.heapBytes(before: cell))
     }
 
-    /// The bytes of a heap cell, verified to lie in the heap.
+    /// The bytes of a heap cell, verified to be within the heap.
     @inline(__always)
     func heapBytes(_ cell: HeapCell) throws(StorageError) -> UnsafeRawBufferPointer {
         guard cell.offset >= heapStart && cell.offset &+ cell.length <= heapEnd || cell.raw == 0
@@ -263,7 +263,7 @@ struct ClusterPage {
     }
 }
 
-/// One column of a cluster: where its arrays lie. Rows are below the cluster's row count.
+/// One column of a cluster: the position of its arrays. Rows are below the cluster's row count.
 struct ColumnSlice {
     let base: UnsafeRawPointer
     // No wider than in the file: cursors keep many of these.
@@ -306,7 +306,7 @@ struct ColumnSlice {
     @inline(__always)
     var high: UInt64 { base.uint64(at: entry &+ ClusterLayout.entryHigh) }
 
-    /// Which rows are null (1); nil where none is.
+    /// Bitmap of rows that are null (1); nil if no row is.
     @inline(__always)
     var nulls: UnsafePointer<UInt64>? {
         geometry.isNullable && nullCount > 0
@@ -327,7 +327,7 @@ struct ColumnSlice {
         IntegerColumn(values, geometry.width, count: count)
     }
 
-    /// The same of a range of rows.
+    /// `integers` for a range of rows.
     @inline(__always)
     func integers(_ rows: Range<Int>) -> IntegerColumn {
         IntegerColumn(values, geometry.width, count: rows.upperBound)[rows]
@@ -346,7 +346,7 @@ struct ColumnSlice {
         geometry.hasNanoseconds ? base + (start &+ geometry.nanoseconds) : DefaultArrays.zeros
     }
 
-    /// Where the bytes or the list of a row lie.
+    /// The position of a row's bytes or list.
     @inline(__always)
     func heapCell(_ row: Int) -> HeapCell {
         geometry.isCoded
@@ -372,7 +372,7 @@ struct ColumnSlice {
         TextTags(base + (start &+ geometry.tags), codeCount: textCount &+ 1)
     }
 
-    /// Where the text of a code lies; that of code 0 is empty. Long values have no codes.
+    /// The position of a code's text; the text of code 0 is empty. Long values have no codes.
     func text(_ code: Int) -> HeapCell {
         guard code <= geometry.textRoom else { return .outside }
         let cell = HeapCell(raw: base.uint32(at: textOffset(code)))

@@ -11,7 +11,7 @@ package struct ClusterView {
     private let table: Unmanaged<TableReader>
     private let pages: Unmanaged<PageReader>
     private let leaf: TableReader.Leaf
-    /// Where a cluster begins to which the scan comes soon; nil where none is known.
+    /// The address of a cluster that the scan reaches soon; nil if it is unknown.
     private let ahead: UnsafeRawPointer?
 
     init(table: TableReader, leaf: TableReader.Leaf, ahead: UnsafeRawPointer? = nil) {
@@ -21,7 +21,8 @@ package struct ClusterView {
         self.ahead = ahead
     }
 
-    /// Has the processor fetch of the cluster ahead what is read of this one: most lie alike.
+    /// Prefetches from the cluster ahead the part that is read of this one: most clusters have the
+    /// same layout.
     @inline(__always)
     private func fetchAhead(_ range: Range<Int>) {
         guard let ahead else { return }
@@ -39,11 +40,10 @@ package struct ClusterView {
         fetchAhead(slice.start..<slice.start &+ slice.geometry.rowBytes(as: type))
     }
 
-    /// Has the processor fetch all texts of the cluster ahead, expected where they lie here.
+    /// Prefetches all texts of the cluster ahead, expected at the same offsets as here.
     package func fetchAhead(_ texts: BytesColumn) { fetchAhead(texts.low..<texts.high) }
 
-    /// Has the processor fetch a text of the cluster ahead that is expected where that of `code`
-    /// lies here.
+    /// Prefetches a text of the cluster ahead, expected at the offset of `code`'s text here.
     package func fetchAhead(_ texts: BytesColumn, _ code: Int) {
         let (cell, text) = texts.place(code)
         fetchAhead(cell: cell, text: text)
@@ -77,10 +77,10 @@ package struct ClusterView {
     /// The rows' keys, ascending.
     package var keys: RowKeys { leaf.cluster.keys }
 
-    /// The row with a key; nil where the cluster has none.
+    /// The row with a key; nil if the cluster does not have it.
     package func row(of key: Int64) -> Int? { leaf.cluster.row(of: key) }
 
-    /// The first row whose key is not below `key`; `count` where there is none.
+    /// The first row whose key is not below `key`; otherwise `count`.
     package func lowerBound(_ key: Int64) -> Int { leaf.cluster.lowerBound(key) }
 
     /// A column, for all that is asked of it.
@@ -96,8 +96,8 @@ package struct ClusterView {
         }
     }
 
-    /// The same, faster where the cluster holds the column as the last one did that was asked with
-    /// the same `known`.
+    /// `column(_:)`, faster if the cluster has the column as the previous cluster with the same
+    /// `known` did.
     package func column(_ id: UInt32, _ known: inout KnownColumn?) throws(StorageError)
         -> ColumnView
     {
@@ -109,7 +109,7 @@ package struct ClusterView {
         return view
     }
 
-    /// The values of a column of integers, and which rows are null (1), nil where none is.
+    /// The values of a column of integers, and the bitmap of null rows (1), nil if no row is null.
     package func nullableIntegers(_ id: UInt32, _ known: inout KnownColumn?) throws(StorageError)
         -> (values: IntegerColumn, nulls: UnsafePointer<UInt64>?)
     {
@@ -120,7 +120,7 @@ package struct ClusterView {
         return (try view.integers(), view.nulls)
     }
 
-    /// The values of a column of bytes, and which rows are null (1), nil where none is.
+    /// The values of a column of bytes, and the bitmap of null rows (1), nil if no row is null.
     package func nullableBytes(_ id: UInt32, _ known: inout KnownColumn?) throws(StorageError)
         -> (nulls: UnsafePointer<UInt64>?, values: BytesColumn)
     {
@@ -131,9 +131,9 @@ package struct ClusterView {
         return (slice.nulls, try BytesColumn(leaf, slice, pages))
     }
 
-    /// The codes of a coded column without nulls, one byte for each row, and that of a text that is
-    /// not empty, nil where no row has it. Nil where the cluster does not hold the column as the
-    /// last one did, or with nulls, or not coded. For counts, which need no more of a column.
+    /// The codes of a coded column without nulls, one byte for each row, and the code of a
+    /// non-empty text, nil if no row has it. Nil if the cluster has the column in another form than
+    /// the previous one, with nulls, or uncoded. For counts, which need nothing else of the column.
     @inline(__always)
     package func codes(of sought: SoughtText, _ id: UInt32, _ known: KnownColumn?)
         throws(StorageError) -> (codes: UnsafePointer<UInt8>, code: Int?)?
@@ -172,7 +172,7 @@ package struct ClusterView {
         }
     }
 
-    /// Which rows are null (1); nil where none is.
+    /// Bitmap of rows that are null (1); nil if no row is.
     package func nulls(_ column: UInt32) throws(StorageError) -> UnsafePointer<UInt64>? {
         try self.column(column).nulls
     }
@@ -214,7 +214,7 @@ package struct ClusterView {
         try nullableBytes(column).values
     }
 
-    /// The same, and which rows are null (1), nil where none is: both are looked up once.
+    /// A column's bytes and the bitmap of null rows (1), nil if no row is null, with one lookup.
     package func nullableBytes(_ column: UInt32) throws(StorageError) -> (
         nulls: UnsafePointer<UInt64>?, values: BytesColumn
     ) {
@@ -240,7 +240,7 @@ package struct ClusterView {
         }
     }
 
-    /// One cell, for where a column at a time is not wanted.
+    /// One cell, for callers that do not read a column at a time.
     package func cell(_ row: Int, _ column: UInt32) throws(StorageError) -> Cell {
         guard row >= 0, row < count else { throw .indexOutOfRange(index: row, count: count) }
         return try reading { table throws(StorageError) in
@@ -248,8 +248,8 @@ package struct ClusterView {
         }
     }
 
-    /// Bounds that all values that are not null keep, not always the tightest; nil where none are
-    /// known. `isEmpty`: no row has a value.
+    /// Bounds of all values that are not null, not always the tightest; nil if they are unknown.
+    /// `isEmpty`: no row has a value.
     package func zone(_ column: UInt32) throws(StorageError) -> Zone? {
         guard let (type, low, high) = try leaf.cluster.bounds(ofColumn: column) else { return nil }
         switch type {
@@ -268,7 +268,7 @@ package struct ClusterView {
         return Int64(bitPattern: bounds.high) < low || Int64(bitPattern: bounds.low) > high
     }
 
-    /// The same of a column of numbers.
+    /// `excludes` for a column of numbers.
     package func excludes(_ column: UInt32, _ low: Double, _ high: Double) -> Bool {
         guard let bounds = leaf.cluster.bounds(ofColumn: column, of: .float64, or: .float32) else {
             return false
@@ -287,14 +287,13 @@ extension TableReader {
     }
 }
 
-/// Where a cluster lies and the version that wrote it.
+/// A cluster's page and the version that wrote it.
 package struct ClusterIdentity: Hashable, Sendable {
     let page: PageNumber
     let birth: Version
 }
 
-/// What the values of a column in a cluster lie between, both ends included; low > high where there
-/// are none.
+/// Bounds of a column's values in a cluster, both included; low > high if there are no values.
 package enum Zone {
     /// Of int64 columns, and of the seconds of timestamps.
     case integers(Int64, Int64)

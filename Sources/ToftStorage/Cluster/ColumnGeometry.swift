@@ -33,7 +33,7 @@ struct ColumnGeometry: Equatable {
         set { rowCapacity = UInt16(truncatingIfNeeded: newValue) }
     }
 
-    /// How many different texts a coded column of bytes has room for; 0 where it is not coded.
+    /// Number of different texts that a coded column of bytes has room for; 0 if it is not coded.
     @inline(__always)
     var textRoom: Int {
         get { Int(mostTexts) }
@@ -44,7 +44,7 @@ struct ColumnGeometry: Equatable {
     @inline(__always)
     var bitmapBytes: Int { (capacity &+ 63) / 64 &* 8 }
 
-    /// Where the values begin: after the bitmap of nulls.
+    /// Offset of the values, after the bitmap of nulls.
     @inline(__always)
     var values: Int { isNullable ? bitmapBytes : 0 }
 
@@ -52,7 +52,7 @@ struct ColumnGeometry: Equatable {
     @inline(__always)
     var size: Int { size(as: type) }
 
-    /// The same for a caller that knows the type.
+    /// `size` for a caller that knows the type.
     @inline(__always)
     func size(as type: ColumnType) -> Int {
         switch type {
@@ -88,11 +88,11 @@ struct ColumnGeometry: Equatable {
         type == .bytes && isCoded ? texts : size(as: type)
     }
 
-    /// Where a timestamp column's second array begins.
+    /// Offset of a timestamp column's second array.
     @inline(__always)
     var nanoseconds: Int { values &+ integerBytes }
 
-    /// Whether a column that is not coded, or is, may have room for so many texts.
+    /// True if a column, coded or not, may have this much room for texts.
     @inline(__always)
     func takes(textRoom: Int) -> Bool {
         isCoded ? textRoom >= ClusterLimits.leastTextRoom : textRoom == 0
@@ -102,30 +102,30 @@ struct ColumnGeometry: Equatable {
     @inline(__always)
     var isCoded: Bool { textRoom > 0 }
 
-    /// Where the tags of a coded column's texts begin, that of code 0 first.
+    /// Offset of the tags of a coded column's texts, beginning with code 0.
     @inline(__always)
     var tags: Int { values &+ capacity }
 
-    /// Where the cells of a coded column's texts begin, that of code 0 first.
+    /// Offset of the cells of a coded column's texts, beginning with code 0.
     @inline(__always)
     var texts: Int { (tags &+ textRoom &+ 1).roundedUpToEight }
 
     @inline(__always)
     private var integerBytes: Int { (capacity &* width.bytes).roundedUpToEight }
 
-    /// Whether cells lie in the heap.
+    /// True if cells are in the heap.
     @inline(__always)
     var hasHeap: Bool { type == .bytes || type == .list }
 }
 
-/// Where the bytes of a cell lie: length and offset in one word.
+/// The position of a cell's bytes: length and offset in one word.
 struct HeapCell {
     let raw: Int
 
     @inline(__always)
     init(raw: Int) { self.raw = raw }
 
-    /// A cell that lies in no heap.
+    /// A cell outside of any heap.
     static var outside: HeapCell {
         HeapCell(
             offset: ClusterLayout.cellOffsetMask, length: ClusterLayout.cellLengthMask,

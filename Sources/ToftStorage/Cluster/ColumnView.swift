@@ -1,7 +1,7 @@
-/// Where one column of a cluster lies: found and verified once, then read without further tests.
+/// One column of a cluster: found and verified once, then read without further tests.
 package struct ColumnView {
     private let column: Column
-    /// Nil where the cluster does not hold the column.
+    /// Nil if the cluster does not have the column.
     private let slice: ColumnSlice?
     private let count: Int
 
@@ -11,7 +11,7 @@ package struct ColumnView {
         self.count = count
     }
 
-    /// What a cluster that holds the column told about it; nil where it does not.
+    /// The column's layout in a cluster; nil if the cluster does not have the column.
     func known(in cluster: ClusterPage) -> KnownColumn? {
         slice.map { KnownColumn(column, $0, in: cluster) }
     }
@@ -19,7 +19,7 @@ package struct ColumnView {
     /// The type of the values.
     package var type: ColumnType { column.type }
 
-    /// Which rows are null (1); nil where none is.
+    /// Bitmap of rows that are null (1); nil if no row is.
     package var nulls: UnsafePointer<UInt64>? {
         guard let slice else { return column.isNullWhereAbsent ? DefaultArrays.ones : nil }
         return slice.nulls
@@ -81,8 +81,8 @@ package struct ColumnView {
     private var zeros: IntegerColumn { IntegerColumn(DefaultArrays.zeros, .eight, count: count) }
 }
 
-/// What one cluster told about a column. Most others hold it with the same type and width: there it
-/// has only to be found, and its place to be verified.
+/// A column's layout in one cluster. Most other clusters have it with the same type and width: only
+/// its place has to be found and verified there.
 package struct KnownColumn {
     let column: Column
     private let index: Int
@@ -100,8 +100,8 @@ package struct KnownColumn {
         geometry = slice.geometry
     }
 
-    /// The column's arrays, verified to lie between the keys and the heap; nil where the cluster
-    /// has to be asked, or the type is another one.
+    /// The column's arrays, verified to be between the keys and the heap; nil if the cluster has to
+    /// be searched or the type differs.
     @inline(__always)
     func slice(in cluster: ClusterPage, as type: ColumnType) -> ColumnSlice? {
         let entry = cluster.entry(index)

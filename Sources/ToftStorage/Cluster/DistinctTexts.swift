@@ -14,7 +14,7 @@ struct DistinctTexts {
     /// - Parameter limit: how many texts there may be, 255 at most.
     init(limit: Int) { self.limit = limit }
 
-    /// The code of a text; nil where there is none left for it.
+    /// The code of a text; nil if all codes are taken.
     mutating func code(of text: UnsafeRawBufferPointer) -> UInt8? {
         var place = Int(truncatingIfNeeded: Checksum.of(text)) & (Self.tableSize - 1)
         while table[place] != 0 && !texts[Int(table[place]) - 1].isSame(as: text) {

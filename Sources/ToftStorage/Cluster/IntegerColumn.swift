@@ -4,7 +4,7 @@ package enum IntegerWidth: UInt8, Sendable {
     // The raw value is the logarithm of the bytes.
     case one, two, four, eight
 
-    /// The width that the encoding of a column says; nil where there is no such encoding.
+    /// The width that a column's encoding says; nil if there is no such encoding.
     @inline(__always)
     init?(encoding: Int) {
         switch encoding {
@@ -16,7 +16,7 @@ package enum IntegerWidth: UInt8, Sendable {
         }
     }
 
-    /// The least width for values from `low` to `high`; `low` is greater where there are none.
+    /// The least width for values from `low` to `high`; `low` is greater if there are no values.
     init(_ low: Int64, _ high: Int64) {
         let bits =
             low <= high
@@ -92,7 +92,7 @@ package struct IntegerColumn {
         }
     }
 
-    /// The least and the greatest integer; the first is greater where there are none.
+    /// The least and the greatest integer; the first is greater if there are no integers.
     func bounds() -> (low: Int64, high: Int64) {
         switch width {
         case .one: bounds(Int8.self)
@@ -130,7 +130,7 @@ package struct IntegerReader {
     package static var eight: IntegerReader { IntegerReader(.eight) }
 
     /// The integer of a row of a column that begins at `base`. The eight bytes that end with it are
-    /// loaded, whatever its width: what lies before a narrow column belongs to its extent.
+    /// loaded, whatever its width: the bytes before a narrow column belong to its extent.
     @inlinable
     @inline(__always)
     package func word(_ base: UnsafeRawPointer, _ row: Int) -> Int64 {

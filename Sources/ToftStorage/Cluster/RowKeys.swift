@@ -1,8 +1,8 @@
-/// The keys of rows, those of a cluster in ascending order: each in eight bytes, or only the first
-/// where each further one is the next number. Reading one does not ask which.
+/// The keys of rows, ascending within a cluster: each in eight bytes, or only the first if the
+/// others follow it without gaps. Both forms are read without a branch.
 package struct RowKeys {
     package let words: UnsafePointer<Int64>
-    /// The bits of a row that say which word it has; the others are added. All or none.
+    /// The bits of a row number that select the word; the others are added. All bits or no bit.
     package let wordBits: Int
 
     @inline(__always)
@@ -23,7 +23,7 @@ package struct RowKeys {
 }
 
 extension RowKeys {
-    /// The first of `count` rows whose key is not below `key`; `count` where there is none.
+    /// The first of `count` rows whose key is not below `key`; otherwise `count`.
     @inline(__always)
     func lowerBound(_ key: Int64, count: Int) -> Int {
         let first = self[0]
@@ -41,7 +41,7 @@ extension RowKeys {
         return low
     }
 
-    /// Which of `count` rows has a key; nil where there is none.
+    /// The row of `count` rows that has a key; nil if there is no such row.
     @inline(__always)
     func row(of key: Int64, count: Int) -> Int? {
         let guess = UInt64(bitPattern: key &- self[0])

@@ -1,7 +1,7 @@
 /// One value of a row that is inserted whole.
 package struct RowValue {
     package var column: UInt32
-    /// What the caller knows it by.
+    /// The caller's number for it.
     package var tag: Int32
     /// The value; null for a list.
     package var cell: Cell
@@ -26,7 +26,7 @@ package struct RowValue {
 
     package var isList: Bool { listCount >= 0 }
 
-    /// Where a list's elements are; empty for what is no list.
+    /// The range of a list's elements; empty for other values.
     package var list: Range<Int> { Int(listStart)..<Int(listStart &+ max(listCount, 0)) }
 }
 

@@ -3,14 +3,14 @@ internal import ToftPlatform
 /// Reads cells of one row after the other of a committed version: within a cluster that it knows,
 /// no look-up leads through the tree, and a column is found and verified once. One thread.
 ///
-/// It knows the cluster of the row before. Where rows are read in no order it keeps more clusters,
-/// up to `mostFrames` or `mostBytes`. What it keeps of one lies together in few of the processor's
-/// lines: rows in no order wait for memory more than for anything else.
+/// It knows the cluster of the row before. For rows in random order it keeps more clusters, up to
+/// `mostFrames` or `mostBytes`. Its state for a cluster fits in few cache lines: rows in random
+/// order wait for memory more than for anything else.
 package final class TableCursor {
-    /// What is known of a cluster. A byte for each column of the table follows, the number of its
+    /// A cached cluster. It is followed by a byte for each column of the table: the number of its
     /// `Form` there.
     private struct Frame {
-        /// Nil where there is no cluster.
+        /// Nil without a cluster.
         var base: UnsafeRawPointer?
         var firstKey: Int64 = 0
         /// One bit for each of the first 64 pages: whether it is verified.
@@ -34,7 +34,7 @@ package final class TableCursor {
             isDense = keys[rowCount &- 1] &- firstKey == Int64(rowCount &- 1)
         }
 
-        /// The row of a key; nil where there is none.
+        /// The row of a key; nil if the cluster does not have it.
         @inline(__always)
         func row(of key: Int64) -> Int? {
             let distance = UInt64(bitPattern: key &- firstKey)
@@ -56,13 +56,12 @@ package final class TableCursor {
         /// The key of the last row.
         var lastKey: Int64 { keys?[Int(rowCount) &- 1] ?? firstKey }
 
-        /// The bytes of a cell that lies in a page that is verified; nil where it has to be looked
-        /// at more closely.
+        /// The bytes of a cell in a verified page; nil if it needs a closer look.
         @inline(__always)
         func bytes(_ cell: HeapCell, _ base: UnsafeRawPointer) -> UnsafeRawBufferPointer? {
             let end = cell.offset &+ cell.length
             let last = max(cell.offset, end &- 1) / Page.size
-            // No cell is longer than a page: it lies in one or two.
+            // No cell is longer than a page, so it spans one or two.
             let pages: UInt64 = 1 << UInt64(cell.offset / Page.size) | 1 << UInt64(last)
             guard last < UInt64.bitWidth, verifiedPages & pages == pages, !cell.isExternal,
                 cell.offset >= Int(heap.start) && end <= Int(heap.end) || cell.raw == 0
@@ -71,7 +70,7 @@ package final class TableCursor {
         }
     }
 
-    /// How a column lies in a cluster: the same in many of them.
+    /// A column's layout in a cluster: the same in many of them.
     private struct Form: Equatable {
         enum State: UInt8 {
             /// Not looked for yet.
@@ -81,7 +80,7 @@ package final class TableCursor {
         }
 
         let state: State
-        // What follows means nothing where no column is held.
+        // The members below are valid only if a column is held.
         private var entry: UInt32 = 0
         private var start: UInt32 = 0
         private var geometry = ColumnGeometry(
@@ -89,7 +88,7 @@ package final class TableCursor {
 
         private init(_ state: State) { self.state = state }
 
-        /// - Parameter slice: nil where the cluster does not hold the column.
+        /// - Parameter slice: nil if the cluster does not have the column.
         init(_ slice: ColumnSlice?) {
             guard let slice else {
                 state = .isAbsent
@@ -126,8 +125,8 @@ package final class TableCursor {
     private var frameBits = 0
     /// The place that was taken last.
     private var lastPlace = 0
-    /// For each range of keys, and each further one of as many ranges: the frame of the cluster
-    /// that begins there, else the one where a key of it was last found. `hintMask` + 1 of them.
+    /// For each range of keys, taken modulo the number of hints: the frame of the cluster that
+    /// begins there, otherwise the one that last had a key of it. There are `hintMask` + 1 hints.
     @exclusivity(unchecked) private var hints: UnsafeMutablePointer<UInt16>
     @exclusivity(unchecked) private var hintMask = 0
     /// A hint is for `1 << hintShift` keys: about the quarter of a cluster.
@@ -205,13 +204,13 @@ package final class TableCursor {
         return forms
     }
 
-    /// How a column of the table lies in the cluster of the row, as far as that is known.
+    /// The known layout of a column of the table in the row's cluster.
     @inline(__always)
     private func form(_ column: Int) -> UnsafeMutablePointer<Form> {
         forms + (column &<< formBits | Int(numbers(frame)[column]))
     }
 
-    /// Remembers how a column lies in the cluster of the row.
+    /// Remembers the layout of a column in the row's cluster.
     private func note(_ form: Form, of column: Int) {
         let known = forms + column << formBits
         for number in 1..<1 << formBits {
@@ -295,7 +294,7 @@ package final class TableCursor {
         return known.pointee.base != nil && self.hint(known.pointee.firstKey) == hint
     }
 
-    /// The place of a cluster, which is put into one if it is in none.
+    /// The frame of a cluster, which is put into one if necessary.
     private func hold(_ cluster: ClusterPage) -> Int {
         let hint = hint(cluster.keys[0])
         var place = Int(hints[hint])

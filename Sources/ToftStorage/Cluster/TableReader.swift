@@ -3,13 +3,13 @@ internal import ToftPlatform
 /// A table: rows of typed columns under 64-bit keys in signed order, in clusters of up to 256 rows
 /// below counted inner nodes.
 ///
-/// A column that a cluster does not hold reads as its default: null where it was nullable when it
-/// was added, else zero, false, no bytes, an empty list. So adding a column costs nothing. The same
-/// rules for threads and borrowed bytes as in `TreeReader`.
+/// A column that a cluster does not have reads as its default: null if it was nullable when it was
+/// added, otherwise zero, false, no bytes or an empty list. Adding a column therefore costs
+/// nothing. Threads and borrowed bytes follow the rules of `TreeReader`.
 package final class TableReader: Sendable {
     let pages: PageReader
     let head: TreeHead
-    /// Where lists that are too long for their cluster are found.
+    /// Finds lists that are too long for their cluster.
     private let catalog: Catalog
 
     init(pages: PageReader, head: TreeHead, catalog: Catalog) {
@@ -18,7 +18,7 @@ package final class TableReader: Sendable {
         self.catalog = catalog
     }
 
-    /// Where the tree begins.
+    /// The root of the tree.
     @inline(__always)
     var root: TreeRoot { head.root }
 
@@ -52,7 +52,7 @@ package final class TableReader: Sendable {
         return search(id, columns)
     }
 
-    /// Where columns have been removed, ids have gaps.
+    /// Removed columns leave gaps in the ids.
     private func search(_ id: UInt32, _ columns: [Column]) -> Int? {
         var low = 0
         var high = columns.count
@@ -80,8 +80,8 @@ package final class TableReader: Sendable {
         return try cell(position.leaf, position.row, column)
     }
 
-    /// Where a row lies, for reading several of its cells: one look-up for all. Valid as long as
-    /// bytes that are handed out.
+    /// The position of a row, for reading several of its cells with one lookup. Valid as long as
+    /// borrowed bytes are.
     package struct RowPosition {
         fileprivate let leaf: Leaf
         fileprivate let row: Int
@@ -132,7 +132,7 @@ package final class TableReader: Sendable {
 
     // MARK: Clusters
 
-    /// The cluster that holds a row; nil where there is no such row. O(log rows).
+    /// The cluster that contains a row; nil if there is no such row. O(log rows).
     package func cluster(containing key: Int64) throws(StorageError) -> ClusterView? {
         guard !root.isEmpty else { return nil }
         let leaf = try leaf(key)
@@ -244,7 +244,7 @@ package final class TableReader: Sendable {
         return slice.fixedCell(row)
     }
 
-    /// The bytes of a cell, from its blob where it has one.
+    /// The bytes of a cell, from its blob if it has one.
     @inline(__always)
     func bytes(_ leaf: Leaf, _ cell: HeapCell) throws(StorageError) -> UnsafeRawBufferPointer {
         let bytes = try leaf.cluster.heapBytes(cell)
@@ -299,7 +299,7 @@ extension Column {
     @inline(__always)
     var isNullWhereAbsent: Bool { isNullable && !wasRequired }
 
-    /// What a cell of a cluster reads as that does not hold the column.
+    /// The value that a cell has in a cluster without the column.
     @inline(__always)
     var absentCell: Cell {
         if isNullWhereAbsent { return .null }

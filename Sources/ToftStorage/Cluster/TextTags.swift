@@ -19,15 +19,14 @@ struct TextTags {
     private let codeCount: Int
 
     /// - Parameters:
-    ///   - base: the tags. Behind them lie the cells of at least `ClusterLimits.leastTextRoom`
-    ///     texts.
+    ///   - base: the tags. The cells of at least `ClusterLimits.leastTextRoom` texts follow them.
     ///   - codeCount: how many codes are in use, 0 among them.
     init(_ base: UnsafeRawPointer, codeCount: Int) {
         self.base = base
         self.codeCount = codeCount
     }
 
-    /// The code of a text that is not empty; nil where it is not there. O(texts), 16 together.
+    /// The code of a non-empty text; nil if the column does not have it. O(texts), 16 together.
     /// - Parameter isSame: whether the text of a code is the one that is looked for.
     @inline(__always)
     func code(of sought: SoughtText, _ isSame: (Int) throws(StorageError) -> Bool)

@@ -10,18 +10,18 @@ internal import ToftPlatform
 ///
 /// 1. The log gives its pages back.
 /// 2. The insert buffer gives trees the entries that wait for them.
-/// 3. What lies behind the cut, where the file is to end, moves to free pages before it.
-/// 4. What that has freed becomes free, and the version counts the pages up to the last in use.
+/// 3. Extents behind the cut, the future end of the file, move to free pages before it.
+/// 4. Their old pages become free, and the version counts the pages up to the last one in use.
 ///
-/// Then the file is truncated. Where step 3 fills too few gaps, all extents move to the end of the
-/// file once, and then back: of a whole file, and of a small one of which a quarter is free. Of a
-/// whole file, what is free in the end is overwritten.
+/// Then the file is truncated. If step 3 fills too few gaps, all extents move to the end of the
+/// file once, and then back: when the whole file is compacted, and in a small file with a quarter
+/// free. When the whole file is compacted, its free pages are overwritten in the end.
 struct Compaction {
     /// How much is done.
     enum Extent: Equatable {
-        /// What is worth it: in step 2 trees are left out for which few entries wait, in step 3
-        /// long values stay where they are, and steps 3 and 4 are done again while a sixty-fourth
-        /// is free and the file gets shorter.
+        /// The worthwhile part: step 2 leaves out trees with few waiting entries, step 3 leaves
+        /// long values where they are, and steps 3 and 4 are repeated while a sixty-fourth is free
+        /// and the file gets shorter.
         case little
         /// All that can be; steps 3 and 4 again as long as the file gets shorter.
         case whole
@@ -126,7 +126,7 @@ struct Compaction {
             && meta.pageCount - wasted <= Self.rewrittenPages
     }
 
-    /// Steps 3 and 4. False where a version is read meanwhile.
+    /// Steps 3 and 4. False if a version is read meanwhile.
     private mutating func shrink() throws(StorageError) -> Bool {
         for round in 0..<Self.rounds {
             if extent == .little, round > 0, try FileUse(meta, file).wasted < leastWorth / 4 {
@@ -144,8 +144,8 @@ struct Compaction {
         return try isAlone()
     }
 
-    /// Moves every extent to where the file ends, one after the other, so that what lies before is
-    /// free and in one piece. The file grows by what it holds.
+    /// Moves every extent to the file's end, one after the other, so that everything before is free
+    /// and in one piece. The file grows by its content.
     private mutating func moveAllBehindTheEnd() throws(StorageError) {
         let limit = dirtyLimit
         try commit { (transaction) throws(StorageError) in
@@ -252,7 +252,7 @@ struct Compaction {
     }
 }
 
-/// What the pages of a file at rest are used for.
+/// The use of the pages of a file at rest.
 struct FileUse {
     /// Pages of the file, as its meta counts them.
     let pages: UInt64
@@ -282,15 +282,15 @@ struct FileUse {
 /// Moves extents from behind a page to free pages before it.
 final class ExtentMove {
     private let pages: PageWriter
-    /// Where the file is to end.
+    /// The future end of the file.
     private let cut: PageNumber
     /// Bytes of extents above which leaves are spilled.
     private let dirtyLimit: Int
     /// Whether the long values of leaves move too: every leaf is read then.
     private let movesLongValues: Bool
-    /// Whether extents move also where the file has no free pages for them.
+    /// True if extents move even if the file has no free pages for them.
     private let growsFile: Bool
-    /// Once so many pages have moved, or more, no other extent does.
+    /// Once this many pages have moved, no other extent does.
     private let limit: Int
     private(set) var movedPages = 0
 
@@ -306,8 +306,8 @@ final class ExtentMove {
         self.limit = limit
     }
 
-    /// Moves what lies behind the cut of a tree: `ref` is its node of a height. O(inner nodes +
-    /// what is moved).
+    /// Moves the extents of a tree behind the cut: `ref` is its node of a height. O(inner nodes +
+    /// moved pages).
     func move(_ ref: inout Ref, height: Int, leafType: ExtentType) throws(StorageError) {
         guard movedPages < limit else { return }
         guard Page.isRun(ref.page, count: ref.pageCount) else {
@@ -334,8 +334,7 @@ final class ExtentMove {
         }
     }
 
-    /// Whether an extent lies behind the cut, and there are free pages for it before: then it
-    /// counts as moved.
+    /// True if an extent is behind the cut and free pages are before it; it then counts as moved.
     private func isToMove(_ ref: Ref) throws(StorageError) -> Bool {
         guard try canMove(ref) else { return false }
         movedPages += Int(ref.pageCount)

@@ -1,30 +1,30 @@
-/// What a step of a compaction beside readers has done. Sizes in bytes.
+/// The result of a step of a compaction beside readers. Sizes in bytes.
 package struct CompactionStep: Sendable, Equatable {
     /// Extents that were moved to pages before them.
     package var movedSize: UInt64 = 0
     /// Of the file, when the step began.
     package var sizeBefore: UInt64 = 0
     package var sizeAfter: UInt64 = 0
-    /// What only earlier versions needed when it began, which some process reads, or the newest
-    /// checkpoint: no step can give that back before they are gone.
+    /// Pages that were used only by earlier versions when it began, which some process or the
+    /// newest checkpoint reads: no step can release them before those versions end.
     package var heldSize: UInt64 = 0
     /// Whether another step would do something, if nobody writes meanwhile.
     package var hasMore = false
 }
 
 extension Store {
-    /// Moves extents from the end of the file to free pages before them, as a commit that holds the
-    /// same as the last, and gives back what is free at the end: what earlier steps have moved, as
-    /// far as no version is read that needs it. Others read meanwhile; writers wait for the step.
-    /// Nothing is committed where there is nothing to do.
+    /// Moves extents from the end of the file to free pages before them, as a commit with the same
+    /// content as the last, and releases free pages at the end: those that earlier steps have
+    /// emptied, as far as no version is read that needs them. Others read meanwhile; writers wait
+    /// for the step. Nothing is committed if nothing has to be done.
     ///
-    /// Where the insert buffer holds a sixteenth as many entries of a tree as the tree has, and no
-    /// earlier version is read, a step moves such entries first, and no extents: until it has
+    /// If the insert buffer holds a sixteenth as many entries of a tree as the tree has, and no
+    /// earlier version is read, a step moves such entries first, and no extents, until it has
     /// written as many as it may move. In the end few may be left.
     ///
-    /// It reads the inner nodes of all trees and the bitmaps, which is a hundredth of the file, and
-    /// where only long values are left to move every leaf of the trees too. Extents of several
-    /// pages move where so many are free in a row.
+    /// It reads the inner nodes of all trees and the bitmaps, which is a hundredth of the file;
+    /// once only long values are left to move, also every leaf of the trees. Extents of several
+    /// pages move if enough pages in a row are free.
     ///
     /// - Parameter byteCount: bytes that are moved at most, but for the last extent; less than 256
     ///   KiB counts as that; 0: nothing is moved.
@@ -32,7 +32,7 @@ extension Store {
     package func compactStep(movingAtMost byteCount: UInt64, timeoutMilliseconds: Int = -1)
         throws(StorageError) -> CompactionStep
     {
-        // What the newest checkpoint needs cannot be given back.
+        // Pages of the newest checkpoint cannot be released.
         if coordinator.durableVersion < latestVersion { try checkpoint() }
         let transaction = try beginWrite(timeoutMilliseconds, with: Writer(for: self))
         defer { transaction.rollback() }
@@ -43,7 +43,7 @@ extension Store {
             _ = try transaction.commit()
         }
         step.sizeAfter = try file.size()
-        // What the commit has replaced at the end is free from the next one on.
+        // Pages that the commit has replaced at the end are free from the next commit on.
         let end = transaction.fileEnd?.byteOffset ?? step.sizeAfter
         if step.sizeAfter < step.sizeBefore && step.sizeAfter > end { step.hasMore = true }
         return step
@@ -60,8 +60,8 @@ extension WriteTransaction {
     private static let leastFreePages: UInt64 = 16
     #endif
 
-    /// Moves the last extents and decides where the file is to end. False where the file is to stay
-    /// as it is. To be called before anything is changed.
+    /// Moves the last extents and decides the file's future end. False if the file is to stay as it
+    /// is. To be called before any change.
     fileprivate func moveLastExtents(atMost byteCount: UInt64, _ step: inout CompactionStep)
         throws(StorageError) -> Bool
     {
@@ -75,8 +75,8 @@ extension WriteTransaction {
         let log = store.coordinator.log.segments
         var plan = try freeSpace.planStep(movingAtMost: limit, log, in: pages)
         var moved = try move(plan, limit)
-        // Where the last extents find no gap that is long enough, others before them move: that
-        // makes longer ones.
+        // If the last extents find no gap that is long enough, others before them move, which makes
+        // longer ones.
         if moved + plan.relocatedPages == 0 && limit > 0 && plan.pagesBehindCut > 0 {
             plan = try freeSpace.planStep(movingAtMost: .max, log, in: pages)
             moved = try move(plan, limit)
@@ -95,7 +95,7 @@ extension WriteTransaction {
         return step.hasMore || filePages >= plan.usedEnd + Self.leastFreePages
     }
 
-    /// False where no tree is to get entries of the insert buffer.
+    /// False if no tree is to get entries of the insert buffer.
     private func fillTrees(extentLimit: Int) throws(StorageError) -> Bool {
         guard store.activeVersions <= 1 else { return false }
         var due = try trees.catalog.reader.treesToFill(all: false, trees.policy)
@@ -104,7 +104,7 @@ extension WriteTransaction {
         return true
     }
 
-    /// Nodes of the trees; only where none is left to move, long values.
+    /// Nodes of the trees first; long values once all of them have moved.
     private func move(_ plan: FreeSpace.StepPlan, _ limit: Int) throws(StorageError) -> Int {
         for movesLongValues in [false, true] where limit > 0 && plan.pagesBehindCut > 0 {
             let move = ExtentMove(

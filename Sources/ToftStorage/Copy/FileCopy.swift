@@ -2,10 +2,10 @@ package import ToftPlatform
 
 /// Writes the version of a snapshot to a file of its own, which holds the same and no free space.
 ///
-/// 1. The pages that the version uses are copied to where they were, while others write: none of
-///    them changes as long as the version is pinned. What lies between them takes no space. Where
-///    one of the files is encrypted, extent by extent: every reference gets what its child has
-///    there.
+/// 1. The pages that the version uses are copied to their old places while others write: they do
+///    not change as long as the version is pinned. The gaps between them take no space. If one of
+///    the files is encrypted, extents are copied one by one, and every reference gets the digest of
+///    its child's copy.
 /// 2. Both metas are written, of a file that was closed cleanly.
 /// 3. The file is compacted.
 /// 4. Everything in it is read back and checked.
@@ -42,7 +42,7 @@ struct FileCopy {
     private func copyPages() throws(StorageError) -> Meta {
         let used = try FreeSpaceReader.unusedPages(
             of: snapshot.rootRef, pins: [], in: snapshot.pages)
-        // A segment that the log got later is none of this version's.
+        // A segment that the log got later does not belong to this version.
         let segments = try snapshot.store.logSegments(of: snapshot).segments.filter { segment in
             let region = Page.region(of: segment.page)
             return region < used.count && used[region].isUsed(Page.indexInRegion(segment.page))
@@ -109,8 +109,8 @@ extension Snapshot {
     /// - Parameter encryptionKey: of the new file; nil: it is plain.
     /// - Parameter isReplacing: the new file takes the place of the one at `path`, which nobody may
     ///   have open but the caller.
-    /// - Throws: `fileExists`; `fileNotFound` where the directory is missing; `permissionDenied`,
-    ///   `diskFull`, `io`...; `corrupt` where the database is damaged; `interrupted`.
+    /// - Throws: `fileExists`; `fileNotFound` if the directory is missing; `permissionDenied`,
+    ///   `diskFull`, `io`...; `corrupt` if the database is damaged; `interrupted`.
     package func writeCopy(
         to path: String, encryptionKey: EncryptionKey? = nil, isReplacing: Bool = false,
         onAnyFileSystem: Bool = true
@@ -134,7 +134,7 @@ extension Snapshot {
 enum NewFile {
     /// - Parameter path: must not be taken, unless the file there is replaced. A link that leads to
     ///   nothing is followed.
-    /// - Throws: `fileExists`; `fileNotFound` where the directory is missing; what `write` throws.
+    /// - Throws: `fileExists`; `fileNotFound` if the directory is missing; the errors of `write`.
     static func write(
         to path: String, isReplacing: Bool = false, onAnyFileSystem: Bool,
         _ write: (PosixFile) throws(StorageError) -> Void
@@ -166,7 +166,7 @@ enum NewFile {
 
 extension Store {
     /// Makes a new file of an empty database, which `fill` gives its content. It is durable and
-    /// closed when this returns; after an error, or where `fill` returns false, there is none.
+    /// closed when this returns; after an error, or if `fill` returns false, it does not exist.
     ///
     /// - Parameter encryptionKey: of the new file; nil: it is plain.
     /// - Throws: as `Snapshot.writeCopy`; `closed` where `fill` returns false.

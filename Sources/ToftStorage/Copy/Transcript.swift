@@ -64,7 +64,7 @@ struct Transcript {
         return try write(copy)
     }
 
-    /// The trees whose roots lie in a leaf of the catalog.
+    /// The trees whose roots are in a leaf of the catalog.
     private func entries(of base: UnsafeMutableRawPointer, on page: PageNumber)
         throws(StorageError)
     {

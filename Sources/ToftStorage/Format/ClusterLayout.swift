@@ -1,9 +1,8 @@
-/// Where things lie in a cluster: up to some hundred rows of a table, column by column in one
-/// extent.
+/// The layout of a cluster: up to some hundred rows of a table, column by column in one extent.
 ///
 /// Offsets count from the extent's first byte; entries are sorted by column id. A column is a run
 /// of arrays, each of which begins at a multiple of eight and has room for every row of the
-/// capacity. The page on the file format draws them.
+/// capacity. The page on the file format has a drawing.
 enum ClusterLayout {
     static let rowCount = 0
     static let rowCapacity = rowCount + 2
@@ -55,7 +54,7 @@ package enum ClusterLimits {
     package static let rows = 256
     /// Rows that a cluster is left with at least, where further ones would not fill a page.
     static let filledRows = rows * 3 / 4
-    /// Rows from which on columns of bytes and lists may be coded; fewer where they are long.
+    /// Number of rows from which columns of bytes and lists may be coded; less if they are long.
     static let codedRows = 8
     /// Different texts of a coded column; the codes are one byte, and 0 is no text.
     static let codedTexts = 255
@@ -65,9 +64,9 @@ package enum ClusterLimits {
     static let tailRows = 8
     /// Bytes beyond which a cluster of several rows is split.
     static let bytes = 16 * Page.size
-    /// Bytes of a value that lies in its cluster; longer ones have a blob.
+    /// Most bytes of a value within its cluster; longer ones have a blob.
     static let inlineBytes = 2_048
-    /// Bytes of a list that lies in its cluster; longer ones have a sequence tree.
+    /// Most bytes of a list within its cluster; longer ones have a sequence tree.
     static let inlineList = 1_024
     /// Bytes of heap from which a single row's further values go elsewhere, however short.
     static let heap = 256 * 1_024

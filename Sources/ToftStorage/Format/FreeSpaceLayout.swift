@@ -1,5 +1,5 @@
-/// One entry of the directory of regions: where the region's bitmap lies and how many of its pages
-/// are free.
+/// One entry of the directory of regions: the position of the region's bitmap and the number of its
+/// free pages.
 enum RegionEntry {
     static let bitmap = 0
     static let freePages = bitmap + Ref.size
@@ -7,14 +7,13 @@ enum RegionEntry {
     static let size = reserved + 4
 }
 
-/// A bitmap page: 64 bytes of header, then one bit a page of the region, set where the page is in
-/// use.
+/// A bitmap page: 64 bytes of header, then one bit a page of the region, set if the page is in use.
 enum BitmapLayout {
     static let bits = Page.bitmapHeaderSize
     static let words = (Page.size - bits) / 8
 }
 
-/// A run of pages that a version no longer needs: free for reuse when no pinned version lies in
+/// A run of pages that a version no longer needs: free for reuse when no pinned version is in
 /// [birth, death).
 ///
 /// Its pages' bits say that they are in use. A reclaimable run has the lifetime [0, 1), which holds

@@ -2,7 +2,7 @@
 /// through memory.
 ///
 /// Every word is native-endian (it never leaves the machine), 8 bytes, aligned, and changed by
-/// atomic operations alone. Words that different parties write often lie 64 bytes apart.
+/// atomic operations alone. Words that different parties write often are 64 bytes apart.
 package enum LockFileLayout {
     static let magic = 0
     static let layoutVersion = magic + 8
@@ -73,7 +73,7 @@ package enum LockFileLayout {
         static let bootID = pidNamespace + 8
     }
 
-    /// Words of a reader slot, where a pin is kept.
+    /// Words of a reader slot, which contains a pin.
     enum ReaderSlot {
         static let owner = 0
         static let version = owner + 8

@@ -2,12 +2,12 @@
 /// The meta lists the segments.
 ///
 /// A position counts the bytes that were ever logged under one salt; the ring begins at the log's
-/// base, so position p lies at (p - base) modulo its capacity. A frame begins at a multiple of 512
-/// bytes and lies in one segment: where the rest of a segment is too short, the next frame begins
+/// base, so position p is at (p - base) modulo its capacity. A frame begins at a multiple of 512
+/// bytes and is within one segment: if the rest of a segment is too short, the next frame begins
 /// the next one.
 ///
-/// A marker stands for a checkpoint-commit: the chain passes through it, and it proves that the
-/// commit's meta was durable.
+/// A marker is the frame of a checkpoint-commit: the chain passes through it, and it proves that
+/// the commit's meta was durable.
 enum LogLayout {
     static let magic = 0
     static let kind = magic + 4

@@ -8,7 +8,7 @@ package struct LogSegment: Equatable, Sendable {
     var byteCount: UInt64 { pageCount &* UInt64(Page.size) }
 }
 
-/// Where the log's positions lie in the file: the segments in their order, as a ring.
+/// The mapping of the log's positions to the file: the segments in their order, as a ring.
 package struct LogRing: Equatable, Sendable {
     package var salt: UInt64
     /// The position that the first byte of the first segment had when the ring got its present
@@ -22,7 +22,7 @@ package struct LogRing: Equatable, Sendable {
     var capacity: UInt64 { segments.reduce(0) { $0 &+ $1.byteCount } }
     var longestSegment: UInt64 { segments.reduce(0) { max($0, $1.byteCount) } }
 
-    /// Refuses what a meta cannot mean: the engine never goes where this was not asked.
+    /// Refuses a map that no valid meta can have: the engine never uses an unchecked one.
     func check(pageCount: UInt64, position: LogPosition) throws(StorageError) {
         var pages: UInt64 = 0
         for (index, segment) in segments.enumerated() {
@@ -55,7 +55,7 @@ package struct LogRing: Equatable, Sendable {
         var room: UInt64
     }
 
-    /// Where a position lies. Nil if there is no log, or the position is before its beginning.
+    /// The place of a position. Nil if there is no log, or the position is before its beginning.
     func location(of position: LogPosition) -> Location? {
         guard position >= base, capacity > 0 else { return nil }
         var rest = (position - base) % capacity
@@ -70,8 +70,8 @@ package struct LogRing: Equatable, Sendable {
         return nil
     }
 
-    /// The first position, at `position` or behind it, from which so many bytes lie in one segment.
-    /// Nil if no segment is so long.
+    /// The first position, from `position` on, that is followed by `byteCount` bytes in one
+    /// segment. Nil if no segment is that long.
     func start(of byteCount: UInt64, from position: LogPosition) -> LogPosition? {
         guard byteCount <= longestSegment else { return nil }
         var start = position
@@ -86,20 +86,20 @@ package struct LogRing: Equatable, Sendable {
 extension LogRing {
     /// A salt for a log that begins anew: random, and its upper half names the database.
     ///
-    /// - Throws: `io` where the system gives no random numbers.
+    /// - Throws: `io` if the system gives no random numbers.
     static func newSalt(of databaseID: (UInt64, UInt64)) throws(StorageError) -> UInt64 {
         let random = try system(RandomBytes.nonzero())
         return databaseID.0 << 32 | max(1, random & UInt64(UInt32.max))
     }
 
-    /// Whether some log of this database may have had the salt. What users store can look like a
-    /// frame, and nobody knows the number of a database before it is made.
+    /// True if some log of this database may have had the salt. Users' data can look like a frame,
+    /// but nobody knows the number of a database before it is made.
     static func isSalt(_ salt: UInt64, of databaseID: (UInt64, UInt64)) -> Bool {
         salt >> 32 == databaseID.0 & UInt64(UInt32.max)
     }
 }
 
-/// Where the log stands after a version: what the next frame has to name.
+/// The end of the log after a version: the values that the next frame has to name.
 package struct LogEnd: Equatable, Sendable {
     package var position: LogPosition
     package var sequence: UInt64
@@ -115,12 +115,12 @@ package struct LogEnd: Equatable, Sendable {
 package enum LogLimit {
     /// The first segment.
     package static let firstPages: UInt64 = 64
-    /// A log that keeps filling up doubles up to so many pages: 8 MiB.
+    /// A log that keeps filling up doubles until it has this many pages: 8 MiB.
     static let grownPages: UInt64 = 2048
     /// More than any build makes; a meta that lists more is damaged.
     static let pages: UInt64 = 16_384
-    /// What waits for a checkpoint before one begins: bytes written, effects logged (they decide
-    /// how long a recovery takes), and milliseconds in which nothing was committed.
+    /// The work that begins a checkpoint: bytes written, effects logged (they decide how long a
+    /// recovery takes), and milliseconds without a commit.
     static let backlogBytes: UInt64 = 16 << 20
     /// The largest backlog: at this size a writer makes a checkpoint itself, so that the file does
     /// not grow without bound.

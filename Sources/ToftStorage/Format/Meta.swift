@@ -15,9 +15,9 @@ struct Meta: Equatable {
     var key: KeyHeader?
     /// The MAC of an encrypted file's meta; `MetaPage` has compared it.
     var authentication = Digest.none
-    /// Where the log lies. Its salt is 0 where none is open.
+    /// The place of the log. Its salt is 0 if no log is open.
     var logMap = LogRing.none
-    /// Where the log stands after this version.
+    /// The end of the log after this version.
     var log = LogEnd.start
 
     static func == (left: Meta, right: Meta) -> Bool {
@@ -42,7 +42,7 @@ struct Meta: Equatable {
         self.identity = identity
     }
 
-    /// The format that a page names which begins as a meta does; nil where it does not.
+    /// The format of a page that begins like a meta; nil for other pages.
     static func format(of page: UnsafeRawBufferPointer) -> UInt32? {
         guard page.count == Page.size, let base = page.baseAddress,
             MetaLayout.magicBytes.indices.allSatisfy({
@@ -52,7 +52,7 @@ struct Meta: Equatable {
         return UInt32(truncatingIfNeeded: base.uint32(at: MetaLayout.formatVersion))
     }
 
-    /// Nil where the page is no valid meta. Throws where it is a valid one that this build must not
+    /// Nil if the page is not a valid meta. Throws if it is a valid one that this build must not
     /// touch.
     init?(validating page: UnsafeRawBufferPointer, in slot: PageNumber, path: String)
         throws(StorageError)

@@ -1,5 +1,5 @@
-/// A meta page: what the file is and where its newest checkpoint's root lies. Pages 0 and 1 are
-/// metas, used in turn; the valid one with the higher version counts.
+/// A meta page: the kind of the file and the reference of its newest checkpoint's root. Pages 0 and
+/// 1 are metas, used in turn; the valid one with the higher version counts.
 package enum MetaLayout {
     static let magic = 0
     static let formatVersion = magic + 8

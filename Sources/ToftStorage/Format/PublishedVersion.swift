@@ -4,7 +4,7 @@ package struct PublishedVersion: Equatable, Sendable {
     package var root: Ref
     /// The file is at least so large as long as this version is pinned.
     package var fileSize: UInt64
-    /// Where the log stands after it.
+    /// The end of the log after it.
     package var log: LogEnd
     /// The log is durable up to here, see `Coordinator.durableLog(of:)`.
     package var durableLog: LogPosition

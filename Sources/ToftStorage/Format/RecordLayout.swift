@@ -32,7 +32,7 @@ package enum RecordLayout {
     static let limit = 12 * 1024 * 1024
 }
 
-/// What one effect of a commit did.
+/// One effect of a commit.
 package struct Effect {
     /// Raw values are format.
     package enum Kind: UInt8, Sendable {
@@ -55,7 +55,7 @@ package struct Effect {
         case rowsInserted = 16
         /// Bulk: `count` rows from `key` on were erased.
         case rowsErased = 17
-        /// Bulk: the cell was set, or its list changed in a way that is not told.
+        /// Bulk: the cell was set, or its list changed in a way that is not recorded.
         case cellTouched = 18
     }
 
@@ -67,14 +67,14 @@ package struct Effect {
     package var column: UInt32
     /// The index in the list; where from, for a move.
     package var index: Int
-    /// Where to, for a move or a swap.
+    /// The destination of a move or a swap.
     package var otherIndex: Int
     /// Rows, of the bulk kinds; elements there were, of a clear.
     package var count: Int
-    /// Where in the record the key of a tree's entry lies.
+    /// The range in the record of a tree entry's key.
     var entryKey: Range<Int>
-    /// Where in the record the value of a tree's entry, or the cell, lies.
+    /// The range in the record of a tree entry's value, or of the cell.
     var value: Range<Int>
-    /// Where in the record the annotation lies; empty where there is none.
+    /// The range in the record of the annotation; empty without one.
     var annotation: Range<Int> = 0..<0
 }

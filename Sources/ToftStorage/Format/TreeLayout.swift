@@ -1,11 +1,11 @@
-/// Where things lie in the nodes of trees. Every node is an extent of one page.
+/// Layouts of the nodes of trees. Every node is an extent of one page.
 ///
 /// Inner node, the same in all trees; the heap holds what a separator key has beyond its first
 /// eight bytes:
 ///
 /// `height` is 1 directly above the leaves. Entry i holds the keys from its separator up to the
-/// next one; the first entry's separator is always empty, since the node's own separator stands in
-/// its parent. Sequence trees leave all separators empty.
+/// next one; the first entry's separator is always empty, since the node's own separator is in its
+/// parent. Sequence trees leave all separators empty.
 enum InnerLayout {
     static let height = ExtentHeader.size
     static let count = height + 2
@@ -30,15 +30,15 @@ enum InnerLayout {
     static func childRef(_ index: Int) -> Int { entries &+ index &* entrySize &+ entryRef }
 }
 
-/// Leaf of an ordered tree: slots in key order grow up, the heap of keys and values grows down.
-/// What all keys begin with lies once at the page's end; before it, what most of them have near
-/// their ends: the middle.
+/// Leaf of an ordered tree: slots in key order grow up, the heap of keys and values grows down. The
+/// common prefix of all keys is stored once at the page's end; before it, a part that most of them
+/// share near their ends: the middle.
 ///
 /// A key is the shared bytes, then its suffix: the key's own bytes, with the middle among them or
-/// not. The last hint is the last slot's first four bytes: with those of the first slot it tells a
-/// search where to begin, and nothing more depends on it. A slot is its hint, then its cell: how
-/// far before the page's end its heap bytes begin (12 bits), and which of the leaf's forms it has
-/// (4), where 15 says that its form lies before its heap bytes.
+/// not. The last hint is the first four bytes of the last slot: with those of the first slot it
+/// gives a search its starting point, and nothing more depends on it. A slot is its hint, then its
+/// cell: how far before the page's end its heap bytes begin (12 bits), and the number of one of the
+/// leaf's forms (4); 15 means that its form precedes its heap bytes.
 enum OrderedLeafLayout {
     static let count = ExtentHeader.size
     static let heapLow = count + 2
@@ -57,18 +57,18 @@ enum OrderedLeafLayout {
     static let formShift = 12
     static let offsetMask = 1 << formShift - 1
     static let formSize = 4
-    /// Forms of a leaf at most; in a cell, what says that the form lies in the heap.
+    /// Most forms of a leaf; in a cell it means that the form is in the heap.
     static let formLimit = 15
 
-    /// A form: the length of the key's own bytes, that of the value, and how many of the own bytes
-    /// stand behind the middle, and 1; 0: the key has none.
+    /// A form: the length of the key's own bytes, that of the value, and 1 plus the number of own
+    /// bytes behind the middle; 0 if the key does not have the middle.
     static let valueShift = 10
     static let endShift = valueShift + 10
     static let lengthMask = 1 << 10 - 1
     /// The length of a value that is the reference of a blob.
     static let blobLength = lengthMask
 
-    /// Bytes of a suffix that lie in its slot.
+    /// Bytes of a suffix within its slot.
     static let hintSize = 4
     /// Bytes of a middle.
     static let shortestMiddle = 4
@@ -79,8 +79,8 @@ enum OrderedLeafLayout {
     static let room = Page.size - slots
 }
 
-/// A key of the insert buffer: the tree that an entry belongs to, then the entry's own key. So the
-/// entries of a tree lie together, in the order of their keys.
+/// A key of the insert buffer: the tree that an entry belongs to, then the entry's own key. The
+/// entries of a tree are therefore together, in the order of their keys.
 enum BufferKeyLayout {
     static let idLength = 0
     static let id = idLength + 1
@@ -113,7 +113,7 @@ enum TreeRootLayout {
 enum TreeLimits {
     /// Bytes of a key of an ordered tree.
     static let key = 512
-    /// Bytes of a value or list element that lies in its leaf; longer ones have a blob.
+    /// Most bytes of a value or list element within its leaf; longer ones have a blob.
     static let inlineValue = 1_022
     /// Bytes of any value.
     static let value = 16 * 1_024 * 1_024 - 1

@@ -1,10 +1,10 @@
-/// What a tree is made of.
+/// The structure of a tree.
 package enum TreeKind: UInt8, Sendable {
     case ordered = 1
     case table = 2
     case sequence = 3
 
-    /// What the leaves are.
+    /// The type of the leaves.
     var leafType: ExtentType {
         switch self {
         case .ordered: .orderedLeaf
@@ -14,7 +14,7 @@ package enum TreeKind: UInt8, Sendable {
     }
 }
 
-/// Where a tree begins: what the catalog keeps for it.
+/// The root of a tree, as stored in the catalog.
 struct TreeRoot: Hashable, Sendable {
     var kind: TreeKind
     /// Levels of inner nodes above the leaves.
@@ -70,7 +70,8 @@ extension TreeRoot {
         }
     }
 
-    /// Whether a file of so many pages can hold what the root counts: memory is reserved for it.
+    /// True if a file of `pageCount` pages can hold what the root counts: memory is reserved for
+    /// it.
     func fits(in pageCount: UInt64) -> Bool {
         // The shortest element of a list takes a byte.
         let limit = kind == .table ? ClusterLimits.rows : Page.size

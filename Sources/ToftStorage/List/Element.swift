@@ -16,7 +16,7 @@ enum Element {
     }
 }
 
-/// What the elements of a list are.
+/// The type of a list's elements.
 struct ElementKind: Equatable {
     let type: ColumnType
     let isNullable: Bool
@@ -27,7 +27,7 @@ struct ElementKind: Equatable {
         type == column.type && (column.isNullable || !isNullable)
     }
 
-    /// Bytes of a block with so many elements, whose heap takes `heapBytes`.
+    /// Bytes of a block with `count` elements, whose heap takes `heapBytes`.
     @inline(__always)
     func blockSize(count: Int, heapBytes: Int) -> Int {
         guard let width = type.elementWidth else {
@@ -46,7 +46,7 @@ struct ElementKind: Equatable {
 }
 
 extension Column {
-    /// What the elements of a list column are.
+    /// The type of a list column's elements.
     var elementKind: ElementKind {
         ElementKind(type: elementType ?? .bool, isNullable: elementIsNullable)
     }

@@ -1,7 +1,8 @@
-// What the bytes of a block of elements promise by themselves: see `PageReader.checkBeforeWrite`.
+// The rules for the bytes of a block of elements that need no other page: see
+// `PageReader.checkBeforeWrite`.
 
 extension ElementBlock {
-    /// The elements of a block lie side by side, in their order, and fill it.
+    /// The elements of a block are contiguous, in their order, and fill it.
     func check() throws(StorageError) {
         guard kind.type == .bytes else { return }
         if isCoded {

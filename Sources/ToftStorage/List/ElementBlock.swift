@@ -1,8 +1,8 @@
 /// A block of list elements, for reading. Its header is verified when it is made, an element of
 /// bytes when it is asked for.
 ///
-/// The elements of a coded block are codes of texts that another block of the cluster holds: that
-/// of code 1 is the first, and 0 stands for null.
+/// The elements of a coded block are codes of texts in another block of the cluster: code 1 is its
+/// first text, and code 0 is null.
 struct ElementBlock {
     let base: UnsafeRawPointer
     let page: PageNumber
@@ -18,8 +18,8 @@ struct ElementBlock {
     /// Checks the header of a block that has `available` bytes at most and whose elements the
     /// column says to be `kind`.
     ///
-    /// - Parameter before: how many bytes before `base` the column's heap begins, where the texts
-    ///   of coded blocks lie.
+    /// - Parameter before: number of bytes before `base` at which the column's heap begins, which
+    ///   has the texts of coded blocks.
     init(
         _ base: UnsafeRawPointer, available: Int, kind: ElementKind, page: PageNumber,
         before: Int = 0
@@ -145,7 +145,7 @@ struct ElementBlock {
         return sum
     }
 
-    /// The elements as aligned numbers, where they are integers of which none can be null.
+    /// The elements as aligned numbers, if they are non-nullable integers.
     var int64s: UnsafePointer<Int64>? {
         guard kind.type == .int64, !kind.isNullable, count > 0, UInt(bitPattern: base) & 7 == 0
         else { return nil }
@@ -162,7 +162,7 @@ struct ElementWriter {
     private var position = 0
     private var end: Int
 
-    /// A writer into `capacity` bytes; an error where so many elements do not fit into them.
+    /// A writer into `capacity` bytes; an error if `count` elements do not fit into them.
     init(
         _ base: UnsafeMutableRawPointer, capacity: Int, kind: ElementKind, count: Int,
         page: PageNumber
@@ -219,7 +219,7 @@ struct ElementWriter {
         for index in range { try append(try block.element(index), page: block.page) }
     }
 
-    /// Appends one element; an error only where a damaged block is larger than it said.
+    /// Appends one element; an error only if a damaged block is larger than it said.
     mutating func append(_ element: Element, page: PageNumber) throws(StorageError) {
         guard position < count else {
             throw .corrupt(page: page, reason: "a list has more elements than it counts")

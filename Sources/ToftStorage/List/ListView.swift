@@ -46,8 +46,7 @@ package struct ListView {
         }
     }
 
-    /// All elements as aligned numbers: where they are integers that cannot be null and the list is
-    /// short.
+    /// All elements as aligned numbers, if they are non-nullable integers and the list is short.
     package var int64s: UnsafePointer<Int64>? {
         guard case .block(let block) = storage else { return nil }
         return block.int64s
@@ -66,7 +65,7 @@ package struct ListView {
     }
 }
 
-/// A run of elements of a list that lie side by side.
+/// A contiguous run of a list's elements.
 struct ListBlock {
     private let block: ElementBlock
     private let pages: PageReader
@@ -79,7 +78,7 @@ struct ListBlock {
     /// Elements of the run.
     var count: Int { block.count }
 
-    /// The elements as aligned numbers, where they are integers that cannot be null.
+    /// The elements as aligned numbers, if they are non-nullable integers.
     var int64s: UnsafePointer<Int64>? { block.int64s }
 
     /// The element at an index of the run.

@@ -1,5 +1,5 @@
 /// List elements by position, in blocks of one page each below counted inner nodes: for lists too
-/// long for their cluster. The same rules for threads and borrowed bytes as in `TreeReader`.
+/// long for their cluster. Threads and borrowed bytes follow the rules of `TreeReader`.
 struct SequenceReader {
     let pages: PageReader
     let head: TreeHead
@@ -9,7 +9,7 @@ struct SequenceReader {
     /// Elements of the sequence.
     var count: Int { Int(clamping: root.count) }
 
-    /// What the elements are.
+    /// The type of the elements.
     func kind() throws(StorageError) -> ElementKind {
         guard
             let type = ColumnType(

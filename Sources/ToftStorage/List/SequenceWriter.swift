@@ -31,7 +31,7 @@ final class SequenceWriter {
         head.root.count = UInt64(block.count)
     }
 
-    /// Says what the elements are. Where they become nullable, a leaf stays as it is until one of
+    /// Sets the type of the elements. If they become nullable, a leaf stays as it is until one of
     /// its elements changes.
     func setKind(_ kind: ElementKind) {
         head.root.flags =
@@ -149,8 +149,8 @@ final class SequenceWriter {
         return block.count / 2
     }
 
-    /// Merges a leaf that fell below a quarter with a neighbour, where both fit into three
-    /// quarters of one.
+    /// Merges a leaf that fell below a quarter with a neighbour, if both fit into three quarters of
+    /// one.
     private func mergeSmall(_ ref: Ref, _ base: UnsafeMutableRawPointer)
         throws(StorageError)
     {

@@ -43,9 +43,8 @@ struct LogContent {
     /// The records of the commits behind a meta, oldest first: up to the first frame that does not
     /// follow.
     ///
-    /// - Throws: `corrupt` where some frame proves that bytes are missing which were durable: of
-    ///   the log, or a newer meta. That the very last frame is missing cannot be told from one that
-    ///   was never written whole.
+    /// - Throws: `corrupt` if a frame proves that durable bytes are missing: of the log, or a newer
+    ///   meta. A missing last frame looks like one that was never written whole.
     func records(after meta: Meta) throws(StorageError) -> [CommitRecord] {
         let (records, point, damage) = chain(after: meta)
         if let damage { throw damage }
@@ -64,7 +63,7 @@ struct LogContent {
         return records
     }
 
-    /// The same records of a log that may be damaged, as far as they go, and what it has lost.
+    /// The records of a log that may be damaged, up to the damage, and the error.
     func readableRecords(after meta: Meta) -> (records: [CommitRecord], damage: StorageError?) {
         do throws(StorageError) {
             return (try records(after: meta), nil)
@@ -73,7 +72,7 @@ struct LogContent {
         }
     }
 
-    /// The records behind a meta, where the last of them ends, and what ends them if not the log.
+    /// The records behind a meta, the end of the last one, and the damage that ends them, if any.
     private func chain(after meta: Meta) -> (
         records: [CommitRecord], end: LogEnd, damage: StorageError?
     ) {
@@ -197,8 +196,8 @@ struct LogContent {
         }
     }
 
-    /// Whether a frame lies where its position has to lie: not so in what is left from before the
-    /// ring got its present segments.
+    /// True if a frame is where its position says: not so in remains from before the ring got its
+    /// present segments.
     private func isInPlace(_ frame: LogFrame) -> Bool { frame.before.position >= map.base }
 
     private func page(of position: LogPosition) -> PageNumber {

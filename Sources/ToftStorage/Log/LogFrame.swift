@@ -27,7 +27,7 @@ struct LogFrame {
         return (UInt64(LogLayout.payload + payload) + unit - 1) / unit * unit
     }
 
-    /// Bytes that a payload takes in a frame: in an encrypted file its MAC lies before it.
+    /// Bytes of a payload in a frame; in an encrypted file they include its MAC, which precedes it.
     static func sealedLength(payload: Int, _ cipher: Cipher?) -> Int {
         payload + (cipher == nil ? 0 : Digest.size)
     }
@@ -41,8 +41,8 @@ struct LogFrame {
 
     // MARK: Reading
 
-    /// What the header at `base` says, of which `room` bytes are there; nil if it is none. The
-    /// payload is not looked at.
+    /// Reads the header at `base`, with `room` bytes available; nil if it is not a frame's. The
+    /// payload is not read.
     init?(header base: UnsafeRawPointer, room: Int) {
         guard room >= LogLayout.payload else { return nil }
         guard base.uint32(at: LogLayout.magic) == Int(LogLayout.magicWord),
@@ -83,7 +83,7 @@ struct LogFrame {
     /// The payload of the frame at `base`, which is there and was validated, decrypted in an
     /// encrypted file.
     ///
-    /// - Throws: `corrupt` where the frame was not written with the key of the file.
+    /// - Throws: `corrupt` if the frame was not written with the key of the file.
     func payload(at base: UnsafeRawPointer, _ cipher: Cipher?) throws(StorageError) -> [UInt8] {
         let payload = UnsafeRawBufferPointer(
             start: base + LogLayout.payload, count: Int(length) - LogLayout.payload)

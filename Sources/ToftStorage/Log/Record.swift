@@ -28,7 +28,8 @@ struct RecordBuilder {
     /// Whether effects are kept with their values, so that they can be replayed.
     var isComplete: Bool { bulk == nil }
 
-    /// Where the record stands, to come back to when the change that it tells of does not happen.
+    /// A position in the record, to return to if the change that was being recorded does not
+    /// happen.
     struct Mark {
         fileprivate var count: Int
         fileprivate var isEmpty: Bool
@@ -46,8 +47,8 @@ struct RecordBuilder {
         undoCount &+= 1
     }
 
-    /// Calls `body` with each effect after `position`, and moves that to the end. With all effects
-    /// where some were undone since. False where they are no longer kept one by one.
+    /// Calls `body` with each effect after `position`, and moves that to the end. Calls it with all
+    /// effects if some were undone since. Returns false if they are no longer kept one by one.
     func forEachEffect(after position: inout RecordPosition, _ body: (Effect) -> Void) -> Bool {
         guard bulk == nil else { return false }
         let start = position.undoCount == undoCount ? position.byteCount : 0
@@ -206,7 +207,8 @@ package struct RecordPosition: Sendable {
     package static let start = RecordPosition(byteCount: 0, undoCount: 0)
 }
 
-/// What a bulk transaction touched: runs of rows and single cells, without values.
+/// The rows and cells that a bulk transaction touched: runs of rows and single cells, without
+/// values.
 private struct BulkTouch {
     private struct Table {
         var inserted: [ClosedRange<Int64>] = []

@@ -57,7 +57,7 @@ struct EffectReader {
     /// Whether everything was read and made sense.
     var isAtEnd: Bool { isSound && offset == bytes.count }
 
-    /// The next effect; nil at the end, and where the bytes make no sense.
+    /// The next effect; nil at the end, and if the bytes make no sense.
     mutating func next() -> Effect? {
         guard isSound, offset < bytes.count else { return nil }
         let tag = byte()
@@ -168,7 +168,7 @@ struct EffectReader {
         }
     }
 
-    /// The amount that an annotation of a record tells.
+    /// The amount in an annotation of a record.
     fileprivate static func amount(_ annotation: Range<Int>, in bytes: [UInt8]) -> Int64? {
         var reader = EffectReader(bytes: bytes, offset: annotation.lowerBound)
         guard reader.byte() == RecordLayout.amountAdded else { return nil }

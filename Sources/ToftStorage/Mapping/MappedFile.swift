@@ -1,8 +1,8 @@
 internal import Synchronization
 package import ToftPlatform
 
-/// The data file as the storage uses it: pages at addresses that do not change, the memory of which
-/// of them have been verified, and the calls of `StorageFile` with the storage's errors.
+/// The data file as the storage uses it: pages at fixed addresses, the record of those verified in
+/// memory, and the calls of `StorageFile` with the storage's errors.
 ///
 /// One for each open file and store, shared by every snapshot and thread. The file is cut into
 /// regions (`Page.perRegion`); address space is reserved for a region whole, at its first use.
@@ -11,25 +11,25 @@ package import ToftPlatform
 /// 2. A page is remembered as verified by the birth version that its reference named: another
 ///    version in the same page is read and verified anew (another process may have reused it).
 /// 3. `mapped`: a region is a shared mapping of the file, read only, which grows with the file.
-///    Before a page is verified it is read into memory by a call that says what went wrong; the
-///    system may evict it later, and reads it again at an access, which can say nothing. A mapping
-///    may show another file than the descriptor: where file systems lie in layers (the image of a
-///    container), the first write copies the file up, and a mapping stays with the lower one. So
-///    where a page can't be verified it is read through the descriptor, and if that is right, it
-///    takes the place of what is mapped; new snapshots have another mapping then.
+///    Before a page is verified it is read into memory by a call that reports errors; the system
+///    may evict it later and reads it again at an access, which cannot report one. A mapping may
+///    show another file than the descriptor: on layered file systems (a container's image), the
+///    first write copies the file up, and a mapping stays with the lower one. If a page can't be
+///    verified, it is therefore read through the descriptor, and if that is right, it replaces the
+///    mapped one; new snapshots then have another mapping.
 /// 4. `buffered`: a region is memory of this process. A page is read into it before it is verified,
 ///    and nothing reads it again as long as it is remembered. So every error of the device, and a
 ///    file that others truncate, is an error of a call. A page is filled again only when another
 ///    version is in it, which no snapshot of this process can be looking at. An encrypted file is
 ///    decrypted there, by whole extents: `verify` does that. Only an extent whose MAC is right
 ///    takes the place of another one: a salvage asks for old extents whose pages newer ones have.
-/// 5. `buffered`: memory holds at most what the open snapshots have read, in blocks that are whole
-///    once they are half filled, and, encrypted, what was written meanwhile, up to `keptBytes`.
-///    When the last snapshot of the process goes and more than `keptBytes` are filled, all is given
-///    back. Where there is always one, those that are opened when more is filled have other memory
-///    (`forSnapshot`).
-/// 6. Who walks over all of an encrypted file has memory of its own (`forOneWalk`), and gives back
-///    each extent that it has left behind (`giveBack`).
+/// 5. `buffered`: memory holds at most the pages that the open snapshots have read, in blocks that
+///    become whole once they are half filled, and, encrypted, pages written meanwhile, up to
+///    `keptBytes`. When the last snapshot of the process ends and more than `keptBytes` are filled,
+///    all memory is released. If there is always a snapshot, those opened with more filled have
+///    other memory (`forSnapshot`).
+/// 6. A scan of an encrypted file has a cache of its own (`forOneWalk`) and releases each extent
+///    that it has passed (`giveBack`).
 ///
 /// `@unchecked Sendable`: an entry of `regions` is published by its atomic word of `presentPages`.
 package final class MappedFile: @unchecked Sendable {
@@ -37,8 +37,8 @@ package final class MappedFile: @unchecked Sendable {
         var memory: Reservation?
         /// The region's first page.
         var base: UnsafeRawPointer?
-        /// For each page of the region the birth version it was verified for. 0 for none; buffered,
-        /// where memory holds bytes of none: `forgotten`.
+        /// For each page of the region the birth version that it was verified for. 0 if it was not;
+        /// buffered, `forgotten` if memory does not hold its bytes.
         var verified: UnsafeMutablePointer<Atomic<UInt64>>?
         /// The memory of `verified`.
         var words: SharedWords?
@@ -49,7 +49,7 @@ package final class MappedFile: @unchecked Sendable {
     /// 2 MiB of memory. Once many of its pages are filled it is one page of the machine: small ones
     /// cost more to begin, and more to find when all are scanned.
     private struct Block {
-        /// How many of its pages are filled, those of an extent counted where it begins.
+        /// Number of its filled pages; all pages of an extent count in its first page's block.
         var filled = 0
         /// Whether all of it takes room, and counts as filled.
         var isJoined = false
@@ -61,7 +61,7 @@ package final class MappedFile: @unchecked Sendable {
     private let file: any StorageFile
     /// Whether pages are read into memory instead of being mapped.
     package let isBuffered: Bool
-    /// Nil where the file is plain. An encrypted one is buffered.
+    /// Nil if the file is plain. An encrypted one is buffered.
     let cipher: Cipher?
     /// Whether its memory belongs to one walk, which gives back extents.
     let isOfOneWalk: Bool
@@ -72,7 +72,7 @@ package final class MappedFile: @unchecked Sendable {
     private let presentPages: UnsafeMutablePointer<Atomic<Int>>
     /// How many regions there are up to the last one in use. Held while one is extended.
     private let regionCount = FutexMutex<Int>(0)
-    /// What the regions refer to: tools that look for leaks do not look into `directory`.
+    /// The regions' memory again: leak detectors do not look into `directory`.
     private let memories = FutexMutex<[AnyObject]>([])
     /// `mapped`: the last run of pages that was read, first page in the upper 40 bits, how many in
     /// the lower 24.
@@ -92,7 +92,7 @@ package final class MappedFile: @unchecked Sendable {
     private let other = FutexMutex<MappedFile?>(nil)
     /// The word of verification of a page that takes memory, in which nothing is verified.
     private static let forgotten = UInt64.max
-    /// Pages that are read at once, at most, where one run follows the other.
+    /// Most pages that are read at once, if one run follows the other.
     private static let longestRun = 64
 
     /// - Parameter keptBytes: what a buffered file keeps in memory when no snapshot is open.
@@ -120,8 +120,8 @@ package final class MappedFile: @unchecked Sendable {
         regions.deinitialize(count: count)
     }
 
-    /// The file with the memory that a new snapshot is to have: this one, or where it is full or
-    /// stale another, which goes with the last snapshot that has it.
+    /// The file with the memory for a new snapshot: this one, or if it is full or stale, another,
+    /// which ends with the last snapshot that has it.
     func forSnapshot() -> MappedFile {
         if !isFull && !isStale.load(ordering: .relaxed) { return self }
         return other.withLock { other in
@@ -136,7 +136,7 @@ package final class MappedFile: @unchecked Sendable {
     /// Whether a new snapshot has other memory than this.
     var isFull: Bool { isBuffered && bufferedPages * Page.size > keptBytes }
 
-    /// The same file with a mapping of its own, as another process has it.
+    /// The file with a mapping of its own, as another process has it.
     func reopened() -> MappedFile {
         MappedFile(
             file, isBuffered: isBuffered, cipher: cipher, keptBytes: keptBytes,
@@ -149,8 +149,8 @@ package final class MappedFile: @unchecked Sendable {
         MappedFile(file, isBuffered: true, cipher: cipher, keptBytes: keptBytes / 4)
     }
 
-    /// The file with memory for a walk of one thread over much of it; where the file is plain, with
-    /// the memory that it has.
+    /// The file with memory for one thread's scan of much of it; a plain file keeps the memory that
+    /// it has.
     func forOneWalk() -> MappedFile {
         if cipher == nil || isOfOneWalk { return self }
         return MappedFile(file, cipher: cipher, isOfOneWalk: true)
@@ -158,8 +158,8 @@ package final class MappedFile: @unchecked Sendable {
 
     // MARK: Pages
 
-    /// The address of a page, of which `count` must be there, with its words of verification. What
-    /// is there may be read only where the words say so.
+    /// The address of a page, of which `count` must exist, with its words of verification. Its
+    /// bytes may be read only if the words say so.
     @inline(__always)
     func locate(_ page: PageNumber, count: Int) throws(StorageError) -> (
         base: UnsafeRawPointer, verified: UnsafeMutablePointer<Atomic<UInt64>>
@@ -181,8 +181,8 @@ package final class MappedFile: @unchecked Sendable {
         return (base + index &* Page.size, verified + index)
     }
 
-    /// Where a page and its word of verification are, if it and `further` pages behind it were
-    /// located before; nil if not.
+    /// The addresses of a page and its word of verification, if it and `further` pages behind it
+    /// were located before; nil if not.
     @inline(__always)
     func located(_ page: PageNumber, further: Int = 0) -> (
         base: UnsafeRawPointer, verified: UnsafeMutablePointer<Atomic<UInt64>>
@@ -201,7 +201,7 @@ package final class MappedFile: @unchecked Sendable {
     }
 
     /// Has the processor fetch the beginning of a page, which is about to be read, and its word of
-    /// verification: all at once, not one after the other. Returns where it begins, if it was
+    /// verification: all at once, not one after the other. Returns the page's address, if it was
     /// located before.
     @inline(__always)
     @discardableResult
@@ -212,7 +212,7 @@ package final class MappedFile: @unchecked Sendable {
         return base
     }
 
-    /// Reads pages for the first time, has them verified, and remembers them. They lie in one
+    /// Reads pages for the first time, has them verified, and remembers them. They are in one
     /// extent that was located.
     ///
     /// - Parameter verify: gets the first byte of what was read, and decrypts it there.
@@ -242,7 +242,7 @@ package final class MappedFile: @unchecked Sendable {
             let known = (0..<count).map { verified[$0].load(ordering: .relaxed) }
             if known.allSatisfy({ $0 == birth.rawValue }) { return }
             noteFilled(page, known.count { $0 == 0 }, &filled)
-            // What a wrong reference decrypts is nothing, and would be in the place of a version.
+            // A wrong reference decrypts to garbage, which would replace a valid version.
             if cipher != nil, known.contains(where: { $0 != 0 && $0 != Self.forgotten }) {
                 return try replace(page, count, birth, place, verified, verify)
             }
@@ -257,7 +257,7 @@ package final class MappedFile: @unchecked Sendable {
     /// place. Whoever reads others in the same pages of memory sees the same as before.
     ///
     /// - Parameter isShown: whether the mapping can be read.
-    /// - Throws: `failure`, for which it is called, where the mapping shows what the file has.
+    /// - Throws: `failure`, its reason, if the mapping shows the file's content.
     private func readAround(
         _ page: PageNumber, _ count: Int, _ place: UnsafeMutableRawPointer, _ isShown: Bool,
         _ failure: StorageError
@@ -295,7 +295,7 @@ package final class MappedFile: @unchecked Sendable {
         filling.withLock { filled in
             var extents: [(ref: Ref, memory: FilledMemory)] = []
             var end = Page.firstData
-            // What is damaged may name pages twice, which no two threads may fill.
+            // A damaged file may name pages twice, which no two threads may fill.
             for ref in refs.sorted(by: { $0.page < $1.page }) where ref.page >= end {
                 let count = Int(ref.pageCount)
                 guard (1...ExtentLimit.pages).contains(count),
@@ -334,7 +334,7 @@ package final class MappedFile: @unchecked Sendable {
         }
     }
 
-    /// The same where another version is in some of the pages: it stays until they are verified.
+    /// `admit` if another version is in some of the pages: it stays until they are verified.
     @inline(never)
     private func replace(
         _ page: PageNumber, _ count: Int, _ birth: Version, _ place: UnsafeMutableRawPointer,
@@ -351,9 +351,9 @@ package final class MappedFile: @unchecked Sendable {
         for index in 0..<count { verified[index].store(birth.rawValue, ordering: .releasing) }
     }
 
-    /// Remembers pages that this process has just written from `base` as verified. Where they are
-    /// buffered they are read when they are wanted; to decrypt them costs more than to keep them,
-    /// as far as new snapshots have this memory.
+    /// Remembers pages that this process has just written from `base` as verified. Buffered pages
+    /// are read when they are needed. Decrypting costs more than keeping them, so encrypted ones
+    /// are kept as long as new snapshots use this memory.
     func noteVerified(
         _ page: PageNumber, count: Int, birth: Version, from base: UnsafeRawPointer
     ) {
@@ -392,8 +392,8 @@ package final class MappedFile: @unchecked Sendable {
         return (words + index, end - index)
     }
 
-    /// Reads mapped pages into memory: these, or, where they follow the last ones that were read,
-    /// some more, so that a scan asks the device for much at a time and the system seldom.
+    /// Reads mapped pages into memory: these, or, if they follow the last ones that were read, some
+    /// more, so that a scan makes few and large requests.
     private func populate(_ page: PageNumber, _ count: Int, _ base: UnsafeRawPointer)
         throws(StorageError)
     {
@@ -505,7 +505,7 @@ package final class MappedFile: @unchecked Sendable {
     }
 
     /// The address of a region. A mapping begins at a page of memory, which may be larger than
-    /// ours; so room is left for what lies before the region in its first one.
+    /// ours, so room is left for the bytes before the region in its first one.
     private func memory(of region: Int) throws(StorageError) -> UnsafeMutableRawPointer {
         if let base = regions[region].base { return UnsafeMutableRawPointer(mutating: base) }
         let lead = Int(Page.firstData.byteOffset) % Machine.memoryPageSize
@@ -542,8 +542,8 @@ package final class MappedFile: @unchecked Sendable {
         }
     }
 
-    /// Counts pages that take memory from now on. `filled`: those of the whole file. What is
-    /// written joins no blocks: most is not read again soon, and to join takes as long as to write.
+    /// Counts pages that take memory from now on. `filled`: those of the whole file. Written pages
+    /// join no blocks: most are not read again soon, and joining takes as long as writing.
     private func noteFilled(
         _ page: PageNumber, _ count: Int, _ filled: inout Int, mayJoin: Bool = true
     ) {
@@ -561,7 +561,7 @@ package final class MappedFile: @unchecked Sendable {
         }
     }
 
-    /// The block of memory that a page lies in, which was located.
+    /// The block of memory that contains a located page.
     private func block(of page: PageNumber) -> (
         block: UnsafeMutablePointer<Block>, memory: Reservation, index: Int
     )? {
@@ -633,11 +633,11 @@ package final class MappedFile: @unchecked Sendable {
 // The calls of the file. Any thread may call them.
 
 extension MappedFile {
-    /// Absolute, without symbolic links; a name in angle brackets where there is no file.
+    /// Absolute, without symbolic links; a name in angle brackets if it is not a file on disk.
     var path: String { file.path }
     /// Whether locks are taken on the file, because other processes can come.
     var hasLocks: Bool { file.hasLocks }
-    /// Throws `descriptorLost` where the program has closed the descriptor.
+    /// Throws `descriptorLost` if the program has closed the descriptor.
     func checkDescriptor() throws(StorageError) { try system(file.checkDescriptor()) }
 
     func size() throws(StorageError) -> UInt64 { try system(file.size()) }
@@ -682,12 +682,12 @@ extension MappedFile {
     }
     func sync() throws(StorageError) { try system(file.sync()) }
     func grow(to size: UInt64) throws(StorageError) { try system(file.grow(to: size)) }
-    /// No version may need what lies behind `size`.
+    /// No version may need bytes behind `size`.
     func truncate(to size: UInt64) throws(StorageError) { try system(file.truncate(to: size)) }
     func close() throws(StorageError) { try system(file.close()) }
 
-    /// Pages that are written must be read again where they are buffered: a transaction may write
-    /// its own pages more than once.
+    /// Written pages must be read again if they are buffered: a transaction may write its own pages
+    /// more than once.
     private func forget(_ offset: UInt64, _ count: Int) {
         guard isBuffered, count > 0 else { return }
         let first = PageNumber(ofByte: offset)

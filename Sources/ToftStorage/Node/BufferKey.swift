@@ -18,7 +18,7 @@ struct BufferKey: Sendable {
         prefixCount = BufferKeyLayout.id + count
     }
 
-    /// Whether an entry with a key of so many bytes may lie in the insert buffer.
+    /// True if an entry with a key of `count` bytes may be in the insert buffer.
     func isFitting(_ count: Int) -> Bool { prefixCount + count <= TreeLimits.key }
 
     /// Lends the key of an entry on the stack.
@@ -39,7 +39,7 @@ struct BufferKey: Sendable {
         }
     }
 
-    /// Lends the first key that stands behind all of the tree.
+    /// Calls `body` with the first key behind all of the tree.
     func withEnd<Result>(_ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result)
         throws(StorageError) -> Result
     {
@@ -53,7 +53,7 @@ struct BufferKey: Sendable {
         }
     }
 
-    /// The rest of a key of the insert buffer that belongs to the tree; nil where it belongs to
+    /// The rest of a key of the insert buffer that belongs to the tree; nil if it belongs to
     /// another.
     @inline(__always)
     func rest(of key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
@@ -65,7 +65,7 @@ struct BufferKey: Sendable {
         return isOwn ? UnsafeRawBufferPointer(rebasing: key[prefixCount...]) : nil
     }
 
-    /// Tree and key; nil where the bytes are no key of the insert buffer.
+    /// Tree and key; nil if the bytes are not a key of the insert buffer.
     static func split(_ key: UnsafeRawBufferPointer) -> (tree: TreeID, key: UnsafeRawBufferPointer)?
     {
         guard let first = key.first, first >= 1, first <= BufferKeyLayout.longestID else {

@@ -30,7 +30,7 @@ struct InnerEditor {
         base.storeUInt64(rows, at: entry(index) + InnerLayout.entryRows)
     }
 
-    /// Changes the rows of a child; damage where they would fall below zero.
+    /// Changes the rows of a child; an error of damage if they would fall below zero.
     @inline(__always)
     func addRows(_ index: Int, _ delta: Int) throws(StorageError) {
         let offset = entry(index) &+ InnerLayout.entryRows
@@ -47,8 +47,8 @@ struct InnerEditor {
             * InnerLayout.entrySize
     }
 
-    /// Adds an entry at `index`, compacting the heap first where that makes room; false where the
-    /// node is full.
+    /// Adds an entry at `index`, compacting the heap first if that makes room; false if the node is
+    /// full.
     func insert(
         at index: Int, _ separator: Separator, _ ref: Ref, rows: UInt64,
         scratch: UnsafeMutableRawPointer

@@ -1,8 +1,9 @@
-// What the bytes of an inner node promise by themselves: see `PageReader.checkBeforeWrite`.
+// The rules for the bytes of an inner node that need no other page: see
+// `PageReader.checkBeforeWrite`.
 
 extension InnerNode {
-    /// The separators of a node ascend and its heap holds what it says. `isSequence`: the node has
-    /// no separators; nil where that is not known.
+    /// The separators of a node ascend and its heap has the size in its header. `isSequence`: the
+    /// node has no separators; nil if unknown.
     func check(isSequence: Bool?) throws(StorageError) {
         let heapLow = base.uint16(at: InnerLayout.heapLow)
         let gap = heapLow - InnerLayout.entries - count * InnerLayout.entrySize

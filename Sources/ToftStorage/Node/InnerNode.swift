@@ -38,7 +38,7 @@ struct InnerNode {
     @inline(__always)
     func prefix(_ index: Int) -> UInt64 { base.uint64(at: entry(index) &+ InnerLayout.entryPrefix) }
 
-    /// A separator, its tail verified to lie in the heap.
+    /// A separator, its tail verified to be within the heap.
     @inline(__always)
     func separator(_ index: Int) throws(StorageError) -> Separator {
         let entry = entry(index)
@@ -82,7 +82,7 @@ struct InnerNode {
     }
 }
 
-/// What a descent looks for: chooses among the children of a node.
+/// The target of a descent: chooses among the children of a node.
 protocol SearchTarget {
     mutating func child(in node: InnerNode) throws(StorageError) -> Int
 
@@ -105,7 +105,8 @@ struct KeyTarget: SearchTarget {
         return last > 0 && node.prefix(last) == key.prefix ? try child(in: node, upTo: last) : last
     }
 
-    /// What is read of the leaf if its keys are spread evenly between its separators.
+    /// Prefetches the part of the leaf that will be read if its keys are spread evenly between its
+    /// separators.
     @inline(__always)
     func fetch(_ leaf: Ref, in file: MappedFile, child: Int, of node: InnerNode) {
         guard let base = file.fetch(leaf.page, lines: 2), child &+ 1 < node.count else { return }

@@ -17,8 +17,8 @@ func commonPrefix(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointe
     return index
 }
 
-/// What follows the bytes that all keys of a leaf share: four bytes as a number, then the rest, in
-/// up to three parts.
+/// A key without the prefix that all keys of a leaf share: four bytes as a number, then the rest,
+/// in up to three parts.
 struct KeySuffix {
     let hint: UInt32
     let length: Int
@@ -28,7 +28,7 @@ struct KeySuffix {
     /// The middle, without what the four bytes have of it.
     private(set) var middle: UnsafeRawPointer
     private(set) var middleLength = 0
-    /// What follows the middle.
+    /// The part after the middle.
     private(set) var end: UnsafeRawPointer
     private(set) var endLength = 0
     /// The form of its entry; that of a whole key has no value.
@@ -57,7 +57,7 @@ struct KeySuffix {
         form = LeafForm(own: length, end: nil)
     }
 
-    /// The suffix of a whole key, with the middle of its leaf where that is in it.
+    /// The suffix of a whole key, with the middle of its leaf if the key contains it.
     @inline(__always)
     init(
         of key: UnsafeRawPointer, count: Int, shared: Int, around wanted: UnsafeRawBufferPointer
@@ -71,7 +71,7 @@ struct KeySuffix {
         end = key + (count &- behind)
     }
 
-    /// The suffix of an entry of a leaf: what lies in its heap, around the leaf's middle if the
+    /// The suffix of an entry of a leaf: its bytes in the heap, around the leaf's middle if the
     /// form says so.
     @inline(__always)
     init(
@@ -103,7 +103,7 @@ struct KeySuffix {
         endLength = form.end
     }
 
-    /// Negative, zero or positive, as `self` stands before, at or after a suffix in one part with
+    /// Negative, zero or positive, as `self` is before, equal to or after a suffix in one part with
     /// the same hint.
     @inline(__always)
     func compareRest(_ other: KeySuffix) -> Int {

@@ -1,6 +1,6 @@
 internal import ToftPlatform
 
-// What the bytes of a leaf promise by themselves: see `PageReader.checkBeforeWrite`.
+// The rules for the bytes of a leaf that need no other page: see `PageReader.checkBeforeWrite`.
 
 extension OrderedLeaf {
     /// The keys of a leaf ascend, and its heap holds what it says.

@@ -7,9 +7,9 @@ struct OrderedLeaf {
     let page: PageNumber
     let count: Int
     private let heapLow: Int
-    /// What all keys begin with.
+    /// The common prefix of all keys.
     let shared: UnsafeRawBufferPointer
-    /// What those of them have near their ends whose form says so.
+    /// The bytes near the ends of those keys whose form says so.
     let middle: UnsafeRawBufferPointer
 
     @inline(__always)
@@ -32,12 +32,12 @@ struct OrderedLeaf {
         middle = UnsafeRawBufferPointer(start: start - middleLength, count: middleLength)
     }
 
-    /// One entry as it lies in the leaf, its bytes verified to lie in the heap.
+    /// One entry of the leaf, its bytes verified to be within the heap.
     struct Entry {
         let suffix: KeySuffix
         let stored: UnsafeRawBufferPointer
         let isBlob: Bool
-        /// Whether its form lies in the heap.
+        /// True if its form is in the heap.
         let isSpelledOut: Bool
 
         /// Bytes in the heap.
@@ -46,7 +46,7 @@ struct OrderedLeaf {
             suffix.form.heapSize &+ (isSpelledOut ? OrderedLeafLayout.formSize : 0)
         }
 
-        /// The reference of the blob; nil where the value lies in the leaf.
+        /// The reference of the blob; nil if the value is in the leaf.
         var blob: Ref? { isBlob ? stored.baseAddress.map { Ref(decoding: $0) } : nil }
     }
 
@@ -60,10 +60,11 @@ struct OrderedLeaf {
         UInt32(truncatingIfNeeded: base.uint32(at: slot(index)))
     }
 
-    /// An entry without a look at its key, its bytes verified to lie in the heap.
+    /// An entry whose key is not read, its bytes verified to be within the heap.
     struct Stored {
         let hint: UInt32
-        /// The place of its form among those of the leaf; `OrderedLeafLayout.formLimit`: in none.
+        /// The index of its form among those of the leaf; `OrderedLeafLayout.formLimit` if it is in
+        /// the heap.
         let place: Int
         let form: LeafForm
         /// As many bytes as the form says.
@@ -90,7 +91,8 @@ struct OrderedLeaf {
             isSpelledOut: stored.place == OrderedLeafLayout.formLimit)
     }
 
-    /// Where entry `index`, which is below `count`, keeps its bytes; throws if they lie outside.
+    /// The stored form of entry `index`, which is below `count`; throws if its bytes are out of
+    /// bounds.
     @inline(__always)
     func stored(_ index: Int) throws(StorageError) -> Stored {
         let cell = base.uint16(at: slot(index) &+ OrderedLeafLayout.slotCell)
@@ -154,8 +156,8 @@ struct OrderedLeaf {
         return try search(KeySuffix(of: start, count: key.count, shared: shared.count))
     }
 
-    /// Whether the key of entry `index`, which is below `count`, may begin with `prefix`, by no
-    /// more of it than its slot tells: false is certain.
+    /// True if the key of entry `index`, which is below `count`, may begin with `prefix`, judged by
+    /// its slot alone: false is certain.
     @inline(__always)
     func mayBegin(_ index: Int, with prefix: UnsafeRawBufferPointer) -> Bool {
         guard prefix.count >= shared.count &+ OrderedLeafLayout.hintSize,
@@ -171,8 +173,8 @@ struct OrderedLeaf {
         return try entry(0).suffix.length == 0
     }
 
-    /// The value of a key, or the reference of its blob; nil where the leaf does not have the key.
-    /// Where keys have no gaps, the first look finds it.
+    /// The value of a key, or the reference of its blob; nil if the leaf does not have the key. If
+    /// keys have no gaps, the first probe finds it.
     @inline(__always)
     func value(of key: UnsafeRawBufferPointer) throws(StorageError) -> (
         stored: UnsafeRawBufferPointer, isBlob: Bool
@@ -197,8 +199,8 @@ struct OrderedLeaf {
         return found ? try stored(index).value : nil
     }
 
-    /// The first look is where the key stands if all are spread evenly, the next ones near it: a
-    /// leaf that is not in the processor's caches costs two or three of its lines, not six.
+    /// The first probe is at the key's position if all keys are spread evenly, the next ones near
+    /// it: a leaf outside of the caches costs two or three cache lines, not six.
     @inline(__always)
     private func search(_ suffix: KeySuffix) throws(StorageError) -> (index: Int, found: Bool) {
         var low = 0
@@ -224,9 +226,9 @@ struct OrderedLeaf {
         return (low, false)
     }
 
-    /// Has the processor fetch what a search reads of a leaf that begins at `base`: the header, the
-    /// forms, the shared bytes, the slot behind so many of `count` entries, and where its bytes are
-    /// if those of all entries, `heap` bytes, lie in order and are equally long.
+    /// Prefetches the parts of a leaf at `base` that a search reads: the header, the forms, the
+    /// shared bytes, the slot at the `share` of `count` entries, and its bytes, if those of all
+    /// entries, `heap` bytes, are in order and equally long.
     @inline(__always)
     static func fetch(_ base: UnsafeRawPointer, at share: Float, of count: Int, heap: Int = 0) {
         base.prefetch()

@@ -3,8 +3,8 @@ struct OrderedLeafEditor {
     let base: UnsafeMutableRawPointer
     let page: PageNumber
 
-    /// Makes an empty leaf for keys that all begin with `shared`, and most of which have `middle`.
-    /// The forms of another leaf that shares `fewer` bytes more come first.
+    /// Makes an empty leaf for keys that all begin with `shared`, most of them with `middle`. The
+    /// forms of another leaf that shares `fewer` bytes more come first.
     static func create(
         in base: UnsafeMutableRawPointer, page: PageNumber, shared: UnsafeRawBufferPointer,
         middle: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
@@ -42,8 +42,8 @@ struct OrderedLeafEditor {
         OrderedLeafLayout.room - gap - base.reading.uint16(at: OrderedLeafLayout.garbage)
     }
 
-    /// Adds an entry whose key begins with the shared bytes; false where there is no room even
-    /// without garbage. `scratch` takes a page.
+    /// Adds an entry whose key begins with the shared bytes; false if there is no room even without
+    /// garbage. `scratch` takes a page.
     func insert(at index: Int, _ entry: OrderedEntry, scratch: UnsafeMutableRawPointer)
         throws(StorageError) -> Bool
     {
@@ -54,7 +54,7 @@ struct OrderedLeafEditor {
         return put(suffix, entry.stored, entry.isBlob, at: index)
     }
 
-    /// What a key has besides what the leaf's keys share.
+    /// The part of a key that the leaf's keys do not share.
     @inline(__always)
     private func suffix(of key: UnsafeRawBufferPointer) -> KeySuffix {
         let length = base.reading.uint16(at: OrderedLeafLayout.middleLength)
@@ -65,7 +65,7 @@ struct OrderedLeafEditor {
                 start: base + (Page.size - shared - length), count: length))
     }
 
-    /// False where there is no room between slots and heap.
+    /// False if there is no room between slots and heap.
     private func put(
         _ suffix: KeySuffix, _ stored: UnsafeRawBufferPointer, _ isBlob: Bool, at index: Int
     ) -> Bool {
@@ -99,7 +99,7 @@ struct OrderedLeafEditor {
         return true
     }
 
-    /// Writes the slot of an entry that lies at the beginning of the heap, which is `offset` now.
+    /// Writes the slot of an entry at the beginning of the heap, which is `offset` now.
     @inline(__always)
     private func writeSlot(_ index: Int, _ hint: UInt32, _ offset: Int, _ place: Int) {
         let slot = slot(index)
@@ -110,7 +110,7 @@ struct OrderedLeafEditor {
         base.storeUInt16(offset, at: OrderedLeafLayout.heapLow)
     }
 
-    /// Writes the last entry's hint where a search looks for it.
+    /// Writes the last entry's hint to the header, for searches.
     private func noteLast() {
         base.storeUInt32(
             count > 0 ? base.reading.uint32(at: slot(count - 1)) : 0, at: OrderedLeafLayout.lastHint
@@ -152,14 +152,14 @@ struct OrderedLeafEditor {
         noteLast()
     }
 
-    /// Appends one entry whose key begins with the shared bytes; false where there is no room.
+    /// Appends one entry whose key begins with the shared bytes; false if there is no room.
     func append(_ entry: OrderedEntry) throws(StorageError) -> Bool {
         guard entry.key.count >= sharedLength else { throw outOfOrder }
         return put(suffix(of: entry.key), entry.stored, entry.isBlob, at: count)
     }
 
-    /// The same for an entry of a leaf that shares the same bytes and has the same middle, with the
-    /// place of its form.
+    /// Appends an entry of a leaf with the same shared bytes and middle, with the index of its
+    /// form.
     @inline(__always)
     func append(_ entry: OrderedLeaf.Stored, place: Int) -> Bool {
         let count = count
@@ -180,7 +180,7 @@ struct OrderedLeafEditor {
         return true
     }
 
-    /// Where a form is, or where it belongs.
+    /// The index of a form, or the one that it would get.
     func place(of form: LeafForm) -> Int { forms.place(of: form) }
 
     /// A damaged leaf can have more than fits.
@@ -188,8 +188,8 @@ struct OrderedLeafEditor {
         .corrupt(page: page, reason: "the entries of a leaf overlap or are out of order")
     }
 
-    /// Writes the leaf anew if the bytes of many entries do not lie in the order of the entries: a
-    /// search has those bytes fetched from where they lie then. A damaged leaf stays as it is.
+    /// Rewrites the leaf if the bytes of many entries are not in the order of the entries, as a
+    /// search prefetches bytes by that order. A damaged leaf stays as it is.
     func tidy() {
         guard slot(count) <= Page.size else { return }
         var last = 0, steps = 0

@@ -5,7 +5,8 @@ struct LeafForm: Equatable {
     @inline(__always)
     init(bits: Int) { self.bits = UInt32(truncatingIfNeeded: bits) }
 
-    /// The form of a key without a value. `end`: own bytes behind the middle; nil: it has none.
+    /// The form of a key without a value. `end`: own bytes behind the middle; nil if the key does
+    /// not have it.
     @inline(__always)
     init(own: Int, end: Int?) {
         self.init(bits: own | (end.map { $0 &+ 1 } ?? 0) << OrderedLeafLayout.endShift)
@@ -50,7 +51,7 @@ struct LeafForm: Equatable {
     @inline(__always)
     var heapSize: Int { max(0, head &- OrderedLeafLayout.hintSize) &+ end &+ valueLength }
 
-    /// The form in a leaf that shares so many bytes less; nil where it can't be derived.
+    /// The form in a leaf that shares `fewer` bytes less; nil if it can't be derived.
     @inline(__always)
     func sharing(fewer: Int) -> LeafForm? {
         guard head &+ fewer >= 0, own &+ fewer <= TreeLimits.key else { return nil }
@@ -81,7 +82,7 @@ struct LeafForms {
 
     func removeAll() { base.storeUInt16(0, at: OrderedLeafLayout.formCount) }
 
-    /// Where a form is, or where it belongs: `formLimit` where it has no place.
+    /// The index of a form, or the one that it would get: `formLimit` if there is no room for it.
     func place(of form: LeafForm) -> Int {
         let count = count
         for index in 0..<count where Self.form(index, in: base) == form { return index }
@@ -95,7 +96,7 @@ struct LeafForms {
             &+ (place < OrderedLeafLayout.formLimit ? 0 : OrderedLeafLayout.formSize)
     }
 
-    /// Adds a form at its place where there is room.
+    /// Adds a form at its index if there is room.
     @inline(__always)
     func add(_ form: LeafForm, at place: Int) {
         guard place == count, place < OrderedLeafLayout.formLimit else { return }
@@ -103,7 +104,7 @@ struct LeafForms {
         base.storeUInt16(place + 1, at: OrderedLeafLayout.formCount)
     }
 
-    /// Takes over the forms of a leaf for one that shares so many bytes less.
+    /// Takes over the forms of a leaf for one that shares `fewer` bytes less.
     func replaceAll(by other: UnsafeRawPointer, sharingFewer fewer: Int) {
         removeAll()
         for index in 0..<Self.count(in: other) {

@@ -1,8 +1,8 @@
 // The middle of a leaf: bytes that most of its keys have near their ends, as the names of hosts
 // that e-mail addresses have before the key of their object.
 
-/// How many bytes of a suffix lie behind the last place where the middle of a leaf is in it; nil
-/// where that is in none.
+/// Number of bytes of a suffix behind the last occurrence of a leaf's middle in it; nil if it does
+/// not contain the middle.
 func bytesBehind(
     _ middle: UnsafeRawPointer, _ count: Int, in suffix: UnsafeRawPointer, _ length: Int
 ) -> Int? {
@@ -21,9 +21,9 @@ func bytesBehind(
     return nil
 }
 
-/// The longest bytes that two suffixes have in common, as they lie in the first: they end within
-/// the last `ends` bytes of the first, and within the last ones of the second. Empty where they are
-/// too short for a middle.
+/// The longest bytes that two suffixes have in common, as part of the first: they end within the
+/// last `ends` bytes of the first, and within the last ones of the second. Empty if they are too
+/// short for a middle.
 func commonMiddle(
     _ first: UnsafeRawBufferPointer, ends: Int, _ second: UnsafeRawBufferPointer
 ) -> UnsafeRawBufferPointer {

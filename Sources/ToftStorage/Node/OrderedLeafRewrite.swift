@@ -2,12 +2,12 @@
 /// new leaves. Whole keys are put together in memory of the writer; the leaves they come from are
 /// not those that are written.
 ///
-/// 1. What the new leaves have in common is found first: what all keys begin with, and the middle.
-///    Where both leaves have the same middle, or the only one has one, it stays; else one is looked
-///    for in some of the keys.
+/// 1. The common parts of the new leaves are found first: the prefix of all keys, and the middle.
+///    If both leaves have the same middle, or the only one has one, it stays; otherwise one is
+///    searched in some of the keys.
 /// 2. `measure` finds what each entry takes in a leaf with that, and the forms of the entries. If
 ///    those of one leaf would take more than they do, its middle and forms stay as they are.
-/// 3. Each part that is written shares more where its keys do. Its forms are the same with shorter
+/// 3. Each part that is written shares more if its keys do. Its forms are the same with shorter
 ///    keys, so that an entry takes no more than was measured.
 struct OrderedLeafRewrite {
     private let first: OrderedLeaf
@@ -79,14 +79,14 @@ struct OrderedLeafRewrite {
 
     private func forgetFound() { memory.clear(at: Self.foundOffset, count: Self.foundSize) }
 
-    /// Whether an entry that is not the new one lies in the second leaf.
+    /// True if an entry, not the new one, is in the second leaf.
     @inline(__always)
     private func isInSecond(_ position: Int) -> Bool {
         (position < index ? position : position - 1) >= first.count
     }
 
-    /// Where an entry that is not the new one lies, and whether its leaf has the middle of the new
-    /// ones.
+    /// The location of an entry that is not the new one; `keepsMiddle` is true if its leaf has the
+    /// middle of the new ones.
     @inline(__always)
     private func location(_ position: Int) -> (leaf: OrderedLeaf, slot: Int, keepsMiddle: Bool) {
         let old = position < index ? position : position - 1
@@ -119,8 +119,8 @@ struct OrderedLeafRewrite {
             with: try whole(range.upperBound - 1, buffer: 1))
     }
 
-    /// What the first suffix and the last have in common near their ends, and some between them;
-    /// one that has less than a middle of that does not count.
+    /// The common bytes near the ends of the first and the last suffix, and some between them; a
+    /// suffix with less than a middle of that does not count.
     private func newMiddle() throws(StorageError) -> UnsafeRawBufferPointer {
         let start = memory + Self.middleOffset
         var found = keep(
@@ -188,8 +188,8 @@ struct OrderedLeafRewrite {
         }
     }
 
-    /// What an entry takes in a leaf with what all have in common. Entries of one leaf with the
-    /// same form take the same where that is enough to know their new one.
+    /// The bytes that an entry takes in a leaf with the common parts. Entries of one leaf with the
+    /// same form take the same, if that determines their new form.
     @inline(__always)
     private mutating func size(measuring position: Int) throws(StorageError) -> Int {
         guard position != index else { return try add(formOfWhole(position)) }
@@ -245,8 +245,8 @@ struct OrderedLeafRewrite {
         return count - 1
     }
 
-    /// Where the entries of both leaves are to be cut so that two or three parts weigh about the
-    /// same: the first cut and the last, which are one for two parts. Nil where they do not fit.
+    /// The places to cut the entries of both leaves so that two or three parts weigh about the
+    /// same: the first cut and the last, which are equal for two parts. Nil if they do not fit.
     func cuts(into parts: Int) -> (first: Int, last: Int)? {
         let room = OrderedLeafLayout.room - shared - middle.count
         let total = usedBytes - shared - middle.count
@@ -268,8 +268,8 @@ struct OrderedLeafRewrite {
 
     // MARK: Writing
 
-    /// Writes a range of the entries, not empty, to a leaf: so that they share all that they can,
-    /// or what was measured, or as they lie in their leaf.
+    /// Writes a non-empty range of the entries to a leaf: sharing as much as possible, or as much
+    /// as was measured, or copied from their leaf.
     func write(_ range: Range<Int>, to base: UnsafeMutableRawPointer, page: PageNumber)
         throws(StorageError)
     {
@@ -297,7 +297,7 @@ struct OrderedLeafRewrite {
         return true
     }
 
-    /// Appends an entry, as it lies in its leaf where nothing about its key changes.
+    /// Appends an entry, copied from its leaf if nothing about its key changes.
     @inline(__always)
     private func append(_ position: Int, to editor: OrderedLeafEditor, sharing count: Int)
         throws(StorageError) -> Bool
@@ -318,7 +318,7 @@ struct OrderedLeafRewrite {
         return editor.append(old, place: found.reading.uint16(at: 0) - 1)
     }
 
-    /// Writes old entries of the first leaf as they lie there: all fit that did. False for others.
+    /// Copies old entries of the first leaf unchanged: they fitted before. False for others.
     private func copy(
         _ range: Range<Int>, to base: UnsafeMutableRawPointer, _ page: PageNumber
     ) throws(StorageError) -> Bool {
@@ -332,7 +332,7 @@ struct OrderedLeafRewrite {
         return true
     }
 
-    /// The shortest key that stands after the entry before `cut` and not after the one at it.
+    /// The shortest key that is after the entry before `cut` and not after the one at it.
     func separator(at cut: Int) throws(StorageError) -> Separator {
         let low = try whole(cut - 1, buffer: 0).key
         let high = try whole(cut, buffer: 1).key

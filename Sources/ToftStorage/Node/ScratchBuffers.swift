@@ -15,7 +15,7 @@ final class ScratchBuffers {
     let entry: UnsafeMutableRawPointer
     /// The reference of that entry's blob.
     let blobRef: UnsafeMutableRawPointer
-    /// What a rewrite of leaves notes.
+    /// Notes of a rewrite of leaves.
     let rewrite: UnsafeMutableRawPointer
     /// The whole key of an entry that goes from one tree to another.
     let movingKey: UnsafeMutableRawPointer
@@ -36,7 +36,7 @@ final class ScratchBuffers {
     static let leafSize = 2 * Page.size
     static let entrySize = TreeLimits.key + max(TreeLimits.inlineValue, Ref.size)
     static let cellSize = ClusterLayout.cellLengthMask & ~7
-    /// An element that lies in a block: a short value, or the reference of a blob.
+    /// Bytes of an element in a block: a short value, or the reference of a blob.
     static let elementSize = max(TreeLimits.inlineValue, Ref.size.roundedUpToEight)
     /// The longest block that a cell can name, with one more element.
     static let blockSize = (cellSize + ElementLayout.slotSize + elementSize).roundedUpToEight
@@ -70,7 +70,7 @@ final class ScratchBuffers {
         for part in parts { part.deallocate() }
     }
 
-    /// Bytes of one cell that may lie in a cluster which is about to be written anew, copied to
+    /// Copies the bytes of one cell, which may be in a cluster that is about to be rewritten, to
     /// `cell`: at most `cellSize`.
     func keepCell(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         if let source = bytes.baseAddress { cell.store(source, count: bytes.count, at: 0) }

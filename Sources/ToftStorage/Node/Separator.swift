@@ -4,8 +4,8 @@ struct Separator {
     let prefix: UInt64
     /// Bytes of the whole key.
     let length: Int
-    /// Where the bytes after the first eight lie, `length - 8` of them; meaningless for keys up to
-    /// eight bytes.
+    /// The bytes after the first eight, `length - 8` of them; meaningless for keys up to eight
+    /// bytes.
     let tail: UnsafeRawPointer?
 
     /// Before every key.
@@ -48,7 +48,7 @@ struct Separator {
         return bytes
     }
 
-    /// Negative, zero or positive, as `self` stands before, at or after `other`.
+    /// Negative, zero or positive, as `self` is before, equal to or after `other`.
     @inline(__always)
     func compare(_ other: Separator) -> Int {
         if prefix != other.prefix { return prefix < other.prefix ? -1 : 1 }
@@ -69,8 +69,7 @@ func leadingNumber(_ key: UnsafeRawBufferPointer) -> UInt64 {
     return number
 }
 
-/// Negative, zero or positive, in the order of unsigned bytes; a prefix stands before what it
-/// begins.
+/// Negative, zero or positive, in the order of unsigned bytes; a prefix is before the longer bytes.
 @inline(__always)
 func compareBytes(
     _ left: UnsafeRawPointer, _ leftCount: Int, _ right: UnsafeRawPointer, _ rightCount: Int

@@ -5,14 +5,14 @@ internal import ToftPlatform
 ///
 /// 1. Only the first to attach recovers, under the exclusive attach lock; no participant sees the
 ///    file meanwhile.
-/// 2. What the page cache holds may never have reached the disk (a sync failed, and the kernel then
-///    calls the pages clean): metas and log are read from the device, after a sync of what is still
-///    dirty. A file that was closed cleanly needs no recovery to be read, so there the first write
+/// 2. The page cache may hold bytes that never reached the disk (a sync failed, and the kernel then
+///    calls the pages clean): metas and log are read from the device, after a sync of the dirty
+///    pages. A file that was closed cleanly needs no recovery to be read, so there the first write
 ///    transaction does that (`confirm`): all but that last meta was synced before it was written.
 /// 3. The newest valid meta counts, and what the log has behind it. If its root is damaged the file
 ///    is damaged, and so it is if the log proves that something durable is missing: an older
 ///    version is never taken silently.
-/// 4. What was recovered is made durable by a sync and a new meta, in the other slot, with a
+/// 4. The recovered version is made durable by a sync and a new meta, in the other slot, with a
 ///    version above all that a dead writer may have claimed and a log that begins anew with another
 ///    salt. Only then is anything published. A recovery that dies itself has changed nothing that
 ///    the next one reads.
@@ -54,8 +54,8 @@ enum Recovery {
     /// - Parameter readOnlyPins: versions that read-only attachments have pinned, ascending.
     /// - Parameter abandoned: the newest version of the processes that had the file open before, if
     ///   known.
-    /// - Parameter minimumVersion: what the file holds must be of this version or a later one;
-    ///   where it is not, nothing is written.
+    /// - Parameter minimumVersion: the lowest version that the file's content may have; below it,
+    ///   nothing is written.
     static func recover(
         _ file: MappedFile, readOnlyPins: [Version], abandoned: PublishedVersion? = nil,
         minimumVersion: Version = 0, dirtyLimit: Int
@@ -126,7 +126,7 @@ enum Recovery {
         return found
     }
 
-    /// The newest meta, as the page cache has it, where it says that the file was closed cleanly.
+    /// The newest meta in the page cache, if it says that the file was closed cleanly.
     private static func closedCleanly(_ file: MappedFile) throws(StorageError) -> Meta? {
         let found = try unlessDamaged { () throws(StorageError) -> Meta? in
             guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file),
@@ -156,8 +156,8 @@ enum Recovery {
         }
     }
 
-    /// The versions after a checkpoint whose pages read-only attachments may look at; nil: there
-    /// are none.
+    /// The versions after a checkpoint whose pages read-only attachments may read; nil without such
+    /// versions.
     private static func unlisted(
         after meta: Meta, _ readOnlyPins: [Version], _ abandoned: PublishedVersion?
     ) -> UnlistedVersions? {
@@ -184,8 +184,8 @@ enum Recovery {
         }
     }
 
-    /// What the log has behind the newest meta, made again in memory; nil where it has nothing, or
-    /// the newest meta is another one. `pins`: the earlier versions that the process looks at.
+    /// The log behind the newest meta, replayed in memory; nil if it is empty or the newest meta is
+    /// another one. `pins`: the earlier versions that the process reads.
     static func replayPrivately(_ version: Version, of file: MappedFile, pins: [Version])
         throws(StorageError) -> ReplayedVersion?
     {
@@ -250,7 +250,7 @@ enum Recovery {
         }
     }
 
-    /// Where a log that began after a clean meta may lie.
+    /// Possible places of a log that began after a clean meta.
     private static func segments(
         of meta: Meta, isTwice: Bool, _ file: MappedFile
     ) throws(StorageError) -> [LogSegment] {
@@ -261,8 +261,8 @@ enum Recovery {
             return meta.logMap.segments.prefix(1).map { LogSegment(page: $0.page, pageCount: 1) }
         }
         if !meta.logMap.segments.isEmpty { return meta.logMap.segments }
-        // The first meta of a new file, which had no log: where the file has grown since, one may
-        // lie anywhere.
+        // The first meta of a new file, which had no log: if the file has grown since, a log may be
+        // anywhere.
         let pages = try file.size() / UInt64(Page.size)
         guard pages > meta.pageCount else { return [] }
         return stride(

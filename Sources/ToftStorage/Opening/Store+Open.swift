@@ -2,7 +2,7 @@ internal import Synchronization
 package import ToftPlatform
 
 /// The stores that this process has open, so that a file that is opened twice is one store: two at
-/// most, where it was opened for reading only first and for writing then.
+/// most, if it was opened for reading only first and for writing then.
 ///
 /// The registry's lock is held for a look-up only. Attaching to a file, which may wait for another
 /// process, holds the lock of that file's entry: only openers of the same file wait for it.
@@ -19,7 +19,7 @@ private enum StoreRegistry {
     final class Entry: Sendable {
         /// Locked while the file is attached to.
         let open = FutexMutex(WeakStore())
-        /// The thread that attaches to the file now; 0: none does.
+        /// The thread that is attaching to the file; otherwise 0.
         private let opener = Atomic<UInt>(0)
 
         private static var thread: UInt {
@@ -33,8 +33,7 @@ private enum StoreRegistry {
             return try make()
         }
 
-        /// Throws where the program, when it is asked, opens the file again: that would wait for
-        /// itself.
+        /// Throws if the program's callback opens the file again, which would wait for itself.
         func expectOtherThread(_ path: String) throws(StorageError) {
             guard opener.load(ordering: .relaxed) != Self.thread else {
                 throw .openingHere(path: path)
@@ -128,7 +127,7 @@ extension Store {
                 do throws(StorageError) {
                     return try openFile(at: path, configuration)
                 } catch .replaced where attempts < mostAttempts {
-                    // The path names another file now, which is the one that is wanted, or none.
+                    // The path names another file now, which is to be opened instead, or no file.
                     attempts += 1
                 }
             }
@@ -144,10 +143,10 @@ extension Store {
     {
         let (file, cipher, isNew) = try openFile(path, configuration)
         var configuration = configuration
-        // What has just been made has nothing to give back.
+        // A new file has nothing to release.
         if isNew { configuration.compacts = nil }
         let identity = try system(file.identity())
-        // Who only reads can do so in the store of those that write.
+        // A reader can use the store of writers.
         if configuration.isReadOnly,
             let store = try joined(identity, file)
         {
@@ -213,8 +212,8 @@ extension Store {
             compacts: isCompacted ? always : nil)
     }
 
-    /// What a read-only attachment that finds nobody else there sees of a file: for tests with
-    /// disks of their own. Nothing is written.
+    /// A read-only attachment's view of a file that nobody else has open, for tests with disks of
+    /// their own. Nothing is written.
     package static func readOnlySnapshot(
         on file: any StorageFile, encryptionKey: EncryptionKey? = nil
     ) throws(StorageError) -> Snapshot {
@@ -253,7 +252,7 @@ extension Store {
         return try Cipher(ofNewFileWith: key)
     }
 
-    /// The cipher of a file, if the key is the one that it was made with, or there is none.
+    /// The cipher of a file, if the key is the one that it was made with; nil for a plain file.
     ///
     /// - Throws: `keyRequired`, `wrongKey`, `notEncrypted`, `cipherMissing`.
     static func cipher(of file: any StorageFile, _ key: EncryptionKey?) throws(StorageError)
@@ -353,8 +352,8 @@ extension Store {
         } catch .fileExists {}
     }
 
-    /// Lays a new database where a file without a byte has the name, with its owner and mode. Who
-    /// opens the empty file at the same moment waits, and then finds the other one.
+    /// Replaces an empty file with a new database that has its owner and mode. A process that opens
+    /// the empty file at the same moment waits, and then finds the new one.
     private static func replaceEmptyFile(_ path: String, _ configuration: StoreConfiguration)
         throws(StorageError)
     {
@@ -367,7 +366,7 @@ extension Store {
             guard try system(file.size()) == 0 else { throw .replaced(path: path) }
             try make(file.path, configuration, isReplacing: true)
         }
-        // Where one process has the file, there may be no locks.
+        // If one process has the file for itself, locks may be unavailable.
         if isAlone { return try replace() }
         try Coordinator.withAttachLock(
             of: file, timeoutMilliseconds: configuration.attachTimeoutMilliseconds, replace)
@@ -473,7 +472,7 @@ extension Store {
                 if compacts(try file.size(), used) {
                     try Recovery.confirm(file, coordinator)
                     meta = try compact(meta, file, coordinator, dirtyLimit)
-                    // Nothing may be read where the file has lost its end.
+                    // Nothing may be read if the file has lost its end.
                     file = file.reopened()
                 }
             }
@@ -489,7 +488,7 @@ extension Store {
         }
     }
 
-    /// Compacts a file that has just been recovered. Where the disk is too full for that, the file
+    /// Compacts a file that has just been recovered. If the disk is too full for that, the file
     /// stays as it is.
     private static func compact(
         _ meta: Meta, _ file: MappedFile, _ coordinator: Coordinator, _ dirtyLimit: Int
@@ -539,11 +538,11 @@ extension Store {
         return size == 0 ? nil : (size, try system(file.size()))
     }
 
-    /// Encrypts a file with another key, or with the first, or with none, where nobody has it open,
-    /// in this process or another. False where somebody has, and nothing was done. O(file).
+    /// Encrypts a file with another key, or with the first, or decrypts it, if nobody has it open,
+    /// in this process or another. False, without a change, if somebody has. O(file).
     ///
-    /// What the file holds is written to a new one, which takes its place when it is durable: a
-    /// crash leaves the one or the other.
+    /// The file's content is written to a new one, which replaces it when it is durable: a crash
+    /// leaves one or the other.
     ///
     /// - Throws: what `open` and `writeCopy` throw. The file is as before.
     package static func changeKey(

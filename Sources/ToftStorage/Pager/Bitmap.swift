@@ -56,7 +56,7 @@ final class Bitmap {
     /// The pages of the longest run, at most, and exactly once a run was asked for.
     var longestRun: Int { runs?.longest ?? freePages }
 
-    /// The same of fragments.
+    /// The length of the longest fragment.
     var longestFragment: Int { runs?.longestFragment ?? freePages }
 
     /// The lowest run of `count` free pages that ends at `limit` or before. O(log pages).

@@ -27,13 +27,13 @@ final class BitmapAllocator {
     @exclusivity(unchecked) private var shortLived = AllocationWindow(
         length: PageRuns.fragmentPages)
     @exclusivity(unchecked) private var longLived = AllocationWindow(length: 64)
-    /// Of each region the pages of the longest run and of the longest fragment, or more than that
-    /// where its bitmap was not asked yet.
+    /// For each region the pages of the longest run and of the longest fragment, or an upper bound
+    /// while its bitmap is unread.
     @exclusivity(unchecked) private var runs = FirstFit()
     @exclusivity(unchecked) private var fragments = FirstFit()
     /// The regions whose bitmaps are in memory, ascending.
     private var loaded: [Int] = []
-    /// Pages from here on are taken only where none are free before.
+    /// Pages from here on are taken only if no earlier ones are free.
     private var limit = UInt64.max
     private let file: MappedFile
     /// The file does not grow: its new pages stay in memory.
@@ -53,8 +53,8 @@ final class BitmapAllocator {
 
     // MARK: Allocating
 
-    /// Takes `count` pages in a row; grows the file when none are free. O(log pages of the file),
-    /// but for the bitmaps that it is the first to ask.
+    /// Takes `count` pages in a row; grows the file if there is no such run. O(log pages of the
+    /// file), plus reading bitmaps for the first time.
     func allocate(_ count: Int, _ lifetime: FreeSpace.Lifetime, in space: PageWriter)
         throws(StorageError) -> PageNumber
     {
@@ -113,7 +113,7 @@ final class BitmapAllocator {
         window.pages = place.start..<(place.start + window.length)
     }
 
-    /// The lowest run of so many pages, whether the file has them all or not.
+    /// The lowest run of `count` pages, even if it reaches beyond the file's end.
     private func lowestRun(of count: Int, in space: PageWriter) throws(StorageError) -> (
         region: Int, start: Int
     )? {
@@ -125,7 +125,7 @@ final class BitmapAllocator {
         return nil
     }
 
-    /// The lowest fragment of so many pages or more within the file.
+    /// The lowest fragment of `count` pages or more within the file.
     private func lowestFragment(of count: Int, in space: PageWriter) throws(StorageError) -> (
         region: Int, start: Int
     )? {
@@ -139,14 +139,14 @@ final class BitmapAllocator {
         return nil
     }
 
-    /// Whether so many pages in a row are free before the limit.
+    /// True if `count` pages in a row are free before the limit.
     func hasRun(of count: Int, in space: PageWriter) throws(StorageError) -> Bool {
         guard let place = try lowestRun(of: count, in: space) else { return false }
         return place.start + count <= presentPages(place.region)
     }
 
-    /// Takes pages in a row that the file has, of a bitmap that is in memory. Nil if there are
-    /// none.
+    /// Takes pages in a row within the file, from a bitmap that is in memory. Nil if there is no
+    /// such run.
     func takeLoaded(_ count: Int) throws(StorageError) -> PageNumber? {
         for index in loaded where runs[index] >= count {
             if let start = regions[index].bitmap?.run(of: count, below: presentPages(index)) {
@@ -156,7 +156,7 @@ final class BitmapAllocator {
         return nil
     }
 
-    /// The same, one page of a fragment.
+    /// Takes one page of a fragment, from a bitmap that is in memory.
     func takeLoadedFragment() throws(StorageError) -> PageNumber? {
         for index in loaded where fragments[index] > 0 {
             if let start = regions[index].bitmap?.fragment(of: 1, below: presentPages(index)) {
@@ -166,8 +166,8 @@ final class BitmapAllocator {
         return nil
     }
 
-    /// Takes all free pages of the file but those that are free in `others` too: the bitmaps of the
-    /// same regions; nil: none is. Returns them.
+    /// Takes all free pages of the file except those that are free in `others`, the bitmaps of the
+    /// same regions; nil excepts no page. Returns them.
     func takeAll(butThoseIn others: [Bitmap]?, in space: PageWriter) throws(StorageError)
         -> [PageRuns.Run]
     {
@@ -253,8 +253,8 @@ final class BitmapAllocator {
         filePages = min(filePages, try usedEnd(in: space))
     }
 
-    /// Where the file could end if at most `limit` of its last pages moved to free ones before, not
-    /// counting those in `fixed`, and how many do.
+    /// The possible end of the file if at most `limit` of its last pages moved to free ones before,
+    /// not counting those in `fixed`, and the number of pages to move.
     func cut(movingAtMost limit: Int, besides fixed: PageSet, in space: PageWriter)
         throws(StorageError) -> (cut: PageNumber, moving: Int)
     {
@@ -275,8 +275,7 @@ final class BitmapAllocator {
         return (least, moved)
     }
 
-    /// Has the bitmaps that lie behind the limit written anew, if pages are free before it. Returns
-    /// how many.
+    /// Rewrites the bitmaps behind the limit, if pages are free before it. Returns their number.
     @discardableResult
     func relocate(from cut: PageNumber, in space: PageWriter) throws(StorageError) -> Int {
         guard try hasRun(of: 1, in: space) else { return 0 }

@@ -5,7 +5,7 @@
 struct BlockPool {
     /// Pages of the longest blocks that are kept.
     private static let longest = 16
-    /// What fills a kept block in debug builds.
+    /// The content of kept blocks in debug builds.
     static let poison: UInt8 = 0xDB
     /// Pages that are kept in all, for small transactions.
     private static let few = 256
@@ -53,7 +53,7 @@ struct BlockPool {
         if pages > Self.few { drop(pages - Self.few) }
     }
 
-    /// Gives back so many pages or more.
+    /// Releases at least `count` pages.
     private mutating func drop(_ count: Int) {
         guard let first else { return }
         let rest = max(0, pages - count)

@@ -30,7 +30,7 @@ struct DirtyPages: ~Copyable {
     /// is given back with the next removal.
     private(set) var isKeeping = false
     private var kept: [Extent] = []
-    /// What was inserted since it began to keep: lent to nobody yet. Some may be gone again.
+    /// Pages inserted since keeping began: not borrowed yet. Some may have been removed again.
     private var fresh: [PageNumber] = []
     /// Bytes of `fresh`.
     private(set) var freshBytes = 0
@@ -154,7 +154,7 @@ struct DirtyPages: ~Copyable {
         freshBytes = 0
     }
 
-    /// Ends that. What was kept stays until the next removal.
+    /// Ends keeping. Kept extents stay until the next removal.
     mutating func endKeeping() { isKeeping = false }
 
     /// The extents that were inserted since it began to keep, or since the last call, and satisfy a

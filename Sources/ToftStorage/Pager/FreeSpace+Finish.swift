@@ -73,7 +73,7 @@ extension FreeSpace {
         return (directory, batchList)
     }
 
-    /// Relocates bitmaps that changed. False if there are none that were not relocated yet.
+    /// Relocates bitmaps that changed. False if all of them were relocated already.
     private func moveChanged(
         _ bitmaps: BitmapAllocator, _ moved: inout [(region: Int, base: UnsafeMutableRawPointer)],
         in space: PageWriter
@@ -113,8 +113,9 @@ extension FreeSpace {
 
     // MARK: Batches
 
-    /// Moves freed runs into batches, each of which is skipped as long as its pins stay. Up to
-    /// `limit` runs that are reclaimable as soon as this version is visible are not worth that.
+    /// Moves freed runs into batches, each of which is skipped as long as its pins stay. If at most
+    /// `limit` runs are reclaimable as soon as this version is visible, batches would not be worth
+    /// it.
     ///
     /// A pin with many runs gets batches of its own. The others share them, so that many pins that
     /// keep little cause few batches.
@@ -142,9 +143,9 @@ extension FreeSpace {
         areBatchesChanged = true
     }
 
-    /// Adds runs whose lowest pins lie in `keepers`. They are joined with batches that are no
-    /// longer than what is added: so a run is moved O(log runs) times, and a long reader causes
-    /// few batches.
+    /// Adds runs whose lowest pins are in `keepers`. They are joined with batches that are no
+    /// longer than the addition: so a run is moved O(log runs) times, and a long reader causes few
+    /// batches.
     private func addToBatches(
         _ added: [Run], _ keepers: ClosedRange<Version>, in space: PageWriter
     ) throws(StorageError) {

@@ -1,8 +1,8 @@
 /// The free space of one version, while a writer changes it.
 ///
-/// A page is in one of four states: free (its bit is 0), in use (its bit is 1 and the root reaches
-/// it), freed (its bit is 1 and a list of freed runs has it with its lifetime, which some pinned
-/// version lies in), or *reclaimable*: freed, and no pinned version lies in its lifetime.
+/// A page is in one of four states: free (its bit is 0); in use (its bit is 1 and the root reaches
+/// it); freed (its bit is 1, a list of freed runs has it, and some pinned version is in its
+/// lifetime); or *reclaimable*: freed, without a pinned version in its lifetime.
 ///
 /// 1. Pins only ever move to versions that become visible, so what is reclaimable stays so.
 /// 2. A transaction takes reclaimable pages first, and pages that it took and gives back are
@@ -11,7 +11,7 @@
 /// 3. When no reclaimable run is long enough, or there are many of them, all of them are *spilled*
 ///    to the bitmaps, and the transaction takes its pages from these from then on. It refills the
 ///    list with a few runs for the commits to come.
-/// 4. The newest freed runs lie in the root page. Bitmaps, directory and batches of runs are
+/// 4. The newest freed runs are in the root page. Bitmaps, directory and batches of runs are
 ///    extents like others, copied on write, see `finish`.
 /// 5. A commit reads the runs that were freed since the last pin moved, never all free space:
 ///    batches that pins keep are skipped unread.
@@ -29,8 +29,8 @@ final class FreeSpace {
         /// A pin in [maxBirth, minDeath) keeps every run.
         var maxBirth: Version
         var minDeath: Version
-        /// Each run was kept by one of the pins from the first to the last, so many versions. While
-        /// that many are pinned there, nothing is reclaimable. 0: no pin kept them.
+        /// Each run was kept by the pins from the first to the last, `pinCount` versions. While
+        /// that many are pinned there, nothing is reclaimable. 0: no pin kept the runs.
         var firstPin: Version
         var lastPin: Version
         var pinCount: UInt64
@@ -43,7 +43,7 @@ final class FreeSpace {
         case long
     }
 
-    /// What the bitmaps probably have. Raw values are format.
+    /// The probable content of the bitmaps. Raw values are format.
     struct Supply: OptionSet {
         let rawValue: UInt64
         /// Runs of fewer than `PageRuns.fragmentPages` pages.
@@ -52,7 +52,7 @@ final class FreeSpace {
         static let runs = Supply(rawValue: 2)
     }
 
-    /// Where pages come from: first the runs that the root lists, then the bitmaps.
+    /// The sources of pages: first the runs that the root lists, then the bitmaps.
     private enum Source {
         case reclaimable(ReclaimablePages)
         case bitmaps(BitmapAllocator)
@@ -80,7 +80,7 @@ final class FreeSpace {
     /// Pages of the file, as the version knows it that this one builds on.
     private let basePages: UInt64
 
-    /// Free space of a file that uses none of it yet.
+    /// Free space of a file whose pages are all free.
     init(file: MappedFile) throws(StorageError) {
         self.file = file
         directory = nil
@@ -115,7 +115,7 @@ final class FreeSpace {
 
     // MARK: Allocating and releasing
 
-    /// Takes `count` pages in a row; grows the file when none are free.
+    /// Takes `count` pages in a row; grows the file if there is no such run.
     ///
     /// A commit writes contiguous pages several times faster than scattered ones. So pages that
     /// will be freed soon come from one run, which is whole again when they are freed; pages that
@@ -132,7 +132,7 @@ final class FreeSpace {
     }
 
     /// The expected lifetime of pages that `version` writes in place of others, born in version
-    /// `birth`: short, if those did not live long. 0 for new ones, of which nothing is known.
+    /// `birth`: short, if those did not live long. 0 for new pages, whose lifetime is unknown.
     func expectedLifetime(after birth: Version, in version: Version) -> Lifetime {
         lifetime ?? (version &- birth <= 2 ? .short : .long)
     }
@@ -230,7 +230,7 @@ final class FreeSpace {
         return index < pins.count && pins[index] < death ? pins[index] : nil
     }
 
-    /// Where the first pin lies that is not before `version`. O(log pins).
+    /// The index of the first pin that is not before `version`. O(log pins).
     static func index(ofPinFrom version: Version, in pins: [Version]) -> Int {
         var low = 0
         var high = pins.count
@@ -243,7 +243,7 @@ final class FreeSpace {
 
     // MARK: The two sources
 
-    /// What the root page is to hold of free space.
+    /// The root page's part of free space.
     var runsOfRoot: [Run] {
         guard case .reclaimable(let pages) = source else { return refilled + freed }
         return pages.allRuns.map { Run(reclaimable: $0) } + freed
@@ -304,9 +304,9 @@ final class FreeSpace {
 
     // MARK: Compaction
 
-    /// Where the file can end after at most `limit` of its last pages have moved to free ones,
-    /// which are taken first from now on. The bitmaps among them move; what trees have there the
-    /// caller moves. O(free space).
+    /// The possible end of the file after at most `limit` of its last pages have moved to free
+    /// ones, which are taken first from now on. The bitmaps among them move; the caller moves
+    /// extents of trees. O(free space).
     func cutFile(movingAtMost limit: Int, in space: PageWriter) throws(StorageError) -> PageNumber {
         let bitmaps = try spillToBitmaps(in: space)
         let cut = try bitmaps.cut(movingAtMost: limit, besides: PageSet(), in: space).cut
@@ -315,8 +315,8 @@ final class FreeSpace {
         return cut
     }
 
-    /// The same for a step beside readers. What is freed, and pinned still, does not count as
-    /// moved, nor do the segments of the log. O(free space + freed runs).
+    /// Plans a step beside readers. Freed pages that are still pinned do not count as moved, nor do
+    /// the segments of the log. O(free space + freed runs).
     func planStep(movingAtMost limit: Int, _ log: [LogSegment], in space: PageWriter)
         throws(StorageError) -> StepPlan
     {
@@ -345,9 +345,9 @@ final class FreeSpace {
     struct StepPlan {
         /// Behind the last page that is in use.
         var usedEnd: UInt64
-        /// Where the file could end.
+        /// The possible end of the file.
         var cut: PageNumber
-        /// Pages of extents that lie behind it.
+        /// Pages of extents behind it.
         var pagesBehindCut: Int
         /// Bitmaps among them that the commit writes to pages before it.
         var relocatedPages: Int
@@ -355,12 +355,12 @@ final class FreeSpace {
         var heldPages: UInt64
     }
 
-    /// Takes all free pages of the file, so that what is allocated next lies behind its end.
+    /// Takes all free pages of the file, so that the next allocations are behind its end.
     func takeAll(in space: PageWriter) throws(StorageError) -> [PageRuns.Run] {
         try spillToBitmaps(in: space).takeAll(butThoseIn: nil, in: space)
     }
 
-    /// Whether so many pages in a row are free before the cut.
+    /// True if `count` pages in a row are free before the cut.
     func hasRun(of count: Int, in space: PageWriter) throws(StorageError) -> Bool {
         try spillToBitmaps(in: space).hasRun(of: count, in: space)
     }
@@ -397,8 +397,8 @@ final class FreeSpace {
 struct UnlistedVersions {
     /// From the checkpoint to the newest of them.
     var lifetime: Range<Version>
-    /// The newest of them, whose free space tells which pages none of them uses; nil: unknown, so
-    /// every page of the file may be in use.
+    /// The newest of them; its free space says which pages all of them leave unused. Nil: unknown,
+    /// so every page of the file may be in use.
     var newest: PublishedVersion?
     /// The versions that the attachments have pinned, ascending.
     var pins: [Version]
@@ -418,7 +418,7 @@ final class ReclaimablePages {
         return runs.runs
     }
 
-    /// Nil where no run is long enough, or the bitmaps have a better one.
+    /// Nil if no run is long enough, or the bitmaps have a better one.
     func allocate(_ count: Int, _ lifetime: FreeSpace.Lifetime, besides supply: FreeSpace.Supply)
         -> PageNumber?
     {

@@ -23,7 +23,7 @@ enum MetaPage {
         }
     }
 
-    /// The valid meta of a slot, nil if the page holds none.
+    /// The valid meta of a slot; nil if the page is not a valid one.
     static func read(slot: PageNumber, fromDevice: Bool, of file: MappedFile) throws(StorageError)
         -> Meta?
     {
@@ -54,7 +54,7 @@ enum MetaPage {
         }
     }
 
-    /// The newest valid meta of a file whose key is not known yet; nil where none is valid.
+    /// The newest valid meta of a file whose key is not known yet; nil if no meta is valid.
     static func unauthenticated(of file: any StorageFile) throws(StorageError) -> Meta? {
         let page = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Page.size, alignment: Page.size)
@@ -63,7 +63,7 @@ enum MetaPage {
         let size = try system(file.size())
         for slot: PageNumber in [0, 1] where size >= (slot + 1).byteOffset {
             try system(file.read(into: page, at: slot.byteOffset))
-            // Damage is told when the file is recovered.
+            // Damage is reported when the file is recovered.
             let meta = try? Meta(
                 validating: UnsafeRawBufferPointer(page), in: slot, path: file.path)
             if let meta, meta.version > newest?.version ?? 0 { newest = meta }
@@ -82,8 +82,8 @@ enum MetaPage {
         return second.map { ($0, 1) }
     }
 
-    /// Throws where both pages, neither of which is valid here, name one later format: that may
-    /// have its checksum elsewhere.
+    /// Throws if both pages are invalid here and name one later format, which may have its checksum
+    /// elsewhere.
     static func refuseLaterFormat(of file: MappedFile) throws(StorageError) {
         let page = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Page.size, alignment: Page.size)

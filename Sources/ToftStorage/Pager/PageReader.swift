@@ -8,7 +8,7 @@ internal import Synchronization
 /// A pointer that it hands out is valid until the snapshot is released; in a write transaction,
 /// until the next change.
 final class PageReader: Sendable {
-    /// Read where there is no `working`.
+    /// The version without a `working` one.
     private let committedVersion: Version
     let file: MappedFile
     /// The extents of the version being made; nil in a committed version.
@@ -30,7 +30,7 @@ final class PageReader: Sendable {
         self.working = working
     }
 
-    /// The same pages in other memory; those of the version that is made are the same.
+    /// The pages of `other` in other memory; extents of the version in progress are shared.
     init(_ file: MappedFile, again other: PageReader) {
         self.file = file
         committedVersion = other.committedVersion
@@ -85,7 +85,7 @@ final class PageReader: Sendable {
     }
 
     /// Reads extents of an encrypted file that `view` is going to be asked for, on several threads.
-    /// What is wrong with one, `view` says.
+    /// `view` reports damage to one.
     func admitAhead(_ refs: [Ref], as type: ExtentType) {
         let version = version
         file.admitAhead(
@@ -118,8 +118,7 @@ final class PageReader: Sendable {
         try verifyFurther(ref, base, first...last)
     }
 
-    /// Says that nothing of an extent is used any more. Gives its memory back where that belongs to
-    /// one walk.
+    /// Notes that an extent is not used any more. Releases its memory if that belongs to one walk.
     func leave(_ ref: Ref) {
         if file.isOfOneWalk { file.giveBack(ref) }
     }
@@ -139,8 +138,8 @@ final class PageReader: Sendable {
         return UnsafeRawBufferPointer(start: base + ExtentHeader.size, count: length)
     }
 
-    /// Calls `body` with the bytes of a long value, which nobody keeps. Where memory is filled,
-    /// that of an encrypted file does not stay there.
+    /// Calls `body` with the bytes of a long value, which must not keep them. If memory is full,
+    /// that of an encrypted file does not keep them either.
     func withBlob<Value>(_ ref: Ref, _ body: (UnsafeRawBufferPointer) -> Value)
         throws(StorageError) -> Value
     {
@@ -234,7 +233,7 @@ final class PageReader: Sendable {
         let count = try Self.checkedCount(ref, as: type)
         let (base, verified) = try file.locate(ref.page, count: count)
         if verified[0].load(ordering: .relaxed) != ref.birth.rawValue {
-            // What was spilled was written by this transaction.
+            // A spilled extent was written by this transaction.
             try file.admit(ref.page, count: count, birth: ref.birth) { bytes throws(StorageError) in
                 guard let cipher = file.cipher, let working else { return }
                 var ref = ref
@@ -300,7 +299,7 @@ final class WorkingExtents: @unchecked Sendable {
     @exclusivity(unchecked) var extents = DirtyPages()  // read in every operation
     /// In an encrypted file: the MACs of what is finished or written already.
     @exclusivity(unchecked) var digests: [PageNumber: Digest] = [:]  // of spilled extents
-    /// Whether the file was told that pages are being read.
+    /// True if the file knows that pages are being read.
     fileprivate var isReading = false
 
     init(version: Version) { self.version = version }

@@ -1,5 +1,4 @@
-/// Runs of free pages, in the order of their pages; none follows another of its region without a
-/// gap.
+/// Runs of free pages, in the order of their pages, with gaps between those of a region.
 struct PageRuns {
     struct Run: Equatable {
         var page: PageNumber
@@ -18,19 +17,20 @@ struct PageRuns {
     /// Shorter runs are fragments.
     static let fragmentPages = 12
 
-    /// Takes `count` pages of the shortest fragment that has them. Nil where none has.
+    /// Takes `count` pages of the shortest fragment that has them. Nil if there is no such
+    /// fragment.
     mutating func takeFromFragment(_ count: Int) -> PageNumber? {
         shortest(of: count, below: Self.fragmentPages).map { cut($0, count) }
     }
 
-    /// Takes the first pages of the longest run. Nil where it is shorter.
+    /// Takes the first pages of the longest run. Nil if it is shorter.
     mutating func takeFromLongest(_ count: Int) -> PageNumber? {
         guard let longest, runs[longest].count >= count else { return nil }
         return cut(longest, count)
     }
 
     /// Takes a whole run of `count` pages or more: the shortest of twice the length of fragments,
-    /// else the longest. Nil where that is shorter.
+    /// else the longest. Nil if that is shorter.
     mutating func takeRun(of count: Int) -> Run? {
         guard let index = shortest(of: max(count, 2 * Self.fragmentPages), below: .max) ?? longest,
             runs[index].count >= count
@@ -80,7 +80,7 @@ struct PageRuns {
         return true
     }
 
-    /// No extent lies in two regions, so no run does.
+    /// No extent is in two regions, so no run is.
     private func joins(_ first: Run, _ second: Run) -> Bool {
         first.end == second.page && Page.region(of: first.page) == Page.region(of: second.page)
     }

@@ -6,7 +6,7 @@ internal import ToftPlatform
 /// A store has one, which serves one write transaction after the other. `spill` runs only between
 /// operations, so a pointer is valid until the next one.
 final class PageWriter {
-    /// What the transaction reads: its own extents and those of the version that it builds on.
+    /// The extents that the transaction reads: its own and those of the version that it builds on.
     let reader: PageReader
     let working: WorkingExtents
     let file: MappedFile
@@ -18,8 +18,8 @@ final class PageWriter {
     private(set) var spilled: [PageNumber: Spilled] = [:]
     /// Whether the transaction writes so much that its leaves are put in order before.
     private var isLarge = false
-    /// Runs of pages that were spilled, and freed while what was lent is kept: used again only when
-    /// that has ended, since what was lent may lie there.
+    /// Runs of pages that were spilled, and freed while borrowed bytes are kept: reused only after
+    /// that, since borrowed bytes may be in them.
     private var held: [(page: PageNumber, count: Int)] = []
 
     struct Spilled {
@@ -84,7 +84,7 @@ final class PageWriter {
         return base
     }
 
-    /// Memory in which an extent may be changed that stays where it is; nil where it does not.
+    /// Memory for changing an extent in place; nil if it has to move.
     @inline(__always)
     func editInPlace(_ ref: Ref, as type: ExtentType) throws(StorageError)
         -> UnsafeMutableRawPointer?
@@ -212,9 +212,9 @@ final class PageWriter {
     /// Bytes of extents from which on several threads work on them.
     private static let sharedSize = 1 << 20
 
-    /// Computes the digest of an extent of this version, after those of its children, and
-    /// returns it. An inner node has to stand lower than `limit`: where a damaged file names the
-    /// version that is being made, its nodes may lead in a circle.
+    /// Computes the digest of an extent of this version, after those of its children, and returns
+    /// it. An inner node's level must be below `limit`: if a damaged file names the version that is
+    /// being made, its nodes may form a cycle.
     func finalizeChecksums(_ ref: Ref, below limit: Int = InnerLayout.maximumHeight + 1)
         throws(StorageError) -> Digest
     {
@@ -260,8 +260,8 @@ final class PageWriter {
         }
     }
 
-    /// Computes the digests of leaves, in their order, on several threads where they have many
-    /// bytes: the code of 1 MiB takes 0.8 ms.
+    /// Computes the digests of leaves, in their order, on several threads if they have many bytes:
+    /// the code of 1 MiB takes 0.8 ms.
     private func finalize(_ leaves: [DirtyPages.Extent]) -> [Digest] {
         guard let cipher = file.cipher, leaves.count > 1,
             leaves.reduce(0, { $0 + $1.size }) >= Self.sharedSize
@@ -357,7 +357,7 @@ final class PageWriter {
 
     /// Encrypts extents and writes them in the order of their pages.
     ///
-    /// - Parameter digests: theirs; computed where there is something to do before.
+    /// - Parameter digests: those of the extents; computed here if they have to be prepared first.
     private func seal(
         _ extents: [DirtyPages.Extent], _ digests: inout [Digest], _ cipher: Cipher,
         after prepare: (@Sendable (DirtyPages.Extent) throws(StorageError) -> Void)? = nil

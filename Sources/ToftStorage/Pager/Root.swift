@@ -1,15 +1,15 @@
-/// What the root extent says.
+/// The content of the root extent.
 struct Root {
     var version: Version
     var previousVersion: Version
     var catalog: TreeRoot
     var directory: Ref
-    /// Page 0 where there are no batches.
+    /// Page 0 without batches.
     var batchList: Ref
     var nextTreeID: TreeID
     var pageCount: UInt64
     var recordBytes: UInt64
-    /// What the bitmaps have, for commits that find nothing of the kind in the list.
+    /// The content of the bitmaps, for commits that find no suitable run in the list.
     var bitmapSupply: FreeSpace.Supply
 
     init(reading ref: Ref, in pages: PageReader) throws(StorageError) {

@@ -1,14 +1,14 @@
-/// What a root page holds behind its fields: the newest freed runs, and the commit record where it
-/// is short. So a small commit writes neither a list nor a tree for them.
+/// The part of a root page behind its fields: the newest freed runs, and the commit record if it is
+/// short. A small commit therefore writes neither a list nor a tree for them.
 enum RootPayload {
-    /// Bytes of the longest record that lies in its root.
+    /// Bytes of the longest record that is stored in its root.
     static let longestRecord = 1024
     private static let room = Page.size - RootLayout.tail
 
     /// Freed runs that a root has room for beside such a record.
     static func runLimit(besides record: Int) -> Int { (room - record) / FreedRunLayout.size }
 
-    /// Writes runs and a record; an error where there are more of them than a root has room for.
+    /// Writes runs and a record; an error if they exceed a root's room.
     static func write(_ runs: [FreeSpace.Run], _ record: [UInt8], to base: UnsafeMutableRawPointer)
         throws(StorageError)
     {
@@ -36,8 +36,8 @@ enum RootPayload {
         }
     }
 
-    /// The record of the commit that made the root; nil where it was longer, or nothing was
-    /// committed yet.
+    /// The record of the commit that made the root; nil if it was longer, or nothing was committed
+    /// yet.
     static func record(of root: Ref, in pages: PageReader) throws(StorageError)
         -> UnsafeRawBufferPointer?
     {

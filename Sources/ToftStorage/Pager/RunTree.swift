@@ -4,7 +4,7 @@
 /// A binary tree in one piece of memory: node 1 is the whole, the halves of node n are 2n and
 /// 2n + 1, and the words are the last nodes. Words that the bitmap lacks are in use.
 final class RunTree {
-    /// What is known of the pages of a part, in pages.
+    /// Summary of the pages of a part, in pages.
     private struct Node {
         /// Free ones at its beginning, and at its end.
         var first: UInt16 = 0
@@ -86,7 +86,7 @@ final class RunTree {
                 ? max(nodes[1].first, nodes[1].fragment) : nodes[1].fragment)
     }
 
-    /// Where the lowest run of `count` pages or more begins.
+    /// The start of the lowest run of `count` pages or more.
     func run(of count: Int, in words: [UInt64]) -> Int? {
         guard count <= longest else { return nil }
         var node = 1, start = 0, size = Self.width &* 32
@@ -106,7 +106,7 @@ final class RunTree {
         return Self.run(in: words[node &- Self.width]) { $1 >= count }.map { start &+ $0 }
     }
 
-    /// Where the lowest fragment of `count` pages or more begins. `count` is above 0.
+    /// The start of the lowest fragment of `count` pages or more. `count` is above 0.
     func fragment(of count: Int, in words: [UInt64]) -> Int? {
         if nodes[1].first >= count, Node.isFragment(nodes[1].first) { return 0 }
         guard nodes[1].fragment >= count else { return nil }

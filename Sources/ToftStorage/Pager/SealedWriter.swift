@@ -13,7 +13,7 @@ struct SealedWriter: @unchecked Sendable {
     let extents: [DirtyPages.Extent]
     /// One for each extent, in memory that is longer there than this.
     let digests: UnsafeMutablePointer<Digest>
-    /// Prepares an extent for its digest; nil where all have theirs.
+    /// Prepares an extent for its digest; nil if all have theirs.
     let prepare: (@Sendable (DirtyPages.Extent) throws(StorageError) -> Void)?
 
     /// Bytes of a batch, unless one extent has more. One batch alone is left to the calling thread;
@@ -73,7 +73,7 @@ struct SealedWriter: @unchecked Sendable {
             place += extent.size
         }
         nonisolated(unsafe) let targets = places
-        // What takes longest comes first.
+        // The longest part comes first.
         let body: @Sendable (Int) throws(StorageError) -> Void = { part throws(StorageError) in
             if part == 0 { return try write(sealed) }
             try seal(next.indices.lowerBound + part - 1, to: targets[part - 1])

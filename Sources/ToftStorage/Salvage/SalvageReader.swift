@@ -1,9 +1,9 @@
-/// Reads clusters of one version, or loose ones, as often as somebody asks for them. Where pages
-/// are read into memory, it begins with empty memory when much has been read.
+/// Reads clusters of one version, or loose ones, as often as needed. If pages are read into memory,
+/// it replaces that when much has been read.
 ///
 /// One thread uses it.
 final class SalvageReader {
-    /// Nil where the clusters are loose.
+    /// Nil if the clusters are loose.
     private var snapshot: Snapshot?
     private var pages: PageReader
     private var catalog: Catalog
@@ -14,7 +14,8 @@ final class SalvageReader {
         catalog = snapshot.catalog
     }
 
-    /// - Parameter catalog: of long lists; nil where no version is known, which tells none.
+    /// - Parameter catalog: of long lists; nil if no version is known, and long lists can't be
+    ///   found.
     init(looseIn file: MappedFile, catalog: Catalog?) {
         pages = PageReader(file.reopened(), version: .limit)
         self.catalog =
@@ -29,7 +30,7 @@ final class SalvageReader {
             of: TableReader(pages: pages, head: head, catalog: catalog))
     }
 
-    /// The same of a cluster all of whose bytes agree with each other.
+    /// A cluster whose bytes are all consistent.
     func wholeCluster(_ ref: Ref, of head: TreeHead) throws(StorageError) -> OpenCluster {
         let found = try cluster(ref, of: head)
         try pages.verify(

@@ -3,12 +3,12 @@ package import ToftPlatform
 /// A file that may be damaged, and the versions of it that can still be read. Nothing is written to
 /// it, and no lock file is laid beside it.
 ///
-/// 1. What a version leads to is verified by the checksums of its references, from its root down.
+/// 1. Extents of a version are verified by the checksums of their references, from its root down.
 /// 2. A root or a cluster that no reference leads to is *loose*: found by looking at every page.
 ///    Nothing says that its bytes are right but they themselves.
 /// 3. A page that some reference led to and that was refused is never used as a loose one.
-/// 4. The code that decrypts an extent of an encrypted file lies in its parent. It is found again
-///    from the header, see `Cipher.Finder`, and then proves that the bytes are right.
+/// 4. The MAC that decrypts an extent of an encrypted file is in its parent. It is found again from
+///    the header, see `Cipher.Finder`, and then proves that the bytes are right.
 ///
 /// One thread uses it. It must not be written to meanwhile.
 package final class SalvageSource {
@@ -19,24 +19,24 @@ package final class SalvageSource {
     /// to, and behind them those whose roots are loose.
     private var versions: [Snapshot] = []
     private var hasLooseVersions = false
-    /// Whether a meta page is none: a loose root may be the newest then.
+    /// True if a meta page is invalid: a loose root may then be the newest.
     private var hasLostMeta = false
     /// Whether a newer version than those that can be read was committed, or may have been.
     package private(set) var isNewestLost = false
     /// Pages that are not what a reference to them says.
     private(set) var refused: Set<PageNumber> = []
-    /// What was found damaged, in plain words; at most `problemLimit`.
+    /// The damage that was found, in plain words; at most `problemLimit`.
     package private(set) var problems: [String] = []
-    /// How many problems are told.
+    /// Most problems that are reported.
     private static let problemLimit = 20
     /// How many loose roots are used.
     private static let looseRootLimit = 64
 
     /// Opens a file for reading.
     ///
-    /// - Throws: `notADatabase`, also where both metas are lost and nothing else tells a database;
-    ///   `unsupportedFormat`; `keyRequired`, `wrongKey`, `notEncrypted`; `corrupt` where a key is
-    ///   given and no meta page says whose it is; `fileNotFound`, `permissionDenied`...
+    /// - Throws: `notADatabase`, also if both metas are lost and nothing else identifies a
+    ///   database; `unsupportedFormat`; `keyRequired`, `wrongKey`, `notEncrypted`; `corrupt` if a
+    ///   key is given and no meta page says whose it is; `fileNotFound`, `permissionDenied`...
     package static func open(
         _ path: String, encryptionKey: EncryptionKey? = nil, usesMapping: Bool = true
     ) throws(StorageError) -> SalvageSource {
@@ -67,7 +67,7 @@ package final class SalvageSource {
         }
     }
 
-    /// The same of a file that the caller has opened.
+    /// Opens a file that the caller has opened.
     package convenience init(_ file: any StorageFile, encryptionKey: EncryptionKey? = nil)
         throws(StorageError)
     {
@@ -125,7 +125,7 @@ package final class SalvageSource {
 
     // MARK: Versions
 
-    /// A version, counted from the newest one; nil where there are no more.
+    /// A version, counted from the newest one; nil after the last.
     package func version(at index: Int) throws(StorageError) -> Snapshot? {
         if index >= versions.count { try addLooseVersions() }
         return index < versions.count ? versions[index] : nil
@@ -182,8 +182,8 @@ package final class SalvageSource {
         }
     }
 
-    /// The version that as many records make as can be replayed; nil where there are none. A record
-    /// that changes what is damaged ends it.
+    /// The version with as many log records as can be replayed; nil if there are no such records. A
+    /// record that changes damaged data ends the replay.
     private func replay(_ records: [CommitRecord], after meta: Meta) throws(StorageError)
         -> ReplayedVersion?
     {
@@ -255,8 +255,8 @@ package final class SalvageSource {
     /// Pages that are read at once.
     private static let pieceSize = 256
 
-    /// The extents of a type, also freed ones, whose header names the page that it lies in and that
-    /// no reference refused; the newest first. O(file).
+    /// The extents of a type, also freed ones, whose header names its own page and that no
+    /// reference refused; the newest first. O(file).
     func looseExtents(_ type: ExtentType) throws(StorageError) -> [Ref] {
         let finder = try file.cipher?.finder()
         var found: [Ref] = []
@@ -281,7 +281,7 @@ package final class SalvageSource {
             let count = Int(min(UInt64(step), end - page))
             let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<(count * Page.size)])
             if (try? file.read(into: piece, at: page.byteOffset)) == nil {
-                // What surrounds a page that the device refuses is read page by page.
+                // The surroundings of a page that the device refuses are read page by page.
                 if count == 1 { page += 1 }
                 step = 1
                 continue
@@ -296,7 +296,7 @@ package final class SalvageSource {
         }
     }
 
-    /// What the header of an extent says of it, without its checksum; nil where it is another one.
+    /// The reference in the header of an extent, without its checksum; nil if it is another one.
     private static func header(
         _ base: UnsafeRawPointer, _ page: PageNumber, _ type: ExtentType
     ) -> Ref? {
@@ -326,7 +326,7 @@ package final class SalvageSource {
     }
 
     /// Calls `body` with every entry of the loose leaves of ordered trees, the newest leaves first;
-    /// the value is nil where it is long and lost. O(file).
+    /// the value is nil if it is long and lost. O(file).
     package func forEachLooseEntry(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) -> Void
     ) throws(StorageError) {

@@ -2,8 +2,8 @@ internal import ToftPlatform
 
 extension Store {
     /// Deletes a database that nobody has open, in this process or another, and makes that durable.
-    /// Its lock file stays. Nil where somebody has it open, and nothing was done; false where there
-    /// is none.
+    /// Its lock file stays. Nil, without a change, if somebody has it open; false if it does not
+    /// exist.
     ///
     /// A damaged database is deleted too, and so is an empty file, which holds nothing.
     ///
@@ -40,8 +40,8 @@ extension Store {
         return true
     }
 
-    /// Refuses a file that is no database. O(1), but O(file) where both of its metas are none: a
-    /// damaged database is told by a root then.
+    /// Refuses a file that is not a database. O(1), but O(file) if both of its metas are invalid: a
+    /// damaged database is then recognised by a root.
     private static func refuseForeign(_ file: PosixFile) throws(StorageError) {
         guard try system(file.size()) > 0 else { return }
         do throws(StorageError) {

@@ -1,6 +1,6 @@
 /// Rows of one cluster that a salvage found.
 package struct SalvagedCluster {
-    /// Where rows come from.
+    /// The source of rows.
     package enum Origin: Sendable {
         /// The newest version that can be read.
         case newest
@@ -12,7 +12,7 @@ package struct SalvagedCluster {
 
     private let reader: SalvageReader
     private let ref: Ref
-    /// What its table says of columns.
+    /// The columns of its table.
     private let head: TreeHead
     /// The rows that are taken, in ascending order.
     package let rows: [Int]
@@ -37,15 +37,15 @@ package struct SalvagedCluster {
 /// A table that is salvaged.
 package struct SalvagedTable {
     package let id: TreeID
-    /// The columns, where the catalog does not tell them.
+    /// The columns, if the catalog does not have them.
     let columns: [Column]
     package fileprivate(set) var clusters: [SalvagedCluster] = []
-    /// Rows of the newest version; nil where nothing says how many they were.
+    /// Number of rows of the newest version; nil if it is unknown.
     package fileprivate(set) var rowCount: Int?
     /// Ranges of keys whose rows the newest version has and which can't be read there.
     fileprivate var holes = [WholeNodes.allKeys]
-    /// The holes as they were when the newest version had been read: a loose cluster may belong
-    /// there, also where an older version has filled them since.
+    /// The holes after the newest version had been read: a loose cluster may belong there, even if
+    /// an older version has filled them since.
     fileprivate var lost = [WholeNodes.allKeys]
     /// Keys of rows that were found in the holes.
     fileprivate var filled: Set<Int64> = []
@@ -60,16 +60,16 @@ package struct SalvagedTable {
 
 /// Finds the rows of tables in a damaged file.
 ///
-/// 1. The newest version's own, wherever its nodes are whole. What they do not tell is a hole: a
-///    range of keys.
+/// 1. The newest version's own, wherever its nodes are whole. A range of keys that they do not
+///    cover is a hole.
 /// 2. For the holes, older versions, from the newest to the oldest. A version that can read a hole
 ///    wholly closes it.
-/// 3. Before each of them the loose clusters that were born after it: they can only belong to what
-///    is lost. Where the newest version's free space can be read, the pages of such a cluster are
-///    in use. It belongs to the one table whose columns are the cluster's; where two have such
-///    columns it is left out.
-/// 4. Where a newer version than the newest that can be read was lost, the whole of each table is a
-///    hole at first.
+/// 3. Before each of them the loose clusters that were born after it: they can only belong to the
+///    lost part. If the newest version's free space can be read, the pages of such a cluster are in
+///    use. It belongs to the one table whose columns are the cluster's; if two have such columns it
+///    is left out.
+/// 4. If a version newer than the newest readable one was lost, the whole of each table is a hole
+///    at first.
 /// 5. No key is taken twice.
 package final class TableSalvage {
     private let file: SalvageSource
@@ -79,7 +79,7 @@ package final class TableSalvage {
     /// By their versions.
     private var readers: [ObjectIdentifier: SalvageReader] = [:]
     private var looseReader: SalvageReader?
-    /// The pages that the newest version has in use, by region; nil where it is lost, or its free
+    /// The pages that the newest version has in use, by region; nil if it is lost, or its free
     /// space can't be read.
     private var used: [Bitmap]?
     private var isNewestLost = true
@@ -97,7 +97,7 @@ package final class TableSalvage {
     package func run() throws(StorageError) {
         guard let newest = try file.version(at: 0) else { return try takeLoose(after: 0, nil) }
         if file.isNewestLost { try takeLoose(after: newest.version, newest) }
-        // Where nothing is newer, nothing newer was lost.
+        // Without newer clusters, nothing newer was lost.
         isNewestLost = tables.contains { !$0.clusters.isEmpty }
         for index in tables.indices {
             try read(index, in: newest, isNewestLost ? .older : .newest)
@@ -116,7 +116,7 @@ package final class TableSalvage {
 
     // MARK: Versions
 
-    /// Takes the rows of a version that lie in the holes of a table. Its damaged nodes are the new
+    /// Takes the rows of a version that are in the holes of a table. Its damaged nodes are the new
     /// holes.
     private func read(_ index: Int, in version: Snapshot, _ origin: SalvagedCluster.Origin)
         throws(StorageError)
@@ -171,7 +171,7 @@ package final class TableSalvage {
         }
     }
 
-    /// Takes the rows of a cluster that lie in the holes and were not found before.
+    /// Takes the rows of a cluster that are in the holes and were not found before.
     private func take(
         _ ref: Ref, _ cluster: ClusterPage, of head: TreeHead, in reader: SalvageReader,
         _ index: Int, _ origin: SalvagedCluster.Origin
@@ -202,7 +202,7 @@ package final class TableSalvage {
                 try FreeSpaceReader.unusedPages(of: newest.rootRef, pins: [], in: newest.pages)
             }
         }
-        // What is loose has no checksum to be remembered by: it is read apart.
+        // Loose extents have no checksum to be remembered by, so they are read separately.
         let reader = looseReader ?? SalvageReader(looseIn: file.file, catalog: newest?.catalog)
         looseReader = reader
         while let ref = loose?.last, ref.birth > version {
@@ -240,8 +240,8 @@ package final class TableSalvage {
         return cluster
     }
 
-    /// The one table that a loose cluster can belong to. Where it is not known what is in use, it
-    /// may also be an old cluster of a table that has lost nothing.
+    /// The one table that a loose cluster can belong to. If the pages in use are unknown, it may
+    /// also be an old cluster of a table that has lost nothing.
     private func owner(of cluster: ClusterPage) -> Int? {
         let keys = cluster.keys[0]...cluster.keys[cluster.rowCount - 1]
         var possible = tables.indices.filter { index in

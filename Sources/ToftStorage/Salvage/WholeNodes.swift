@@ -12,7 +12,7 @@ struct WholeNodes {
     private(set) var leaves: [(ref: Ref, range: ClosedRange<Int64>)] = []
     private(set) var holes: [ClosedRange<Int64>] = []
     private(set) var refused: [PageNumber] = []
-    /// What is wrong with the first node that is damaged.
+    /// The fault of the first damaged node.
     private(set) var problem: StorageError?
     /// Each page once: damaged nodes may name each other.
     private var visited: Set<PageNumber> = []

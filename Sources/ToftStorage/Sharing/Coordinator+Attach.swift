@@ -5,10 +5,10 @@ extension Coordinator {
     /// Joins the processes that have the file open, or becomes the first: see `isFirst`. The file
     /// must be open for writing.
     ///
-    /// - Throws: `replaced` where the file's path names another file by now, or none;
-    ///   `incompatibleProcess`; `lockTimeout` when another process opens or recovers the
-    ///   file for longer than the timeout; `permissionDenied` when the lock file can't be made;
-    ///   `unsupportedFileSystem` where there are no locks.
+    /// - Throws: `replaced` if the file's path names another file by now, or no file;
+    ///   `incompatibleProcess`; `lockTimeout` when another process opens or recovers the file for
+    ///   longer than the timeout; `permissionDenied` when the lock file can't be made;
+    ///   `unsupportedFileSystem` without locks.
     package static func attach(_ file: PosixFile, timeoutMilliseconds: Int = 60_000)
         throws(StorageError) -> Coordinator
     {
@@ -57,14 +57,13 @@ extension Coordinator {
         }
     }
 
-    /// Milliseconds for which what participants share is looked at again where it can't be used.
+    /// Milliseconds for which unusable shared state is checked again.
     private static let mostPatience = 2_000
 
     /// For a process that has the file for itself: the words are its own, and there is no lock
-    /// file. Where the file system has locks they keep others out. The caller recovers, as the
-    /// first.
+    /// file. If the file system has locks, they keep others out. The caller recovers, as the first.
     ///
-    /// - Throws: `incompatibleProcess` where another process has the file open; `replaced`...
+    /// - Throws: `incompatibleProcess` if another process has the file open; `replaced`...
     package static func alone(_ file: PosixFile, timeoutMilliseconds: Int = 60_000)
         throws(StorageError) -> Coordinator
     {
@@ -89,7 +88,7 @@ extension Coordinator {
     private static func takeAlone(_ locks: FileLocks, _ timeoutMilliseconds: Int)
         throws(StorageError) -> Bool?
     {
-        // Who is just closing it holds it for a moment.
+        // A process that is just closing it holds it for a moment.
         let deadline = Deadline(timeoutMilliseconds: min(mostPatience, timeoutMilliseconds))
         var backoff = Backoff()
         while true {
@@ -154,7 +153,7 @@ extension Coordinator {
     /// Runs the body with the attach lock of a file that nobody can be attached to, as it is no
     /// database; waits for those that do the same.
     ///
-    /// - Throws: `replaced` where another file has the name by then; `lockTimeout`, `interrupted`.
+    /// - Throws: `replaced` if another file has the name by then; `lockTimeout`, `interrupted`.
     static func withAttachLock(
         of file: PosixFile, timeoutMilliseconds: Int, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -221,8 +220,7 @@ private struct Backoff {
     }
 }
 
-/// The words of participants, seen by a read-only attachment: looked for again as long as none are
-/// there.
+/// The words of participants, as a read-only attachment sees them: searched again until they exist.
 private final class ParticipantWords: Sendable {
     enum Found {
         /// Nobody has the file open who may write, but perhaps one who recovers it, or closes it as
@@ -252,7 +250,7 @@ private final class ParticipantWords: Sendable {
         }
     }
 
-    /// The newest version of the participants; nil where that can't be known.
+    /// The newest version of the participants; nil if it can't be known.
     static func published(_ words: SharedWords) -> PublishedVersion? {
         var latest = VersionRing(words: words).latest().published
         latest.durableLog = max(

@@ -1,16 +1,16 @@
 internal import Synchronization
 
-// What the processes agree on about the log and about checkpoints.
+// The processes' shared state of the log and of checkpoints.
 //
 // 1. The map changes only under the write lock and the checkpoint lock together, so the owner of
 //    either may read it.
-// 2. Where the log ends is part of the published version: a frame that its writer did not live to
-//    publish does not exist.
-// 3. `checkpointVersion` is set before a checkpoint begins and taken back when its meta is
-//    certainly durable, or certainly none: it is a pin that outlives its owner.
+// 2. The end of the log is part of the published version: a frame whose writer died before
+//    publishing it does not exist.
+// 3. `checkpointVersion` is set before a checkpoint begins, and cleared when its meta is certainly
+//    durable or certainly not: it is a pin that outlives its owner.
 
 extension Coordinator {
-    /// Where the log lies.
+    /// The place of the log.
     package var log: LogRing {
         let count = Int(
             min(load(LockFileLayout.logSegmentCount), UInt64(LockFileLayout.logSegmentLimit)))
@@ -23,7 +23,7 @@ extension Coordinator {
             segments: segments)
     }
 
-    /// Tells where the log lies from now on, and from which position on it is needed.
+    /// Sets the place of the log, and the first position that is needed of it.
     func setLog(_ map: LogRing, tail: LogPosition) {
         store(0, LockFileLayout.logSegmentCount)
         for (index, segment) in map.segments.prefix(LockFileLayout.logSegmentLimit).enumerated() {
@@ -37,11 +37,10 @@ extension Coordinator {
         store(UInt64(map.segments.count), LockFileLayout.logSegmentCount)
     }
 
-    /// The position from which on the durable checkpoint needs the log; what lies before it may be
-    /// overwritten.
+    /// The first position that the durable checkpoint needs; the log before it may be overwritten.
     var logTail: LogPosition { load(LockFileLayout.logTail) }
 
-    /// Up to where the log is durable, as of the newest version.
+    /// The durable end of the log, as of the newest version.
     func durableLog(of published: PublishedVersion) -> LogPosition {
         min(
             published.log.position,
@@ -53,20 +52,20 @@ extension Coordinator {
 
     // MARK: Checkpoints
 
-    /// The version that a checkpoint, perhaps of a dead process, was making durable; 0 if none.
+    /// The version that a checkpoint, perhaps of a dead process, was making durable; otherwise 0.
     var checkpointVersion: Version {
         get { load(LockFileLayout.checkpoint) }
         set { store(newValue, LockFileLayout.checkpoint) }
     }
 
-    /// Says that a meta is durable: its version, and where the log continues it.
+    /// Notes that a meta is durable: its version, and the log position that continues it.
     func setDurable(_ version: Version, logTail: LogPosition) {
         store(logTail, LockFileLayout.logTail)
         durableVersion = version
         checkpointVersion = 0
     }
 
-    /// What was logged since the last checkpoint began.
+    /// The amount logged since the last checkpoint began.
     struct CheckpointBacklog {
         var effects: UInt64
         var bytes: UInt64

@@ -8,9 +8,9 @@ package struct Pin: Sendable {
     var isRecovered = true
 }
 
-/// What the processes that have a file open, and the threads of each, agree on: who may write, what
-/// the newest version is, which versions are being read, and whether a sync has failed. One for
-/// each open file in a process.
+/// The state that the processes with a file open, and the threads of each, share: the writer, the
+/// newest version, the versions being read, and whether a sync has failed. One for each open file
+/// in a process.
 ///
 /// 1. A **participant** reads and writes. It shares the words of the lock file and holds the attach
 ///    lock (shared) as long as it is there. The lock file is trusted only while a participant is:
@@ -18,10 +18,10 @@ package struct Pin: Sendable {
 ///    and calls `open(published:)`, which lets the others in. A first that dies before that leaves
 ///    the attach lock to the next.
 /// 2. A **read-only attachment** only reads, and writes nothing at all. It needs no lock file: see
-///    `ReadOnlyAttachments`. Where participants are, it reads their words.
+///    `ReadOnlyAttachments`. If there are participants, it reads their words.
 /// 3. The coordinator of an **in-memory** database has words of its own, and no locks but those of
-///    its process; that of a process which has a file for itself **alone** has words of its own,
-///    and keeps the attach lock exclusively, where there are locks.
+///    its process. That of a process which has a file for itself, **alone**, has words of its own
+///    and keeps the attach lock exclusively, if there are locks.
 /// 4. A process that finds the attach lock held but the lock file missing, foreign or of another
 ///    build does not join: `incompatibleProcess`.
 /// 5. The last participant to leave gets the attach lock exclusively once more, so that it can
@@ -40,11 +40,11 @@ package final class Coordinator: Sendable {
     /// The locks that say that the process is there, and what it reads; nil for in-memory
     /// databases.
     let locks: FileLocks?
-    /// The file that they hang on, of which the coordinator has the descriptor.
+    /// The file that holds them; the coordinator has its descriptor.
     package let living: PosixFile?
     /// Whether no other process may have the file open.
     let isAlone: Bool
-    /// Where others have mapped the words too, the number that a rebuilding changes.
+    /// The number that a rebuild changes, if others have mapped the words too.
     let stamp: UInt64
     /// For the first: the newest version of the processes that had the file open before and died.
     /// Its pages are there as long as the machine has not been restarted.
@@ -55,7 +55,7 @@ package final class Coordinator: Sendable {
     private let isDetached = Atomic<Bool>(false)
     private let generation = ForkGuard.generation
 
-    /// - Parameter file: whose descriptor the locks of writing hang on, which end with it; nil for
+    /// - Parameter file: its descriptor owns the writers' locks, which end with it; nil for
     ///   in-memory databases.
     /// - Parameter living: the same file, anchored: what a process reads stays as long as it lives.
     init(
@@ -138,13 +138,13 @@ package final class Coordinator: Sendable {
         case .participant(let pins):
             pins.leave()
             if let locks { leave(locks, last) } else { last() }
-            // Whatever it still holds, where its descriptor was lost.
+            // Closes all that it still holds after its descriptor was lost.
             try? living?.close()
         }
     }
 
-    /// Throws `descriptorLost` where the program has closed the descriptor of the locks: they are
-    /// there, but no other can be asked for.
+    /// Throws `descriptorLost` if the program has closed the descriptor of the locks: they are
+    /// held, but no other can be acquired.
     func checkLocks() throws(StorageError) {
         if let living { try system(living.checkDescriptor()) }
     }
@@ -248,8 +248,8 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Ends reading for this process, when it has nothing pinned; false where it has, and where it
-    /// only reads. The caller leaves next.
+    /// Ends reading for this process if it has nothing pinned; false if it has, or if it only
+    /// reads. The caller leaves next.
     func endReading() -> Bool {
         guard isUsable, case .participant(let pins) = role else { return false }
         return pins.end()
@@ -258,8 +258,8 @@ package final class Coordinator: Sendable {
     /// Whether `open` was called, and `detach` was not.
     var isOpen: Bool { isUsable && !isFirst }
 
-    /// The versions that readers of all processes have pinned, ascending. What dead processes had
-    /// pinned is given back.
+    /// The versions that readers of all processes have pinned, ascending. Pins of dead processes
+    /// are released.
     package func pinnedVersions() throws(StorageError) -> [Version] {
         try checkUsable()
         guard case .participant(let pins) = role else { return [] }
@@ -396,7 +396,7 @@ package final class Coordinator: Sendable {
     /// Makes something durable. If that fails, what is on the disk is unknown, and it is never
     /// tried again: all writing stops.
     ///
-    /// - Throws: `poisoned`; `descriptorLost`, of which the other processes know nothing.
+    /// - Throws: `poisoned`; `descriptorLost`, which the other processes do not see.
     func orPoison(_ makeDurable: () throws(StorageError) -> Void) throws(StorageError) {
         do throws(StorageError) {
             try makeDurable()

@@ -15,8 +15,8 @@ internal import ToftPlatform
 /// 4. A process that gives the lock back while others sleep, and wants it again at once, sleeps
 ///    first: else it would always be faster.
 /// 5. The thread that unlocks need not be the one that locked.
-/// 6. The byte ends with the descriptor that it was taken on, also where the program closes that:
-///    to the others the owner has died then.
+/// 6. The byte ends with its descriptor, even if the program closes that: to the others the owner
+///    has then died.
 /// 7. A process may keep the byte when a thread gives the lock back (`handOn`): its other threads
 ///    then take turns, until one finds that the byte can go, or that another process wants it.
 final class InterprocessLock: Sendable {
@@ -28,7 +28,7 @@ final class InterprocessLock: Sendable {
 
     private let words: SharedWords
     private let offset: Int
-    /// Nil where no other process can come.
+    /// Nil if no other process can have the file open.
     private let locks: FileLocks?
     private let byte: Int64
     private let threads = ThreadLock()
@@ -131,8 +131,8 @@ final class InterprocessLock: Sendable {
 
     private func release() {
         keepsByte.store(false, ordering: .relaxed)
-        // Where the byte was lost another process may have the lock: it looks after what this one
-        // has left.
+        // If the byte was lost, another process may have the lock and is cleaning up after this
+        // one.
         guard locks?.isIntact ?? true else { return }
         if phase.pointee.load(ordering: .relaxed) != Phase.takeover {
             phase.pointee.store(Phase.idle, ordering: .releasing)

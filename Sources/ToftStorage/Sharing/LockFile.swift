@@ -11,8 +11,9 @@ enum LockFile {
 
     private static func path(ofFileAt path: String) -> String { path + ".lock" }
 
-    /// Throws where a file that is about to be made could have no lock file: its name would be too
-    /// long, or something else has it. The file would be there, and nobody could open it.
+    /// Throws if the lock file of a file that is about to be made could not exist: its name would
+    /// be too long, or something else has it. Otherwise the file would exist and nobody could open
+    /// it.
     static func expectPlace(besides path: String) throws(StorageError) {
         let path = Self.path(ofFileAt: try system(FilePath.resolved(path)))
         if let lockFile = try open(path) { _ = try header(of: lockFile, path) }
@@ -92,9 +93,9 @@ enum LockFile {
         return .words(words)
     }
 
-    /// The same for a read-only attachment, which cannot hold the attach lock, and knows only that
-    /// somebody does. Nil: it can't be read, or is another file's. Whether it is in use, `isOpen`
-    /// says.
+    /// Opens the lock file for a read-only attachment, which cannot hold the attach lock and only
+    /// knows that somebody does. Nil if it can't be read or belongs to another file. `isOpen` says
+    /// whether it is in use.
     static func openForReading(for file: PosixFile) throws(StorageError) -> SharedWords? {
         guard
             let lockFile = SharedWordsFile.openForReading(
@@ -151,12 +152,12 @@ enum LockFile {
         return header[2] == identity.device && header[3] == identity.inode ? lockFile : nil
     }
 
-    /// The first words of a lock file. Throws if it is none.
+    /// The first words of a lock file. Throws if it is not a lock file.
     private static func header(of lockFile: SharedWordsFile, _ path: String) throws(StorageError)
         -> [UInt64]
     {
         let header = try system(lockFile.words(count: 4))
-        // Empty, or zeros where a crash has lost what was written: a lock file that never was.
+        // A lock file that was never used: empty, or zeros because a crash has lost its content.
         guard header[0] == LockFileLayout.magicWord || (header.allSatisfy { $0 == 0 }) else {
             throw isInTheWay(path)
         }

@@ -14,7 +14,7 @@ internal import ToftPlatform
 ///    only for those who see the same numbers.
 struct ProcessTable: Sendable {
     let words: SharedWords
-    /// Nil where there is only one process.
+    /// Nil if there is only one process.
     let locks: FileLocks?
     let me: ProcessIdentity
 

@@ -1,18 +1,17 @@
 internal import ToftPlatform
 
 /// The pins of read-only openers. They write nothing, not even a lock file (they may not be allowed
-/// to), so the kernel keeps their pins: a shared lock on the byte of the data file that stands for
-/// the version.
+/// to), so the kernel keeps their pins: a shared lock on the version's byte of the data file.
 ///
 /// To pin: read which version is the newest, lock its byte, look whether it is still the newest. A
 /// writer publishes, then asks the kernel. So either the reader sees the new version, or the writer
 /// sees the lock. A killed reader's locks go with it.
 final class ReadOnlyAttachments: Sendable {
-    /// Nil where nobody writes meanwhile.
+    /// Nil if nobody writes meanwhile.
     private let locks: FileLocks?
-    /// What would be pinned now.
+    /// The version that would be pinned now.
     private let newest: @Sendable () throws(StorageError) -> Pin
-    /// The words of the participants, where there are some.
+    /// The words of the participants; nil without participants.
     let participants: @Sendable () throws(StorageError) -> SharedWords?
     private let counts = FutexMutex<[Version: Int]>([:])
 

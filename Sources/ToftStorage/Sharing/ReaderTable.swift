@@ -174,7 +174,7 @@ final class ReaderTable: Sendable {
         return versions
     }
 
-    /// What living processes have pinned, each version once for each process. Changes nothing.
+    /// The pins of living processes, each version once for each process. Changes nothing.
     ///
     /// - Parameter own: the owner word of the calling process, which has joined.
     static func pins(_ words: SharedWords, _ locks: FileLocks?, own: UInt64 = 0)

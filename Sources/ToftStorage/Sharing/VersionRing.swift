@@ -21,7 +21,7 @@ struct VersionRing: Sendable {
     @inline(__always)
     var token: UInt64 { current.pointee.load(ordering: .sequentiallyConsistent) }
 
-    /// The newest version. 0 if none was published.
+    /// The newest version. 0 if no version was published.
     @inline(__always)
     var version: Version {
         Version(current.pointee.load(ordering: .acquiring) / Self.count)

@@ -12,9 +12,9 @@ struct ClusterSource {
     init(_ cluster: ClusterPage) { self.init(cluster: cluster, rows: 0..<cluster.rowCount) }
 }
 
-/// Writes a cluster anew from rows of others: to grow, to seal, to split, to merge, to take in new
-/// columns. Cells of a column come to lie side by side in row order, bounds become tight, garbage
-/// and dropped columns stay behind.
+/// Writes a new cluster from rows of others: to grow, seal, split, merge or take in new columns. A
+/// column's cells are then contiguous and in row order, bounds are tight, and garbage and dropped
+/// columns are left out.
 ///
 /// All pages of the sources have been verified.
 struct ClusterBuilder {
@@ -62,7 +62,7 @@ struct ClusterBuilder {
             sizes.append(size)
         }
         let plain = sizes.reduce(0, +)
-        // Few rows too where they are long: coded they were short enough to lie together.
+        // A few long rows qualify too: coded, they were short enough for one cluster.
         let isCoded =
             model == nil && (rows >= ClusterLimits.codedRows || plain > ClusterLimits.bytes)
         var heap = 0
@@ -156,14 +156,14 @@ struct ClusterBuilder {
         Self.pages(payload: fixedBytes(shape.rowCapacity) + shape.heap)
     }
 
-    /// Pages of a cluster of so many bytes besides the extent's header.
+    /// Pages of a cluster with `payload` bytes besides the extent's header.
     static func pages(payload: Int) -> Int {
         var pages = (payload + ExtentHeader.size + Page.size - 1) / Page.size
         while payload > room(pages) { pages += 1 }
         return pages
     }
 
-    /// Bytes that a cluster of so many pages has besides the extent's header.
+    /// Bytes that a cluster of `pages` pages has besides the extent's header.
     static func room(_ pages: Int) -> Int {
         pages * Page.size - ExtentHeader.payloadStart(.cluster, pageCount: pages)
     }
@@ -171,7 +171,7 @@ struct ClusterBuilder {
     /// Bytes that the rows take besides the extent's header.
     var payload: Int { fixedBytes(rowCount) + liveHeap }
 
-    /// The first rows of a cluster to which none is added.
+    /// The first rows of a cluster that takes no more rows.
     func first(_ count: Int) throws(StorageError) -> ClusterBuilder {
         var first: [ClusterSource] = []
         var missing = count
@@ -264,7 +264,7 @@ private struct ColumnEncoding {
     /// Of a column of lists whose elements are coded.
     var lists: ListCodes?
 
-    /// The same for rows to come, of whose texts nothing is known.
+    /// The encoding for future rows, whose texts are unknown.
     var withoutCodes: ColumnEncoding {
         ColumnEncoding(width: width, hasNanoseconds: hasNanoseconds)
     }
@@ -276,7 +276,7 @@ extension Column {
 }
 
 extension ClusterPage {
-    /// Bytes of heap that a row needs where it is not coded, without the room that a list keeps.
+    /// Bytes of heap that a row needs without coding and without a list's reserve.
     @inline(__always)
     func neededBytes(_ slice: ColumnSlice, _ row: Int, _ column: Column) throws(StorageError) -> Int
     {
@@ -287,7 +287,7 @@ extension ClusterPage {
         return try neededBytes(try block(cell, slice, column.elementKind))
     }
 
-    /// Bytes of heap that a list needs where it is not coded.
+    /// Bytes of heap that a list needs without coding.
     func neededBytes(_ block: ElementBlock) throws(StorageError) -> Int {
         guard block.isCoded else { return block.length.roundedUpToEight }
         return block.kind.blockSize(

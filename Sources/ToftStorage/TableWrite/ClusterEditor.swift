@@ -34,8 +34,8 @@ struct ClusterEditor {
         }
     }
 
-    /// Closes the gap of a row, where it can be erased. What its cells have elsewhere has been
-    /// freed; its heap becomes garbage.
+    /// Removes a row, if that is possible, and closes the gap. The caller has freed its values
+    /// outside of the cluster; its heap becomes garbage.
     func eraseRow(at row: Int) throws(StorageError) {
         let count = cluster.rowCount
         for index in 0..<cluster.columnCount {
@@ -144,7 +144,7 @@ struct ClusterEditor {
 
     // MARK: Cells
 
-    /// Sets a cell of a column without heap to a value of its type; false where an integer does not
+    /// Sets a cell of a column without heap to a value of its type; false if an integer does not
     /// fit into the column's width, or the column has no nanoseconds.
     @inline(__always)
     func setFixed(_ slice: ColumnSlice, _ row: Int, _ cell: Cell) -> Bool {
@@ -223,9 +223,9 @@ struct ClusterEditor {
         base.storeUInt32(0, at: slice.start &+ slice.geometry.values &+ row &* 4)
     }
 
-    /// Gives a cell new bytes, in the old ones' place where they fit; false where the heap has no
-    /// room. `reserve` bytes at least are kept for them; those of lists begin at a multiple of
-    /// eight and keep all that they have.
+    /// Gives a cell new bytes, in the old ones' place if they fit; false if the heap has no room.
+    /// At least `reserve` bytes are kept for them; those of lists begin at a multiple of eight and
+    /// keep their whole room.
     func setHeap(
         _ slice: ColumnSlice, _ row: Int, _ bytes: UnsafeRawBufferPointer, reserve: Int,
         isExternal: Bool
@@ -259,8 +259,8 @@ struct ClusterEditor {
         return true
     }
 
-    /// Gives a row of a coded column the code of a text, which is added where it is new. Returns
-    /// where the heap ends then; nil where there is no room.
+    /// Gives a row of a coded column the code of a text, which is added if it is new. Returns the
+    /// new end of the heap; nil if there is no room.
     func setText(
         _ slice: ColumnSlice, _ row: Int, _ bytes: UnsafeRawBufferPointer, _ heapEnd: Int
     ) throws(StorageError) -> Int? {
@@ -289,7 +289,7 @@ struct ClusterEditor {
         base.storeUInt8(code, at: slice.start &+ slice.geometry.values &+ row)
     }
 
-    /// Says where the bytes of a cell lie.
+    /// Sets the position of a cell's bytes.
     @inline(__always)
     func setHeapCell(_ slice: ColumnSlice, _ row: Int, _ cell: HeapCell) {
         base.storeUInt32(cell.raw, at: slice.start &+ slice.geometry.values &+ row &* 4)

@@ -5,7 +5,7 @@ struct ClusterShape {
     var heap: Int
 }
 
-/// How much room clusters get: none once the end of the table has moved on, some after a change in
+/// Room in clusters: no spare room once the end of the table has moved on, some after a change in
 /// the middle, as much again while they grow.
 extension ClusterBuilder {
     /// No room: for clusters that are full.
@@ -19,8 +19,8 @@ extension ClusterBuilder {
         return fits(wanted) ? filled(wanted) : sealed
     }
 
-    /// Room for `rows` rows and `heap` more bytes, and for as much again where that fits; nil where
-    /// the cluster has to be split, or has `ClusterLimits.rows` rows already.
+    /// Room for `rows` rows and `heap` more bytes, doubled if that fits; nil if the cluster has to
+    /// be split or already has `ClusterLimits.rows` rows.
     func grown(rows: Int, from capacity: Int, heap: Int) -> ClusterShape? {
         guard rows <= ClusterLimits.rows else { return nil }
         let wantedCapacity =
@@ -55,7 +55,7 @@ extension ClusterBuilder {
     }
 
     /// The shape of a cluster that begins with these few rows at the end of the table: like the one
-    /// before where many rows are coming.
+    /// before if many rows are coming.
     func first(like last: ClusterBuilder?) -> ClusterShape {
         if let last {
             let more = last.isFull ? 0 : last.rowCount / 8
@@ -68,8 +68,9 @@ extension ClusterBuilder {
         return fits(small) ? filled(small) : sealed
     }
 
-    /// How many of so many rows fill the pages before the last: where all of them, which take
-    /// `payload` bytes, leave a sixteenth of their cluster empty. All, where those would be few.
+    /// Number of rows that fill all pages but the last, if all `rows` rows, which take `payload`
+    /// bytes, would leave a sixteenth of their cluster empty. All rows, if that number would be
+    /// small.
     static func rowsFillingPages(_ rows: Int, payload: Int) -> Int {
         let pages = pages(payload: payload)
         guard pages > 1, room(pages) - payload >= pages * Page.size / 16 else { return rows }
@@ -91,7 +92,7 @@ extension ClusterBuilder {
         limit < ClusterLimits.rows ? limit - limit / 32 : limit
     }
 
-    /// The first rows alone, where those fill their pages and all would not.
+    /// The first rows alone, if they fill their pages and all rows would not.
     func fillingPages() throws(StorageError) -> ClusterBuilder? {
         let pages = pages(sealed)
         var rows = Self.rowsFillingPages(rowCount, payload: payload)

@@ -5,8 +5,8 @@ struct ColumnWriter {
     let heapLimit: Int
 
     /// Writes a column's entry, arrays and heap; a coded one has its texts. Rows of a source
-    /// without the column get what they read as there, a row that no source has null where the
-    /// column is nullable. The memory is zeroed.
+    /// without the column get their default; a row without a source is null if the column is
+    /// nullable. The memory is zeroed.
     mutating func write(
         _ column: Column, _ geometry: ColumnGeometry, entry: Int, start: Int,
         from sources: [ClusterSource], rowCount: Int, _ codes: TextCodes?, _ lists: ListCodes?
@@ -149,8 +149,8 @@ struct ColumnWriter {
 
     // MARK: Lists
 
-    /// Writes the lists of all rows, of which each has its texts for itself or codes of texts that
-    /// come first.
+    /// Writes the lists of all rows; each list has its own texts, or codes of texts that come
+    /// first.
     private mutating func copyLists(
         _ column: Column, _ sources: [ClusterSource], to target: ColumnSlice, _ codes: ListCodes?
     ) throws(StorageError) {

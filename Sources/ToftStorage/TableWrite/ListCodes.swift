@@ -1,6 +1,6 @@
 /// The codes of a column of lists of bytes that have few different elements: each text once for all
-/// lists that lie in the cluster, and one byte for each element. Made for a cluster that is written
-/// anew; a list that is changed then has its texts for itself again.
+/// lists in the cluster, and one byte for each element. Made when a cluster is written anew; a list
+/// that changes later has its own texts again.
 struct ListCodes {
     /// The codes of all elements, one list after the other; 0 is null.
     private(set) var elements: [UInt8] = []
@@ -8,11 +8,11 @@ struct ListCodes {
     /// Bytes of heap that the column takes.
     private(set) var heap: Int
 
-    /// The different texts, where the sources have them.
+    /// The different texts, in the sources' memory.
     var texts: [UnsafeRawBufferPointer] { distinct.texts }
 
-    /// Nil where codes would save less than an eighth, where an element is a long one, or where
-    /// there is no code left for a further text. O(elements).
+    /// Nil if codes would save less than an eighth, an element is a long one, or all codes are
+    /// taken. O(elements).
     ///
     /// - Parameter plain: bytes of heap that the lists take without codes.
     init?(_ column: Column, _ sources: [ClusterSource], plain: Int) throws(StorageError) {
@@ -38,7 +38,7 @@ struct ListCodes {
         distinct.sort(&elements)
     }
 
-    /// False where the elements cannot all be coded.
+    /// False if the elements cannot all be coded.
     private mutating func add(_ block: ElementBlock) throws(StorageError) -> Bool {
         for index in 0..<block.count {
             switch try block.element(index) {

@@ -1,7 +1,7 @@
 /// Finds the long values that a leaf names.
 enum LongValues {
-    /// Where the references of long values lie in a leaf whose pages are verified: offsets from its
-    /// start. O(entries, cells or elements of bytes).
+    /// Offsets of the references of long values in a leaf whose pages are verified. O(entries,
+    /// cells or elements of bytes).
     static func references(in base: UnsafeRawPointer, of ref: Ref, _ type: ExtentType)
         throws(StorageError) -> [Int]
     {

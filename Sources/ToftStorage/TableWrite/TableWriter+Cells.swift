@@ -35,8 +35,8 @@ extension TableWriter {
         throw .corrupt(page: root.ref.page, reason: "a cluster cannot be divided")
     }
 
-    /// Where a cell lies, for changing. A cluster that does not hold the column, or holds it
-    /// without nulls where there may be some, is written anew.
+    /// Locates a cell for a change. A cluster is written anew if it lacks the column, or has it
+    /// without nulls although there may be some.
     @inline(__always)
     func locateCell(_ key: Int64, _ column: Column) throws(StorageError) -> (
         leaf: Leaf, row: Int, slice: ColumnSlice
@@ -95,7 +95,7 @@ extension TableWriter {
         try setHeap(key, column, bytes, reserve: bytes.count, isExternal: false)
     }
 
-    /// The same; bytes that may lie in the cluster are copied to scratch memory before it is
+    /// Locates a cell; bytes that may be in the cluster are copied to scratch memory before it is
     /// written anew.
     private func locateCell(
         _ key: Int64, _ column: Column, keeping bytes: inout UnsafeRawBufferPointer
@@ -110,14 +110,14 @@ extension TableWriter {
         return try makeCell(key, column)
     }
 
-    /// What fits into a cluster; a single row with very much of its own sends everything elsewhere.
+    /// The most bytes that fit into a cluster; a single very large row stores everything outside.
     func inlineLimit(_ cluster: ClusterPage, _ limit: Int) -> Int {
         cluster.rowCount == 1 && cluster.heapEnd - cluster.heapStart > ClusterLimits.heap
             ? Ref.size : limit
     }
 
-    /// Puts bytes into a cell's heap, after making room where there is none. What the cell had
-    /// elsewhere has been freed.
+    /// Puts bytes into a cell's heap, after making room if necessary. The caller has freed the
+    /// cell's old value outside of the cluster.
     func setHeap(
         _ key: Int64, _ column: Column, _ bytes: UnsafeRawBufferPointer, reserve: Int,
         isExternal: Bool
@@ -141,7 +141,7 @@ extension TableWriter {
         throw .corrupt(page: root.ref.page, reason: "a cluster cannot be divided")
     }
 
-    /// What a column cannot hold as a cluster has it.
+    /// The reasons why a cluster's column cannot hold a value.
     enum Widening {
         /// An integer that does not fit into its column's width, or a timestamp whose column has
         /// no nanoseconds.

@@ -26,9 +26,9 @@ extension TableWriter {
         reset()
     }
 
-    /// Removes columns with all their values: every cluster that has one of them is written anew,
-    /// together with those behind it where they are small now, and what their cells had elsewhere
-    /// is freed. O(rows).
+    /// Removes columns with all their values: rewrites every cluster that has one of them, together
+    /// with following ones that are small now, and frees the cells' values outside of the clusters.
+    /// O(rows).
     ///
     /// - Parameter dirtyLimit: bytes of extents above which leaves are spilled.
     func removeColumns(_ ids: [UInt32], dirtyLimit: Int = .max)
@@ -48,8 +48,8 @@ extension TableWriter {
         reset()
     }
 
-    /// Removes columns from the cluster where a key belongs, and from those that are joined with
-    /// it. Returns where the next one begins; nil: there is none.
+    /// Removes columns from the cluster that a key belongs to, and from those that are joined with
+    /// it. Returns the first key of the next cluster; nil after the last one.
     private func removeColumns(_ gone: [Column], atLeafOf key: Int64)
         throws(StorageError) -> Int64?
     {
@@ -66,8 +66,8 @@ extension TableWriter {
         return try path.nextSeparator(root)?.rowKey
     }
 
-    /// The cluster where a key belongs and those behind it, below the same parent, that make one
-    /// together. None where it has none of the columns.
+    /// The cluster that a key belongs to and the following ones below the same parent that fit into
+    /// one together. Empty if it has no such column.
     private func leavesToJoin(_ gone: [Column], from key: Int64) throws(StorageError) -> [Ref] {
         let ref = try approach(key)
         let first = try verifiedCluster(ref)
@@ -111,7 +111,7 @@ extension TableWriter {
         for ref in refs { try pages.free(ref) }
     }
 
-    /// Leads the path to the cluster where a key belongs.
+    /// Leads the path to the cluster that a key belongs to.
     private func approach(_ key: Int64) throws(StorageError) -> Ref {
         forgetHint()
         var target = RowTarget(key)

@@ -1,4 +1,4 @@
-/// Changes of lists. An index is that of the element; where the list has no such element,
+/// Changes of lists. An index is that of the element; if the list has no such element,
 /// `indexOutOfRange` is thrown and nothing has changed.
 extension TableWriter {
     /// Inserts an element before `index`, or at the end.
@@ -34,7 +34,7 @@ extension TableWriter {
         try remove(index, list)
     }
 
-    /// Moves an element to where it then stands at `destination`.
+    /// Moves an element, whose index is `destination` afterwards.
     func listMove(_ key: Int64, _ columnID: UInt32, from index: Int, to destination: Int)
         throws(StorageError)
     {
@@ -106,7 +106,7 @@ extension TableWriter {
         }
     }
 
-    /// Writes no cluster anew, so that bytes of a caller stay where they are.
+    /// Rewrites no cluster, so that borrowed bytes stay valid.
     private func state(_ key: Int64, _ column: Column) throws(StorageError) -> ListState {
         let (leaf, row) = try locateForWrite(key)
         guard let slice = try leaf.cluster.slice(ofColumn: column) else {
@@ -126,7 +126,7 @@ extension TableWriter {
     }
 
     /// The element that stores a value: long bytes go to a blob. Short ones are copied, since the
-    /// caller's may lie in what is about to be rewritten.
+    /// caller's may be in memory that is about to be rewritten.
     private func element(_ cell: Cell) throws(StorageError) -> Element {
         guard case .bytes(let bytes) = cell, bytes.count > TreeLimits.inlineValue else {
             return copied(.cell(cell), to: scratch.element)
@@ -135,7 +135,7 @@ extension TableWriter {
         return .blob(UnsafeRawBufferPointer(start: scratch.element, count: Ref.size))
     }
 
-    /// An element whose bytes lie in scratch memory.
+    /// An element whose bytes are in scratch memory.
     private func copied(_ element: Element, to copy: UnsafeMutableRawPointer) -> Element {
         switch element {
         case .blob(let bytes): return .blob(store(bytes, in: copy))
@@ -228,7 +228,7 @@ extension TableWriter {
 }
 
 extension Column {
-    /// Throws where a list cannot hold an element.
+    /// Throws if a list cannot hold an element.
     func checkElement(_ cell: Cell) throws(StorageError) {
         let element = Column(id: id, type: elementType ?? .list, isNullable: elementIsNullable)
         guard element.accepts(cell) else {

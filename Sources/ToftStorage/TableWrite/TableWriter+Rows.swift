@@ -137,7 +137,7 @@ extension TableWriter {
     /// the left part is sealed. The path is current.
     ///
     /// - Parameters:
-    ///   - full: the left part, where it was made already.
+    ///   - full: the left part, if it was made already.
     ///   - model: the whole cluster, where rows are appended to it: columns of the new one are as
     ///     wide.
     func split(
@@ -155,8 +155,8 @@ extension TableWriter {
         forgetHint()
     }
 
-    /// Some rows of a cluster. Columns that it lacks stay away where they would make the part too
-    /// large: one with fewer rows takes them in.
+    /// Some rows of a cluster. Columns that it lacks are left out if they would make the part too
+    /// large: a part with fewer rows takes them in.
     func part(
         of cluster: ClusterPage, _ rows: Range<Int>..., like model: ClusterBuilder? = nil
     ) throws(StorageError) -> ClusterBuilder {
@@ -222,7 +222,7 @@ extension TableWriter {
         _ = try rebuild(leaf, builder, builder.loose)
     }
 
-    /// Merges a cluster and its neighbour below the same parent into one, where that leaves room.
+    /// Merges a cluster and its neighbour below the same parent into one, if that leaves room.
     private func merge(_ leaf: Leaf, distance: Int)
         throws(StorageError) -> Bool
     {

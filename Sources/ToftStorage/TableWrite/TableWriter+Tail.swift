@@ -1,7 +1,7 @@
 /// The end of a table, where rows are appended.
 ///
-/// A commit copies, hashes and writes each cluster that it changes. So the cluster that small
-/// transactions append to, the tail, stays small: a page, or a few rows where those are long.
+/// A commit copies, hashes and writes each cluster that it changes. The cluster that small
+/// transactions append to, the tail, therefore stays small: a page, or a few rows if they are long.
 ///
 /// 1. A full tail is moved into the cluster before it, while that has room, or stays as it is; a
 ///    new tail begins.
@@ -13,7 +13,7 @@
 /// A cluster of as many rows as there may be gives up those in a last page that is hardly filled:
 /// they begin the next one.
 extension TableWriter {
-    /// Begins a tail, where the key goes to the end of the table and the last cluster is too large
+    /// Begins a tail if the key belongs at the end of the table and the last cluster is too large
     /// to be copied for it. Otherwise the path no longer leads to the hint.
     func beginTail(_ key: Int64) throws(StorageError) -> Bool {
         guard key >= root.nextKey else { return false }
@@ -56,7 +56,7 @@ extension TableWriter {
         return true
     }
 
-    /// Makes room for `heap` more bytes or a wider integer in the last row, where this transaction
+    /// Makes room for `heap` more bytes or a wider integer in the last row, if this transaction
     /// appended it; false if its cluster is to grow like any other. The path is current.
     func makeRoomInTail(
         _ leaf: Leaf, heap: Int, _ widening: Widening?
@@ -159,7 +159,7 @@ extension TableWriter {
         }
     }
 
-    /// Begins a new cluster at the end of the table, where the path stands.
+    /// Begins a new cluster at the end of the table, the path's position.
     func append(_ key: Int64, like last: ClusterBuilder?)
         throws(StorageError)
     {

@@ -1,5 +1,5 @@
-/// Rows that are inserted with all their values. At the end of the table, where the last cluster
-/// has room, they are written as they will lie; elsewhere step by step.
+/// Rows that are inserted with all their values. If they belong at the end of the table and the
+/// last cluster has room, they are written in their final form; otherwise step by step.
 extension TableWriter {
     /// Inserts a row with values. O(log rows), at the end O(1).
     func insertRow(_ key: Int64, _ content: RowContent) throws(StorageError) {
@@ -13,8 +13,8 @@ extension TableWriter {
         }
     }
 
-    /// Appends a row to the cluster of the last change; false, and nothing has changed, where
-    /// that is not the last or has no room.
+    /// Appends a row to the cluster of the last change; false, without a change, if that is not the
+    /// last cluster or has no room.
     private func appendRow(_ key: Int64, _ content: RowContent)
         throws(StorageError) -> Bool
     {
@@ -66,8 +66,8 @@ extension TableWriter {
         return true
     }
 
-    /// Finds the column of each value and returns the bytes of heap that they take; nil where one
-    /// does not fit into a cluster or its column, which the cluster holds like the table.
+    /// Finds the column of each value and returns the bytes of heap that they take; nil if a value
+    /// does not fit into its column or the cluster. The cluster has all columns of the table.
     private func plan(
         _ content: RowContent, _ cluster: ClusterPage, _ slices: ContiguousArray<ColumnSlice>
     ) throws(StorageError) -> Int? {
@@ -118,8 +118,8 @@ extension TableWriter {
 struct RowPlan {
     /// By the index of the column, the index of its value; -1: it gets its default.
     private var values: ContiguousArray<Int32> = []
-    /// The page of the last cluster that was found to hold all columns, and where it lies; 0 when
-    /// a cluster has been written since.
+    /// The page and address of the last cluster that was found to have all columns; 0 if a cluster
+    /// has been written since.
     var cluster: PageNumber = 0
     var base: UnsafeMutableRawPointer?
     /// Its columns.

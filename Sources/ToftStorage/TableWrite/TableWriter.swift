@@ -13,13 +13,13 @@ final class TableWriter {
     let path: TreePath
     let scratch: ScratchBuffers
     let sequences: SequenceWriters
-    /// The cluster of the last change; `.nowhere`: none. Compared with every row.
+    /// The cluster of the last change; otherwise `.nowhere`. Compared with every row.
     @exclusivity(unchecked) private(set) var insertHint = Ref.nowhere
     /// Whether no cluster follows the hint. Asked with every row.
     @exclusivity(unchecked) private(set) var isAtEnd = false
     /// Rows appended by this transaction: for many, clusters get larger at once. Counts every row.
     @exclusivity(unchecked) var appendedRows = 0
-    /// Where the values of the row go that is being inserted whole. Used with every value.
+    /// The positions of the values of a row that is being inserted whole. Used with every value.
     @exclusivity(unchecked) var rowPlan = RowPlan()
 
     /// A writer of a table that `reader` reads through the reader of `pages`.
@@ -76,8 +76,8 @@ final class TableWriter {
         var editor: ClusterEditor { ClusterEditor(base: base, cluster: cluster) }
     }
 
-    /// The hint's cluster, where a key belongs into it: between its first and last key, or at the
-    /// end of the table.
+    /// The hint's cluster if a key belongs into it: between its first and last key, or at the end
+    /// of the table.
     @inline(__always)
     func leafAtHint(_ key: Int64) throws(StorageError) -> Leaf? {
         guard insertHint.page != 0, let base = try pages.editInPlace(insertHint, as: .cluster)
@@ -90,7 +90,7 @@ final class TableWriter {
         return leaf
     }
 
-    /// The cluster where a key belongs, found from the root; it becomes the hint.
+    /// The cluster that a key belongs to, found from the root; it becomes the hint.
     func descend(to key: Int64) throws(StorageError) -> Leaf {
         forgetHint()
         var target = RowTarget(key)
@@ -101,8 +101,8 @@ final class TableWriter {
         return leaf
     }
 
-    /// The cluster where a key belongs, to be replaced: it is not to be changed. The path is
-    /// current. Nil where it is of this version.
+    /// The cluster that a key belongs to, to be replaced rather than changed. The path is current.
+    /// Nil if it is of this version.
     func descendToReplace(_ key: Int64) throws(StorageError) -> Leaf? {
         forgetHint()
         var target = RowTarget(key)

@@ -1,11 +1,11 @@
 /// The codes of a column of bytes whose rows have few different texts: each text once, and one byte
 /// for each row. Made for a cluster that is written anew.
 struct TextCodes {
-    /// The code of each row; 0 where it has no text.
+    /// The code of each row; 0 for a row without text.
     private(set) var rows: [UInt8]
     private var distinct: DistinctTexts
 
-    /// The different texts, where the sources have them.
+    /// The different texts, in the sources' memory.
     var texts: [UnsafeRawBufferPointer] { distinct.texts }
 
     /// Bytes of the texts.
@@ -18,8 +18,8 @@ struct TextCodes {
             texts.count + max(ClusterLimits.leastTextRoom, texts.count / 8))
     }
 
-    /// Nil where codes would save less than an eighth, where a value is a long one, or where there
-    /// is no code left for a further text. O(rows).
+    /// Nil if codes would save less than an eighth, a value is a long one, or all codes are taken.
+    /// O(rows).
     ///
     /// - Parameters:
     ///   - rows: the rows of the new cluster, those of the sources first.

@@ -9,7 +9,7 @@ final class TreeWriters {
     private var tables: [TreeID: TableWriter] = [:]
     private var orderedTrees: [TreeID: TreeWriter] = [:]
     private var insertBuffer: InsertBuffer?
-    /// The writers that were asked for last: most changes go where the one before went.
+    /// The most recently used writers: most changes go to the same tree as the one before.
     @exclusivity(unchecked) private var lastTable:  // asked for every change
         (id: TreeID, writer: TableWriter)?
     @exclusivity(unchecked) private var lastTree:  // asked for every change
@@ -138,8 +138,8 @@ final class TreeWriters {
         }
     }
 
-    /// Moves entries of the insert buffer to trees, and takes those from `trees` that have all,
-    /// until the version being made has so many extents. O(entries moved).
+    /// Moves entries of the insert buffer to trees, and removes those from `trees` that have all,
+    /// until the version being made has `extentLimit` extents. O(entries moved).
     func fill(_ trees: inout [TreeID], extentLimit: Int, dirtyLimit: Int) throws(StorageError) {
         let buffer = try openInsertBuffer()
         while let id = trees.last, pages.extentCount < extentLimit {
@@ -150,8 +150,8 @@ final class TreeWriters {
         }
     }
 
-    /// Moves the extents of all trees that lie where the file is to be cut off, and that were not
-    /// changed before. O(inner nodes + trees).
+    /// Moves the extents of all trees that are behind the file's future end and have not changed
+    /// yet. O(inner nodes + trees).
     func move(_ extents: ExtentMove) throws(StorageError) {
         let own = catalog.reader.tree
         let cursor = try own.cursor()

@@ -33,7 +33,7 @@ struct Checkpoint {
         try coordinator.lockCheckpoint()
         defer { coordinator.unlockCheckpoint() }
         if coordinator.isPoisoned { throw .poisoned }
-        // 1. What a dead predecessor left in doubt becomes certain.
+        // 1. The state that a dead predecessor left in doubt is settled.
         guard try adoptInDoubt() else { return false }
         Failpoint.reach(.checkpointAdopted)
         // 2. The version, pinned. Commits from here on wait for the next checkpoint.
@@ -63,9 +63,9 @@ struct Checkpoint {
         return true
     }
 
-    /// Syncs a meta that a dead checkpoint left, and counts it as durable. False where the newest
-    /// meta is that of a checkpoint-commit that died before it was published: the process that
-    /// takes over from its writer adopts it. The caller has the checkpoint lock.
+    /// Syncs a meta that a dead checkpoint left, and counts it as durable. False if the newest meta
+    /// is that of a checkpoint-commit that died before it was published: the process that takes
+    /// over from its writer adopts it. The caller has the checkpoint lock.
     func adoptInDoubt() throws(StorageError) -> Bool {
         guard let newest = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
             throw .noMeta

@@ -4,7 +4,7 @@ internal import ToftPlatform
 /// The thread of a store that checkpoints in the background: when enough waits for it, when nothing
 /// was committed for a second, and once a second while commits are deferred.
 ///
-/// 1. There is no thread before the first logged commit, and none after `stop`.
+/// 1. The thread exists from the first logged commit to `stop`.
 /// 2. While nothing waits it sleeps without end; the first commit after that wakes it. While
 ///    something waits it looks once a second whether the commits have stopped, or deferred ones
 ///    wait. So a commit makes a system call only when the thread slept, or has to work.
@@ -17,7 +17,7 @@ final class Checkpointer: Sendable {
     private let hasThread = Atomic<Bool>(false)
     private let call = Call()
 
-    /// What the thread sleeps on, and why it was woken.
+    /// The word that the thread sleeps on, and the reason for waking it.
     private final class Call: Sendable {
         static let asleep: UInt32 = 0
         static let watching: UInt32 = 1
@@ -77,7 +77,7 @@ final class Checkpointer: Sendable {
         }
     }
 
-    /// What the thread looks at once a second.
+    /// The values that the thread checks once a second.
     private struct Sight {
         var version: Version
         /// Whether the end of the log is not durable.

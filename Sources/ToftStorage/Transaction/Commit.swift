@@ -109,7 +109,8 @@ struct Commit {
     {
         try store.coordinator.lockCheckpoint()
         defer { store.coordinator.unlockCheckpoint() }
-        // What it builds on is published, and what a dead checkpoint left in doubt becomes certain.
+        // The base version is published, and the state that a dead checkpoint left in doubt is
+        // settled.
         try store.group.drain()
         guard try Checkpoint(store).adoptInDoubt() else {
             throw .corrupt(page: 0, reason: "a meta page is newer than the newest version")
@@ -148,7 +149,7 @@ struct Commit {
         return version
     }
 
-    /// The same for a store without a log: a database in memory.
+    /// A commit of a store without a log: a database in memory.
     private func checkpointWithoutLog(_ record: [UInt8], _ total: UInt64) throws(StorageError)
         -> PublishedVersion
     {
@@ -183,7 +184,7 @@ struct Commit {
     }
 
     /// The log's map from this commit on, and the segment that it gains: the first, or another one
-    /// where the log is too short.
+    /// if the log is too short.
     private func nextLog() throws(StorageError) -> (LogRing, added: LogSegment?) {
         var map = store.coordinator.log
         if let end = transaction.fileEnd { return try movedLog(map, before: end) }
@@ -201,9 +202,9 @@ struct Commit {
         return (map, added)
     }
 
-    /// The log without the segments that lie behind the end of the file; a first one takes their
-    /// place if there is no other and there is room. Theirs are free when no version is read that
-    /// counts them as in use.
+    /// The log without the segments behind the end of the file; a first one replaces them if there
+    /// is no other and there is room. Their pages are free once no version is read that counts them
+    /// as in use.
     private func movedLog(_ map: LogRing, before end: PageNumber) throws(StorageError) -> (
         LogRing, added: LogSegment?
     ) {

@@ -56,8 +56,8 @@ final class CommitGroup: Sendable {
     /// builds on.
     var newest: PublishedVersion? { state.withLock { $0.newest } }
 
-    /// The same, and the version that is being written: readers may see it at any moment, so the
-    /// next transaction counts it as pinned.
+    /// The newest version of the group, and the one being written: readers may see that at any
+    /// moment, so the next transaction counts it as pinned.
     var ahead: (newest: PublishedVersion?, beingWritten: Version?) {
         state.withLock { ($0.newest, $0.beingWritten) }
     }

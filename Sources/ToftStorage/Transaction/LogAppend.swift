@@ -1,20 +1,19 @@
 internal import ToftPlatform
 
-/// A frame that is about to be appended to the log: where it goes, and how it gets there.
+/// A frame to be appended to the log: its place, and the way it is written.
 struct LogAppend {
     private let map: LogRing
     private let frame: LogFrame
     private let bytes: [UInt8]
     /// The log is durable up to here; what follows was deferred.
     private let durable: LogPosition
-    /// Where the log ended so far. A frame may begin later, where a segment had no room for it.
+    /// The log's end so far. A frame may begin later, if a segment had no room for it.
     private let end: LogPosition
 
     /// The log behind the frame.
     var after: LogEnd { frame.after }
 
-    /// The record of a transaction. Nil where it cannot be logged, and has to be a
-    /// checkpoint-commit.
+    /// The record of a transaction. Nil if it cannot be logged, and has to be a checkpoint-commit.
     init?(_ record: [UInt8], of transaction: WriteTransaction) throws(StorageError) {
         let store = transaction.store
         guard store.usesLog, !transaction.isStructureChanged, transaction.record.pointee.isComplete
@@ -86,8 +85,8 @@ struct LogAppend {
         }
     }
 
-    /// Writes frames that follow each other durably, and before them what was deferred: oldest
-    /// first, and at once what lies together.
+    /// Writes consecutive frames durably, after the deferred ones before them: oldest first, and
+    /// adjacent ones at once.
     static func writeDurably(_ frames: [LogAppend], to file: MappedFile) throws(StorageError) {
         guard let first = frames.first,
             let start = first.map.location(of: first.frame.before.position)

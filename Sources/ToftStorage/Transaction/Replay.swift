@@ -1,5 +1,5 @@
 /// Does again what commit records say was done, or what undoes it: literally, with no schema and no
-/// model. What is stored then is what was stored.
+/// model. The result is the data of that time.
 struct Replay {
     let transaction: WriteTransaction
 
@@ -24,7 +24,7 @@ struct Replay {
         }
     }
 
-    /// Does the effects that begin at `offset` of some bytes; false where these make no sense.
+    /// Applies the effects that begin at `offset` of some bytes; false if these make no sense.
     @discardableResult
     func apply(_ bytes: [UInt8], from offset: Int) throws(StorageError) -> Bool {
         var reader = EffectReader(bytes: bytes, offset: offset)
@@ -34,7 +34,8 @@ struct Replay {
         return reader.isAtEnd
     }
 
-    /// What a record asks for was done once. If it can't be done now, record or version is damaged.
+    /// The effects of a record were possible once. If they aren't now, record or version is
+    /// damaged.
     private static func damage(_ error: StorageError, _ record: CommitRecord) -> StorageError {
         switch error {
         case .noSuchTree, .noSuchRow, .duplicateRow, .noSuchColumn, .indexOutOfRange, .typeMismatch,

@@ -62,8 +62,8 @@ package final class Snapshot: Sendable {
         state = FutexMutex(State())
     }
 
-    /// Whether so much has been read into memory of the process that another snapshot of the same
-    /// version would begin with empty memory. Never where the file is mapped.
+    /// True if the process has read so much into its memory that another snapshot of the same
+    /// version would begin with empty memory. Always false for a mapped file.
     package var fillsMemory: Bool { pages.file.isFull }
 
     /// Whether it may come to that.
@@ -75,21 +75,22 @@ package final class Snapshot: Sendable {
     /// into memory.
     package var canBeReadAgain: Bool { !pages.hasWorkingExtents }
 
-    /// The same version with memory that is not full. What was read into that of this snapshot is
-    /// given back with the last snapshot that has it. Itself where it can't be read again.
+    /// A snapshot of the same version with memory that is not full. The memory of this snapshot is
+    /// released with the last snapshot that has it. Returns this one if the version can't be read
+    /// again.
     package func again() throws(StorageError) -> Snapshot {
         try again(in: store.file.forSnapshotAgain())
     }
 
-    /// The same version for a walk of one thread over much of it, which leaves extents behind.
-    /// Itself where the file is plain, too.
+    /// A snapshot of the same version for one thread's scan of much of it, which releases extents
+    /// as it passes them. Returns this one if the file is plain.
     func forOneWalk() throws(StorageError) -> Snapshot {
         let file = pages.file.forOneWalk()
         return file === pages.file ? self : try again(in: file)
     }
 
-    /// The same version with memory that is not full, for whoever has this one alone, which nothing
-    /// pins; also where it was replayed into memory.
+    /// A snapshot of the same version with memory that is not full, for the sole owner of this one,
+    /// which nothing pins; also if it was replayed into memory.
     func againAlone() throws(StorageError) -> Snapshot {
         try Snapshot(
             store: store, version: version, rootRef: rootRef,
@@ -116,7 +117,7 @@ package final class Snapshot: Sendable {
             defer { state = State(isReleased: true) }
             return state
         }
-        // What it holds goes without the lock.
+        // Its contents are released without the lock.
         withExtendedLifetime(last) {}
     }
 
@@ -137,7 +138,7 @@ package final class Snapshot: Sendable {
         }
     }
 
-    /// The ordered tree with this id. The same cost and errors as `table`.
+    /// The ordered tree with this id. Cost and errors are those of `table`.
     package func orderedTree(_ id: TreeID) throws(StorageError) -> TreeReader {
         if let tree = state.withLock({ $0.trees[id] }) { return tree }
         try checkNotReleased()
@@ -168,8 +169,8 @@ package final class Snapshot: Sendable {
 
     // MARK: Records
 
-    /// The records of the commits after `earlier`, oldest first; nil where some are gone, so that
-    /// the two snapshots must be compared, or where they are longer than `limit` together.
+    /// The records of the commits after `earlier`, oldest first; nil if some have been overwritten,
+    /// so that the two snapshots must be compared, or if they are longer than `limit` together.
     package func records(after earlier: Version, atMost limit: Int = .max) throws(StorageError)
         -> [CommitRecord]?
     {

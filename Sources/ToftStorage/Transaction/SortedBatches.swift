@@ -4,8 +4,8 @@
 extension WriteTransaction {
     /// A batch of changes of an ordered tree, whose keys the caller gives in ascending order.
     ///
-    /// - Parameter count: entries of the batch, about; where there are few for the size of the
-    ///   tree, new ones wait in the insert buffer.
+    /// - Parameter count: estimated entries of the batch; if they are few for the size of the tree,
+    ///   new ones wait in the insert buffer.
     /// - Parameter derived: whether the changes follow from others, see `WriteTransaction`.
     /// - Throws: `noSuchTree`, `closed`.
     package func entryBatch(of tree: TreeID, count: Int, derived: Bool) throws(StorageError)
@@ -35,7 +35,7 @@ package struct EntryBatch {
         bufferLevel = tree.bufferLevel(forBatchOf: count)
     }
 
-    /// Inserts an entry whose key the caller knows to be in the tree nowhere. O(log entries).
+    /// Inserts an entry whose key the caller knows to be new. O(log entries).
     package func insert(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
         throws(StorageError)
     {
@@ -50,7 +50,7 @@ package struct EntryBatch {
         try transaction.put(key, value, in: tree, id: id, derived: derived)
     }
 
-    /// Deletes an entry; false where there is none. O(log entries).
+    /// Deletes an entry; false if it does not exist. O(log entries).
     @discardableResult
     package func delete(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         try transaction.delete(key, from: tree, id: id, derived: derived)

@@ -1,4 +1,4 @@
-// What a store does with its log, besides committing.
+// A store's operations on its log, besides commits.
 
 extension Store {
     /// Whether small commits go through the log.
@@ -40,7 +40,8 @@ extension Store {
         )
     }
 
-    /// What free space lists as the birth of pages that the log has given up. No extent is so old.
+    /// The birth version that free space lists for pages that the log has released. No extent is as
+    /// old.
     static let birthOfLog: Version = 0
 
     /// Counts what a logged commit leaves to the next checkpoint.
@@ -50,7 +51,7 @@ extension Store {
         checkpointer?.note(waiting)
     }
 
-    /// Makes every commit that is visible now durable. Returns at once where all are.
+    /// Makes every commit that is visible now durable. Returns at once if all are.
     ///
     /// - Throws: `poisoned` when the sync fails, now or before; `lockTimeout`...
     package func flush(timeoutMilliseconds: Int = -1) throws(StorageError) {

@@ -9,16 +9,16 @@ package struct StoreConfiguration: Sendable {
         case memory(name: String)
     }
 
-    /// Who may have the file open at the same time.
+    /// The processes that may have the file open at the same time.
     package enum Sharing: Sendable {
         /// Any processes. On a file system that does not keep locks and shared memory for them only
         /// what is mounted read-only is opened, for reading.
         case processes
-        /// The same, but where the file system can't, a reader reads without others, who must not
-        /// write meanwhile: a page that they have changed is damage to it.
+        /// `processes`, but if the file system can't, a reader reads without coordination: nobody
+        /// must write meanwhile, as a page that they have changed looks damaged.
         case whereItCan
-        /// This process alone, on any file system. Others are kept out where there are locks; where
-        /// there are none the caller vouches for it.
+        /// This process alone, on any file system. Locks keep others out; without locks the caller
+        /// vouches for it.
         case none
     }
 
@@ -27,8 +27,8 @@ package struct StoreConfiguration: Sendable {
     /// Whether a file that is missing is made.
     package var createsFile = true
     package var sharing = Sharing.processes
-    /// Whether pages are read where the system maps them, or into memory of this process, see
-    /// `MappedFile`. A file that this process has open already stays as it was opened.
+    /// True if pages are read through a mapping, false if they are read into memory of this
+    /// process, see `MappedFile`. A file that this process has open already keeps its mode.
     package var usesMapping = true
     /// The key of an encrypted file; nil for a plain one.
     package var encryptionKey: EncryptionKey?
@@ -41,8 +41,8 @@ package struct StoreConfiguration: Sendable {
     package var dirtyLimit = StoreLimit.dirtyBytes
     /// A database that a missing file is made a copy of, in every mode.
     package var seedPath: String?
-    /// Asked, where nobody else has the file open, whether it is to be compacted before it is used:
-    /// bytes of the file, and those of them that are in use. It must not open databases.
+    /// Decides, if nobody else has the file open, whether to compact it before it is used; gets its
+    /// bytes and the part of them in use. It must not open databases.
     package var compacts: (@Sendable (_ total: UInt64, _ used: UInt64) -> Bool)?
     /// Pages of the log's first segment; 0: there is no log, and every commit is a
     /// checkpoint-commit.
@@ -62,19 +62,19 @@ package struct StoreConfiguration: Sendable {
 package final class Store: Sendable {
     let file: MappedFile
     package let coordinator: Coordinator
-    /// Where the file is, or the name in angle brackets of an in-memory database.
+    /// The file's path, or the name in angle brackets of an in-memory database.
     package var path: String { file.path }
     package let isReadOnly: Bool
     /// Bytes of changed pages that a transaction keeps in memory.
     package let dirtyLimit: Int
     /// Whether this process has the file for itself.
     var isAlone: Bool { coordinator.isAlone }
-    /// What every meta says of this file.
+    /// The part that all metas of this file share.
     let template: Meta
     let firstLogPages: UInt64
     let group: CommitGroup
-    /// Makes logged commits durable as checkpoints in the background; nil where the caller does it,
-    /// or nothing is logged.
+    /// Makes logged commits durable as checkpoints in the background; nil if the caller does it, or
+    /// nothing is logged.
     let checkpointer: Checkpointer?
     /// For a read-only opener: what the log holds behind the newest meta, if no process has
     /// recovered it.
@@ -202,7 +202,7 @@ package final class Store: Sendable {
             do throws(StorageError) {
                 try Recovery.markClean(self)
             } catch .descriptorLost {
-                // What was committed is there, and the next opening recovers it.
+                // The commits exist, and the next opening recovers them.
             } catch {
                 failure = failure ?? error
             }
@@ -231,7 +231,7 @@ package final class Store: Sendable {
     /// The newest version that readers may see.
     package var latestVersion: Version { coordinator.published.version }
 
-    /// - Throws: `versionTooLow` where the newest version is an older one; what reading throws.
+    /// - Throws: `versionTooLow` if the newest version is an older one; errors of reading.
     package func expect(atLeast minimum: Version) throws(StorageError) {
         guard minimum > 0 else { return }
         let snapshot = try beginRead()
@@ -272,8 +272,8 @@ package final class Store: Sendable {
         return try Snapshot(store: self, published: pin.published, pin: pin)
     }
 
-    /// What the log has behind a version that was not recovered: the newest version for a
-    /// read-only opener.
+    /// The log's replay after a version that was not recovered: the newest version for a read-only
+    /// opener.
     private func replayed(behind version: Version) throws(StorageError) -> ReplayedVersion? {
         try replayedVersion.withLock { (known) throws(StorageError) -> ReplayedVersion? in
             if known.meta != version {
@@ -319,7 +319,7 @@ package final class Store: Sendable {
         try beginWrite(timeoutMilliseconds, with: nil)
     }
 
-    /// The same with a writer of the transaction's own; nil: with the store's.
+    /// Begins a write transaction with a writer of its own; nil: with the store's.
     func beginWrite(_ timeoutMilliseconds: Int, with writer: Writer?) throws(StorageError)
         -> WriteTransaction
     {
@@ -449,7 +449,7 @@ package final class Store: Sendable {
     /// process, had pinned, and the newest.
     package var activeVersions: Int { writer.withLock { $0.activeVersions } }
 
-    /// Keys that no row got and none will get, by table, see `WriterState`.
+    /// Keys that no row has or will have, by table, see `WriterState`.
     var abandonedKeys: [TreeID: Int64] { writer.withLock { $0.abandonedKeys } }
 
     func abandon(_ keys: [TreeID: Int64]) {
@@ -469,8 +469,8 @@ package final class Store: Sendable {
         (try? file.checkDescriptor()) != nil && (try? coordinator.checkLocks()) != nil
     }
 
-    /// Refuses to write into a file that its path no longer names, as another or none has the name
-    /// now: the data would be lost with the last handle.
+    /// Refuses to write into a file that its path no longer names: the data would be lost with the
+    /// last handle.
     private func checkNotReplaced() throws(StorageError) {
         guard file.hasLocks else { return }
         if try system(FileIdentity.ofFile(at: file.path)) != template.identity {
@@ -480,7 +480,7 @@ package final class Store: Sendable {
 }
 
 extension Version {
-    /// - Throws: `versionTooLow` where it is lower.
+    /// - Throws: `versionTooLow` if it is lower.
     func expect(atLeast minimum: Version, in path: String) throws(StorageError) {
         if self < minimum { throw .versionTooLow(path: path, found: self, minimum: minimum) }
     }

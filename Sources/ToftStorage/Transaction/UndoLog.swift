@@ -4,13 +4,13 @@
 /// It belongs to the thread of the transaction.
 final class UndoLog {
     private var effects = RecordBuilder(isLimited: false)
-    /// For each effect of the transaction, where the effects begin that undo it.
+    /// For each effect of the transaction, the offset of the effects that undo it.
     private var starts: [Int] = []
 
     /// How many effects of the transaction can be taken back.
     var count: Int { starts.count }
 
-    /// Begins to tell how one effect is undone.
+    /// Begins the undo effects of one effect.
     func begin() { starts.append(effects.byteCount) }
 
     /// The effect that was begun last does not happen.
@@ -36,7 +36,8 @@ final class UndoLog {
 
     // MARK: What undoes an effect
 
-    /// What undoes any change of an ordered tree's key. `isNew`: the key is known not to be there.
+    /// Records the undo effect for any change of an ordered tree's key. `isNew`: the key is known
+    /// not to exist.
     func notePut(
         _ key: UnsafeRawBufferPointer, in tree: TreeReader, id: TreeID, isNew: Bool = false
     ) throws(StorageError) {
@@ -73,7 +74,8 @@ final class UndoLog {
         effects.list(.listErase, id, key, column, index: index, derived: false)
     }
 
-    /// What undoes a change of an element: `kind` puts the element as it is to `index`.
+    /// Records the undo effect for a change of an element: `kind` with the present element and
+    /// `index`.
     func noteElement(
         _ kind: Effect.Kind, _ key: Int64, _ column: UInt32, at index: Int, in table: TableReader,
         id: TreeID
@@ -118,16 +120,16 @@ extension WriteTransaction {
         fileprivate let mark: RecordBuilder.Mark
     }
 
-    /// Begins to keep how changes are taken back. Savepoints lie within one another: each is ended
-    /// once, the last one first.
+    /// Begins to record how changes are undone. Savepoints are nested: each is ended once, the last
+    /// one first.
     package func beginSavepoint() throws(StorageError) -> Savepoint {
         try checkActive()
         savepointCount += 1
         return Savepoint(undoCount: undoLog.count, mark: record.pointee.mark)
     }
 
-    /// Takes back what was done since a savepoint: what is stored, and the record, are what they
-    /// were. What was lent before is invalid. O(effects since then).
+    /// Undoes all changes since a savepoint, in the data and the record. Borrowed bytes become
+    /// invalid. O(effects since then).
     /// - Throws: after which the transaction must be rolled back.
     package func rollBack(to savepoint: Savepoint) throws(StorageError) {
         try checkActive()

@@ -19,7 +19,7 @@ extension Snapshot {
 }
 
 extension Catalog {
-    /// Shows a table with more columns than the file has; a whole table where it has none.
+    /// Shows a table with more columns than the file has; a whole table if it has no such table.
     fileprivate func show(_ table: TreeID, with columns: [Column]) {
         // One that can't be read says so to who asks for it.
         guard let head = try? head(table, .table) else {

@@ -17,7 +17,7 @@ struct VersionBuilder {
     /// all records ever, with the newest one.
     func build(_ record: [UInt8], total: UInt64) throws(StorageError) -> PublishedVersion {
         try pages.giveBackKept()
-        // 3a. The record, where it does not lie in the root.
+        // 3a. The record, if it is not in the root.
         try keepRecordOfBase(total: total)
         let recordOfRoot = record.count <= RootPayload.longestRecord ? record : []
         if recordOfRoot.isEmpty { try keep(record, of: pages.version) }
@@ -116,7 +116,7 @@ package enum StoreLimit {
         min(max(filePages / 8 * UInt64(Page.size), 256 * 1024), 16 * 1024 * 1024)
     }
     static let recordsDroppedPerCommit = 64
-    /// Versions that recovery skips, so that none that a dead writer claimed is used again: more
+    /// Versions that recovery skips, so that it reuses no version that a dead writer claimed: more
     /// than any process rolls back in a row.
     static let versionsSkippedByRecovery: UInt64 = 1 << 20
 }

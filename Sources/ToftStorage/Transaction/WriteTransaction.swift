@@ -15,7 +15,7 @@ package final class WriteTransaction {
         case ended
     }
 
-    /// What the transaction sees: the last version and its own changes.
+    /// The transaction's view: the last version and its own changes.
     package let view: Snapshot
     /// The version that this transaction makes. Rolled-back versions are skipped, never used again.
     package let version: Version
@@ -37,7 +37,7 @@ package final class WriteTransaction {
     package private(set) var isStructureChanged = false
     /// Whether it has changed little.
     package var isSmall: Bool { record.pointee.isComplete && record.pointee.effectCount < 1_000 }
-    /// Where the file is to end, if the transaction is a step of a compaction.
+    /// The file's future end, if the transaction is a step of a compaction.
     var fileEnd: PageNumber?
     /// Whether the log had no room for this commit.
     var isLogTooShort = false
@@ -191,9 +191,9 @@ package final class WriteTransaction {
         try trees.table(id, abandonedKeys: abandonedKeys)
     }
 
-    /// Every change of data. Records the effect first, because the caller's bytes may lie in an
-    /// extent that the change frees, and with a savepoint what undoes it. May then spill leaves:
-    /// what was lent before is invalid.
+    /// Every change of data. Records the effect first, because the caller's bytes may be in an
+    /// extent that the change frees, and with a savepoint its undo effect. May then spill leaves:
+    /// borrowed bytes become invalid.
     @inline(__always)
     private func change(
         _ note: (inout RecordBuilder) -> Void, undo: (UndoLog) throws(StorageError) -> Void,
@@ -248,8 +248,8 @@ package final class WriteTransaction {
         }
     }
 
-    /// The same for a change that its caller keeps back: what was lent before is invalid, as after
-    /// every change. Without this, changes for readers alone would never give memory back.
+    /// Spills for a buffered change; borrowed bytes become invalid. Without this, changes for
+    /// readers alone would never release memory.
     @inline(__always)
     package func spillKept() throws(StorageError) {
         try pages.giveBackKept()
@@ -422,7 +422,7 @@ package final class WriteTransaction {
         }
     }
 
-    /// Moves an element to where it then stands at `destination`.
+    /// Moves an element, whose index is `destination` afterwards.
     package func listMove(
         _ table: TreeID, _ key: Int64, _ column: UInt32, from index: Int,
         to destination: Int
@@ -493,8 +493,8 @@ package final class WriteTransaction {
         try run(durability) { _ in }
     }
 
-    /// The same, and pins what was committed before another commit. The snapshot is nil
-    /// if all pins are taken; the commit stands.
+    /// Commits, and pins the version before another commit. The snapshot is nil if all pins are
+    /// taken; the commit is valid nevertheless.
     package func commitAndRead(_ durability: Durability = .immediate) throws(StorageError) -> (
         version: Version, snapshot: Snapshot?
     ) {
@@ -522,7 +522,7 @@ package final class WriteTransaction {
             throw error
         }
         end(keepingTrees: hasChanges && !isStructureChanged)
-        // Where nothing was changed, what the caller looked at may still be of a group.
+        // Without a change, the version that the caller read may still belong to a group.
         if durability == .group || published.version == baseVersion {
             try store.finishGroup(published.version)
         }
@@ -532,12 +532,12 @@ package final class WriteTransaction {
     /// Whether anything was changed so far.
     package var hasChanges: Bool { isStructureChanged || !record.pointee.isEmpty }
 
-    /// Where its record ends now.
+    /// The end of its record now.
     package var recordEnd: RecordPosition { record.pointee.end }
 
-    /// Calls `body` with each effect after `position`, and moves that to the end. With all effects
-    /// where some were taken back since. False where the transaction is too large to keep them one
-    /// by one.
+    /// Calls `body` with each effect after `position`, and moves that to the end. Calls it with all
+    /// effects if some were undone since. Returns false if the transaction is too large to keep
+    /// them one by one.
     package func forEachEffect(after position: inout RecordPosition, _ body: (Effect) -> Void)
         -> Bool
     {

@@ -36,14 +36,14 @@ final class Catalog: Sendable {
 
     /// The tree with this id. O(log trees) the first time, then one look-up.
     ///
-    /// - Throws: `noSuchTree`, also where it is of another kind.
+    /// - Throws: `noSuchTree`, also if it is of another kind.
     func head(_ id: TreeID, _ kind: TreeKind) throws(StorageError) -> TreeHead {
         let head = try head(id)
         guard head.root.kind == kind else { throw .noSuchTree(id) }
         return head
     }
 
-    /// What the tree with this id is.
+    /// The kind of the tree with this id.
     func kind(_ id: TreeID) throws(StorageError) -> TreeKind { try head(id).root.kind }
 
     /// The tree with this id, of any kind.
@@ -61,7 +61,7 @@ final class Catalog: Sendable {
         }
     }
 
-    /// The tree as the catalog tells of it, not kept: for the check of a file.
+    /// The tree as the catalog describes it, not cached: for the check of a file.
     func readAgain(_ id: TreeID) throws(StorageError) -> TreeHead {
         let entry = try TreeKey.with(id) { key throws(StorageError) in try tree.value(forKey: key) }
         guard let entry else { throw .noSuchTree(id) }

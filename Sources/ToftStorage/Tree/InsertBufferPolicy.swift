@@ -10,12 +10,12 @@ package struct InsertBufferPolicy: Equatable, Sendable {
     package var smallestTree = 16 << 10
     /// A batch goes straight to a tree with fewer than this many entries for each of the batch.
     package var treeToBatchRatio = 64
-    /// A level's entries of a tree move to the tree itself where it has fewer than this many for
-    /// each of them.
+    /// A level's entries of a tree move to the tree itself if it has fewer than this many for each
+    /// of them.
     package var treeToShareRatio = 8
 
-    /// A file at rest gives a tree its entries where it has at most this many for each of them:
-    /// most leaves that are written then get several.
+    /// A file at rest gives a tree its entries if it has at most this many for each of them: most
+    /// leaves that are written then get several.
     package var treeToRestRatio = 16
 
     package static let usual = InsertBufferPolicy()
@@ -31,10 +31,10 @@ package struct InsertBufferPolicy: Equatable, Sendable {
     }
 }
 
-/// What a store remembers of the insert buffer.
+/// A store's state of the insert buffer.
 package struct InsertBufferState: Sendable {
     package var policy = InsertBufferPolicy.usual
-    /// The key where each level's compaction goes on. Forgotten with the store: it matters for
-    /// evenness only.
+    /// The key from which each level's compaction continues. Forgotten with the store: it matters
+    /// for evenness only.
     var positions = [[UInt8]](repeating: [], count: InsertBufferPolicy.usual.limits.count)
 }

@@ -1,6 +1,6 @@
 /// The insert buffer of one version, for reading: see `InsertBuffer`.
 final class InsertBufferReader: Sendable {
-    /// Nil where a level holds no entry, in a committed version.
+    /// Nil if a level has no entries, in a committed version.
     let levels: [TreeReader?]
     /// Whether no level holds an entry, in a committed version.
     let isEmpty: Bool
@@ -21,7 +21,7 @@ final class InsertBufferReader: Sendable {
         isEmpty = levels.allSatisfy { $0 == nil }
     }
 
-    /// A level; nil where the catalog does not name it.
+    /// A level; nil if the catalog does not have it.
     static func level(_ id: TreeID, in catalog: Catalog) throws(StorageError) -> TreeReader? {
         do {
             return TreeReader(pages: catalog.pages, head: try catalog.head(id, .ordered))
@@ -30,7 +30,7 @@ final class InsertBufferReader: Sendable {
         }
     }
 
-    /// The value of an entry; nil where it is in no level. The last level holds the most.
+    /// The value of an entry; nil if no level has it. The last level holds the most.
     func value(forKey key: UnsafeRawBufferPointer) throws(StorageError) -> UnsafeRawBufferPointer? {
         for case let level? in levels.reversed() where level.ownCount > 0 {
             if let value = try level.value(forKey: key) { return value }
@@ -67,7 +67,7 @@ final class InsertBufferReader: Sendable {
 /// The entries of one tree in the insert buffer, by the tree's own keys.
 struct BufferedEntries: Sendable {
     private let buffer: InsertBufferReader
-    /// What stands before the tree's own keys there.
+    /// The prefix of the tree's own keys there.
     let prefix: BufferKey
 
     init(_ buffer: InsertBufferReader, tree id: TreeID) {

@@ -10,7 +10,7 @@ final class LeafCursor {
     private let root: TreeRoot
     private let leafType: ExtentType
     private let steps: UnsafeMutablePointer<Step>
-    /// The leaf where the cursor stands; nil before the first seek and beyond either end.
+    /// The leaf at the cursor; nil before the first seek and beyond either end.
     private(set) var base: UnsafeRawPointer?
 
     init(pages: PageReader, root: TreeRoot, leafType: ExtentType) {
@@ -29,7 +29,7 @@ final class LeafCursor {
         return true
     }
 
-    /// Goes to the next leaf; false, and nowhere, where there is none.
+    /// Moves to the next leaf; false after the last one, and the cursor has no position.
     @inline(__always)
     func next() throws(StorageError) -> Bool {
         guard base != nil, root.height > 0 else { return clear() }
@@ -41,17 +41,17 @@ final class LeafCursor {
         return true
     }
 
-    /// Goes to the leaf before; false, and nowhere, where there is none.
+    /// Moves to the previous leaf; false before the first one, and the cursor has no position.
     func previous() throws(StorageError) -> Bool { try step(-1) }
 
-    /// The reference of the leaf where the cursor stands; `.nowhere` where it stands nowhere.
+    /// The reference of the leaf at the cursor; `.nowhere` without a position.
     var ref: Ref {
         if let (node, slot) = parent { return node.child(slot) }
         return base == nil ? .nowhere : root.ref
     }
 
-    /// The parent of the leaf where the cursor stands, and which of its children that is; nil
-    /// nowhere, and where the leaf is the root.
+    /// The parent of the leaf at the cursor, and the leaf's slot in it; nil without a position, and
+    /// if the leaf is the root.
     @inline(__always)
     var parent: (node: InnerNode, slot: Int)? {
         guard root.height > 0, base != nil else { return nil }

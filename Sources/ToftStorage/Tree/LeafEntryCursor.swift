@@ -1,12 +1,12 @@
-/// A position among the entries that lie in the leaves of one tree. Stands at an entry or nowhere;
-/// valid until the snapshot is released or the tree changes. One thread uses it.
+/// A position among the entries in the leaves of one tree. It is at an entry or nowhere; valid
+/// until the snapshot is released or the tree changes. One thread uses it.
 final class LeafEntryCursor {
     private let tree: TreeReader
     private let leaves: LeafCursor
     private var leaf: OrderedLeaf?
     private var index = 0
     private var entry: OrderedLeaf.Entry?
-    /// Where the key is put together.
+    /// Memory in which the key is assembled.
     private let memory: UnsafeMutableRawPointer
 
     init(tree: TreeReader) {
@@ -17,16 +17,16 @@ final class LeafEntryCursor {
 
     deinit { memory.deallocate() }
 
-    /// Whether the cursor stands at an entry.
+    /// True if the cursor is at an entry.
     var isValid: Bool { entry != nil }
 
-    /// The key where the cursor stands, until it moves; empty where it stands nowhere.
+    /// The key at the cursor, until it moves; empty without a position.
     var key: UnsafeRawBufferPointer {
         guard let leaf, let entry else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return leaf.key(of: entry, in: memory)
     }
 
-    /// The value where the cursor stands; empty where it stands nowhere.
+    /// The value at the cursor; empty without a position.
     var value: UnsafeRawBufferPointer {
         get throws(StorageError) {
             guard let entry else { return UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -34,14 +34,14 @@ final class LeafEntryCursor {
         }
     }
 
-    /// Goes to the first key that is not before `key`; false where there is none.
+    /// Moves to the first key that is not before `key`; false if there is no such key.
     @discardableResult
     func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         guard try locate(key) != nil else { return clear() }
         return try normalizeForward()
     }
 
-    /// Goes to the first key that is after `key`; false where there is none.
+    /// Moves to the first key that is after `key`; false if there is no such key.
     @discardableResult
     func seek(after key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         guard let isFound = try locate(key) else { return clear() }
@@ -49,15 +49,15 @@ final class LeafEntryCursor {
         return try normalizeForward()
     }
 
-    /// Goes to the last key that is before `key`; false where there is none.
+    /// Moves to the last key that is before `key`; false if there is no such key.
     @discardableResult
     func seek(before key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         guard try locate(key) != nil else { return clear() }
         return try normalizeBackward()
     }
 
-    /// Goes to where a key stands or would stand, which may be behind its leaf's last entry; nil in
-    /// an empty tree, else whether it is there.
+    /// Moves to a key or its insertion point, which may be behind its leaf's last entry; nil in an
+    /// empty tree, otherwise true if the key exists.
     private func locate(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool? {
         var target = KeyTarget(key: Separator(key: key))
         guard try leaves.seek(&target) else { return nil }
@@ -87,7 +87,7 @@ final class LeafEntryCursor {
         return try normalizeBackward()
     }
 
-    /// Goes to the next key; false, and nowhere, after the last.
+    /// Moves to the next key; false after the last one, and the cursor has no position.
     @discardableResult
     func next() throws(StorageError) -> Bool {
         guard leaf != nil else { return false }
@@ -95,7 +95,7 @@ final class LeafEntryCursor {
         return try normalizeForward()
     }
 
-    /// Goes to the key before; false, and nowhere, before the first.
+    /// Moves to the previous key; false before the first one, and the cursor has no position.
     @discardableResult
     func previous() throws(StorageError) -> Bool {
         try normalizeBackward()

@@ -1,17 +1,17 @@
 internal import Synchronization
 internal import ToftPlatform
 
-/// Where the leaves of a committed tree lie, by their separators: a look-up reads two or three of
-/// the processor's lines here, where it would read three or four of each inner node and check that
-/// node again. Any thread.
+/// The addresses of a committed tree's leaves, by their separators: a lookup reads two or three
+/// cache lines here, instead of three or four of each inner node, and checks no node again. Any
+/// thread.
 ///
-/// Of each separator it has eight bytes: those after what all have in common. Where they do not
-/// decide, and for a leaf that nobody has looked at yet, the way is through the inner nodes.
+/// It has eight bytes of each separator: those after the prefix that all share. If they do not
+/// decide, and for a leaf that nobody has read yet, the lookup descends through the inner nodes.
 final class LeafMap: @unchecked Sendable {
     /// Leaves of a tree at most, which take 1.3 MB here. Their numbers have two bytes.
     static let mostLeaves = 1 << 16 - 1
 
-    /// What all separators begin with, `skipped` bytes.
+    /// The common prefix of all separators, `skipped` bytes.
     private let shared: UnsafeMutableRawPointer
     private let skipped: Int
     private let count: Int
@@ -20,22 +20,22 @@ final class LeafMap: @unchecked Sendable {
     private struct Leaf: ~Copyable {
         /// From leaf 1 on: the eight bytes of the separator before it, in ascending order.
         let number: UInt64
-        /// Where it begins, in the bits of `addressMask`; 0: unknown. Below them is how many
-        /// entries it has, which are fewer than its bytes, above them how many bytes they take in
-        /// its heap.
+        /// Its address, in the bits of `addressMask`; 0: unknown. The bits below are its number of
+        /// entries, which is less than its bytes; those above are their bytes in its heap.
         let place = Atomic<UInt>(0)
     }
 
     private static let countMask = UInt(Page.size - 1)
     private static let heapShift = UInt(48)
     private static let addressMask = (1 << heapShift - 1) & ~countMask
-    /// The first leaf, from 1 on, whose number lies in a range of `1 << shift` numbers or behind
-    /// it; the first range begins with the number of leaf 1. One more than there are ranges.
+    /// The first leaf, from 1 on, whose number is in a range of `1 << shift` numbers or behind it;
+    /// the first range begins with the number of leaf 1. It has one element more than there are
+    /// ranges.
     private let starts: UnsafeMutablePointer<UInt16>
     private let rangeCount: Int
     private let shift: UInt64
 
-    /// The map of a tree; nil where it has fewer than three leaves or more than `mostLeaves`, or is
+    /// The map of a tree; nil if it has fewer than three leaves or more than `mostLeaves`, or is
     /// damaged.
     init?(of root: TreeRoot, in pages: PageReader, mostLeaves: Int = mostLeaves)
         throws(StorageError)
@@ -75,7 +75,7 @@ final class LeafMap: @unchecked Sendable {
         starts.deallocate()
     }
 
-    /// Adds the separators of the leaves below a node; false where there are too many.
+    /// Adds the separators of the leaves below a node; false if there are too many.
     private static func collect(
         _ ref: Ref, _ height: Int, _ low: Separator, _ pages: PageReader,
         _ separators: inout [Separator], upTo mostLeaves: Int
@@ -98,8 +98,8 @@ final class LeafMap: @unchecked Sendable {
 
     // MARK: Look-ups
 
-    /// Where the leaf begins that holds a key or would hold it; nil where the way is through the
-    /// inner nodes. Has the processor fetch what will be read of the leaf.
+    /// The address of the leaf that has a key or would have it; nil if the lookup has to descend
+    /// through the inner nodes. Prefetches the part of the leaf that will be read.
     @inline(__always)
     func leaf(of key: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
         guard let (index, number) = place(of: key) else { return nil }
@@ -122,8 +122,8 @@ final class LeafMap: @unchecked Sendable {
             word | UInt(leaf.count) | UInt(leaf.heapSize) << Self.heapShift, ordering: .releasing)
     }
 
-    /// Which leaf holds a key or would hold it, and the eight bytes of the key as a number; nil
-    /// where they do not decide.
+    /// The index of the leaf that has a key or would have it, and the eight bytes of the key as a
+    /// number; nil if they do not decide.
     @inline(__always)
     private func place(of key: UnsafeRawBufferPointer) -> (index: Int, number: UInt64)? {
         guard let start = key.baseAddress, key.count >= skipped,

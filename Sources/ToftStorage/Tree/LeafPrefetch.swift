@@ -7,13 +7,13 @@ internal import ToftPlatform
 struct LeafPrefetch {
     /// Leaves that are asked for together; a power of two, as is the number of `bases`.
     private static let group = 4
-    /// Leaves between the one where the scan is and the one whose columns are fetched.
+    /// Leaves between the scan's leaf and the one whose columns are fetched.
     private static let distance = 4
-    /// Where leaves begin, by the last bits of their slots; nil where that is not known.
+    /// Addresses of leaves, by the last bits of their slots; nil if unknown.
     private var bases = InlineArray<16, UnsafeRawPointer?>(repeating: nil)
 
-    /// To be called for each leaf that the cursor comes to, forwards. Returns where a leaf begins
-    /// to which the scan comes soon, below the same parent; nil where none is known.
+    /// To be called for each leaf that the cursor reaches, forwards. Returns the address of a leaf
+    /// that the scan reaches soon, below the same parent; nil if unknown.
     @inline(__always)
     mutating func come(to cursor: LeafCursor, in file: MappedFile) -> UnsafeRawPointer? {
         guard let (node, slot) = cursor.parent else { return nil }

@@ -1,22 +1,22 @@
-/// A cursor over several trees side by side, none of which holds a key of another: LevelDB's
-/// merging iterator. Each child is a cursor; the merged position is that of one of them.
+/// A cursor over several trees side by side, whose keys are disjoint: LevelDB's merging iterator.
+/// Each child is a cursor; the merged position is that of one of them.
 final class MergingCursor {
     private let children: [PrefixCursor]
-    /// Which child stands at the merged position; nil: none.
+    /// The child at the merged position; nil without a position.
     private var current: Int?
-    /// Whether the other children stand behind the current key, not before it.
+    /// True if the other children are behind the current key, false if they are before it.
     private var isForward = true
 
     init(_ children: [PrefixCursor]) { self.children = children }
 
     var isValid: Bool { current != nil }
 
-    /// The current key; empty where there is none.
+    /// The current key; empty without a position.
     var key: UnsafeRawBufferPointer {
         current.map { children[$0].key } ?? UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
-    /// The current value; empty where there is none.
+    /// The current value; empty without a position.
     var value: UnsafeRawBufferPointer {
         get throws(StorageError) {
             guard let current else { return UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -92,7 +92,7 @@ final class MergingCursor {
 }
 
 /// A cursor over the entries of one tree, by the tree's own keys: in the tree itself, or in a level
-/// of the insert buffer, where a prefix stands before each key.
+/// of the insert buffer, whose keys have a prefix.
 struct PrefixCursor {
     private let cursor: LeafEntryCursor
     /// Nil in the tree itself.

@@ -1,7 +1,7 @@
 /// Has the leaves of an encrypted file decrypted before a scan comes to them, by several threads.
 ///
-/// A scan that has gone over some leaves is expected to go on, for at most as many more: where it
-/// ends, no more was decrypted in vain than was needed.
+/// A scan that has passed some leaves is expected to continue, for at most as many more: wherever
+/// it ends, at most half of the leaves were decrypted in vain.
 struct ReadAhead {
     /// Leaves ahead that have been looked after.
     private var covered = Self.leastLeaves - 1

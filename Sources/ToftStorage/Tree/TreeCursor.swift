@@ -1,9 +1,10 @@
-/// A position in an ordered tree. Stands at an entry or nowhere; valid until the snapshot is
+/// A position in an ordered tree. It is at an entry or nowhere; valid until the snapshot is
 /// released or the tree changes. One thread uses it.
 package final class TreeCursor {
     /// Over the entries in the tree itself.
     private let own: LeafEntryCursor
-    /// Over these and those in the insert buffer; nil where the buffer holds none of the tree.
+    /// A cursor over these and the entries in the insert buffer; nil if the buffer has no entries
+    /// of the tree.
     private let merged: MergingCursor?
 
     init(_ own: LeafEntryCursor, merged: MergingCursor?) {
@@ -11,13 +12,13 @@ package final class TreeCursor {
         self.merged = merged
     }
 
-    /// Whether the cursor stands at an entry.
+    /// True if the cursor is at an entry.
     package var isValid: Bool { merged?.isValid ?? own.isValid }
 
-    /// The key where the cursor stands, until it moves; empty where it stands nowhere.
+    /// The key at the cursor, until it moves; empty without a position.
     package var key: UnsafeRawBufferPointer { merged?.key ?? own.key }
 
-    /// The value where the cursor stands; empty where it stands nowhere.
+    /// The value at the cursor; empty without a position.
     package var value: UnsafeRawBufferPointer {
         get throws(StorageError) {
             if let merged { return try merged.value }
@@ -25,21 +26,21 @@ package final class TreeCursor {
         }
     }
 
-    /// Goes to the first key that is not before `key`; false where there is none.
+    /// Moves to the first key that is not before `key`; false if there is no such key.
     @discardableResult
     package func seek(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         if let merged { return try merged.seek(key) }
         return try own.seek(key)
     }
 
-    /// Goes to the first key that is after `key`; false where there is none.
+    /// Moves to the first key that is after `key`; false if there is no such key.
     @discardableResult
     package func seek(after key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         if let merged { return try merged.seek(after: key) }
         return try own.seek(after: key)
     }
 
-    /// Goes to the last key that is before `key`; false where there is none.
+    /// Moves to the last key that is before `key`; false if there is no such key.
     @discardableResult
     package func seek(before key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         if let merged { return try merged.seek(before: key) }
@@ -60,22 +61,22 @@ package final class TreeCursor {
         return try own.seekLast()
     }
 
-    /// Goes to the next key; false, and nowhere, after the last.
+    /// Moves to the next key; false after the last one, and the cursor has no position.
     @discardableResult
     package func next() throws(StorageError) -> Bool {
         if let merged { return try merged.next() }
         return try own.next()
     }
 
-    /// Goes to the key before; false, and nowhere, before the first.
+    /// Moves to the previous key; false before the first one, and the cursor has no position.
     @discardableResult
     package func previous() throws(StorageError) -> Bool {
         if let merged { return try merged.previous() }
         return try own.previous()
     }
 
-    /// Calls `body` with the entry where the cursor stands and those after it, as long as their
-    /// keys begin with `prefix` and it returns true.
+    /// Calls `body` with the entry at the cursor and those after it, as long as their keys begin
+    /// with `prefix` and it returns true.
     func forEachEntry(
         withPrefix prefix: UnsafeRawBufferPointer,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)

@@ -1,4 +1,4 @@
-/// A tree that has been opened: where it begins and, for a table, its columns.
+/// An open tree: its root and, for a table, its columns.
 ///
 /// `@unchecked Sendable`: that of a committed version never changes; that of the version being made
 /// is changed and read by the thread of the write transaction alone.
@@ -6,7 +6,7 @@ final class TreeHead: @unchecked Sendable {
     @exclusivity(unchecked) var root: TreeRoot  // read in every look-up
     /// In the order of their ids.
     @exclusivity(unchecked) var columns: [Column]  // read with every cell
-    /// The root that the catalog holds; nil where it has no entry.
+    /// The root in the catalog; nil if the catalog has no entry.
     var rootInCatalog: TreeRoot?
 
     /// A new tree: empty, and not in the catalog yet.

@@ -4,7 +4,7 @@
 /// Invariants:
 /// 1. `steps[0..<depth]` lead from the root to the leaf; each holds the reference that its parent
 ///    holds.
-/// 2. The row count of every entry on the path counts what lies below it, between two calls.
+/// 2. Between two calls, the row count of every entry on the path is that of its subtree.
 /// 3. After a call that adds or removes nodes the steps no longer describe the tree: descend again.
 ///
 /// One writer uses it; the pointers in it are valid until the current operation ends.
@@ -32,7 +32,7 @@ final class TreePath {
 
     // MARK: Finding a leaf
 
-    /// Leads nowhere from now on.
+    /// Clears the path.
     func reset() { depth = 0 }
 
     /// Makes the nodes that lead to a target editable, and the leaf. Not for empty trees.
@@ -85,7 +85,7 @@ final class TreePath {
         }
     }
 
-    /// The node above the leaf; nil where the leaf is the root.
+    /// The node above the leaf; nil if the leaf is the root.
     var parent: InnerEditor? { depth > 0 ? editor(depth - 1) : nil }
 
     /// Which child of `parent` the leaf is.
@@ -100,7 +100,7 @@ final class TreePath {
         return true
     }
 
-    /// Where the leaf right of the current one begins; nil where there is none.
+    /// The separator before the leaf right of the current one; nil if there is no such leaf.
     func nextSeparator(_ root: TreeRoot) throws(StorageError) -> Separator? {
         for level in (0..<depth).reversed() {
             let node = try node(level, root)
@@ -170,8 +170,8 @@ final class TreePath {
         try insertRight(of: depth - 1, &root, separator, ref, rows)
     }
 
-    /// Moves the separator at a distance of 0 or 1 from the leaf: the leaf behind it has `rows`
-    /// rows from now on, of those of both beside it. False where it does not fit into their parent.
+    /// Moves the separator at a distance of 0 or 1 from the leaf: the leaf behind it then has
+    /// `rows` of the rows of both neighbours. False if it does not fit into their parent.
     func moveSeparator(at distance: Int, _ separator: Separator, rows: UInt64, _ root: TreeRoot)
         throws(StorageError) -> Bool
     {
@@ -230,7 +230,7 @@ final class TreePath {
     }
 
     /// Moves the upper half of a full node to `right` and adds the new entry to one of them;
-    /// returns the separator between the two, whose tail lies in scratch memory.
+    /// returns the separator between the two, whose tail is in scratch memory.
     private func splitNode(
         _ level: Int, _ root: TreeRoot, into right: InnerEditor, adding separator: Separator,
         _ ref: Ref, _ rows: UInt64
@@ -298,7 +298,7 @@ final class TreePath {
         try removeEntry(level: depth - 1, slot: slot, &root)
     }
 
-    /// Takes the leaf right of the current one out of the tree; its rows now lie in the current
+    /// Takes the leaf right of the current one out of the tree; its rows are now in the current
     /// one.
     func removeLeafRight(_ root: inout TreeRoot) throws(StorageError) {
         let bottom = editor(depth - 1)
@@ -338,8 +338,8 @@ final class TreePath {
         }
     }
 
-    /// Merges a node that fell below a quarter with a neighbour, where both fit into three quarters
-    /// of one.
+    /// Merges a node that fell below a quarter with a neighbour, if both fit into three quarters of
+    /// one.
     private func mergeSmall(_ level: Int, _ root: inout TreeRoot) throws(StorageError) {
         let own = try node(level, root)
         let parent = try node(level - 1, root)

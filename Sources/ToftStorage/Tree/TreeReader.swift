@@ -14,7 +14,7 @@ package final class TreeReader: Sendable {
     private let map = Atomic<UInt>(0)
     /// Look-ups that went through the inner nodes, up to `lookUpsBeforeMap`.
     private let lookUps = Atomic<Int>(0)
-    /// What a map costs is worth it from then on.
+    /// Number of lookups that repay the cost of a map.
     static let lookUpsBeforeMap = 1_000
 
     init(pages: PageReader, head: TreeHead, buffered: BufferedEntries? = nil) {
@@ -25,11 +25,11 @@ package final class TreeReader: Sendable {
 
     deinit { leafMap?.release() }
 
-    /// Where the tree begins.
+    /// The root of the tree.
     @inline(__always)
     var root: TreeRoot { head.root }
 
-    /// Entries that lie in the tree itself.
+    /// Number of entries in the tree itself.
     var ownCount: Int { Int(clamping: root.count) }
 
     /// Entries of the tree. O(log entries of the insert buffer).
@@ -39,7 +39,7 @@ package final class TreeReader: Sendable {
 
     // MARK: Look-ups
 
-    /// The value of a key; nil where there is none. O(log entries).
+    /// The value of a key; nil if the tree does not have it. O(log entries).
     package func value(forKey key: UnsafeRawBufferPointer) throws(StorageError)
         -> UnsafeRawBufferPointer?
     {
@@ -56,12 +56,12 @@ package final class TreeReader: Sendable {
         return try buffered?.value(forKey: key) != nil
     }
 
-    /// Whether a key lies in the tree itself.
+    /// True if a key is in the tree itself.
     func isOwn(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         try leaf(of: key)?.search(key).found ?? false
     }
 
-    /// The leaf where a key stands or would stand; nil in an empty tree.
+    /// The leaf that has a key or would have it; nil in an empty tree.
     @inline(__always)
     private func leaf(of key: UnsafeRawBufferPointer) throws(StorageError) -> OrderedLeaf? {
         if let leafMap, let base = leafMap.borrow({ $0.leaf(of: key) }) {
@@ -89,8 +89,8 @@ package final class TreeReader: Sendable {
         return leaf
     }
 
-    /// Makes the map once it is worth it. A tree that is being changed has none, nor has one that
-    /// is walked over once.
+    /// Makes the map once it pays. A tree that is being changed has no map, nor has one that is
+    /// scanned once.
     private func countLookUp() {
         let count = lookUps.load(ordering: .relaxed)
         guard count < Self.lookUpsBeforeMap else { return }
@@ -107,7 +107,7 @@ package final class TreeReader: Sendable {
         }
     }
 
-    /// The value of an entry, from its blob where it has one.
+    /// The value of an entry, from its blob if it has one.
     func value(of entry: OrderedLeaf.Entry) throws(StorageError) -> UnsafeRawBufferPointer {
         try whole(entry.stored, isBlob: entry.isBlob)
     }
@@ -134,7 +134,7 @@ package final class TreeReader: Sendable {
 
     // MARK: Cursors
 
-    /// A cursor that stands nowhere yet.
+    /// A cursor without a position.
     package func cursor() throws(StorageError) -> TreeCursor {
         try cursor(buffered?.levels)
     }
@@ -142,7 +142,7 @@ package final class TreeReader: Sendable {
     /// Calls `body` with each entry whose key begins with `prefix`, in order, until it returns
     /// false. Key and value are good until it returns. O(log entries + those found).
     ///
-    /// Trees are gone through side by side only where several may hold such entries.
+    /// Trees are walked side by side only if several may have such entries.
     package func forEachStoredEntry(
         withPrefix prefix: UnsafeRawBufferPointer,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
@@ -165,9 +165,9 @@ package final class TreeReader: Sendable {
         try cursor.forEachEntry(withPrefix: prefix, body)
     }
 
-    /// The same of the entries that lie in the tree itself.
+    /// Calls `body` with the entries in the tree itself.
     ///
-    /// No cursor is made where all lie in one leaf, as a few do.
+    /// No cursor is made if all are in one leaf, as a few usually are.
     private func forEachOwnEntry(
         withPrefix prefix: UnsafeRawBufferPointer,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
@@ -190,8 +190,8 @@ package final class TreeReader: Sendable {
         }
     }
 
-    /// The leaf where a key stands or would stand, and the first entry of it that is not before the
-    /// key; nil in an empty tree.
+    /// The leaf that has a key or would have it, and its first entry that is not before the key;
+    /// nil in an empty tree.
     private func place(of key: UnsafeRawBufferPointer) throws(StorageError) -> (
         leaf: OrderedLeaf, index: Int
     )? {
@@ -224,7 +224,7 @@ package final class TreeReader: Sendable {
         }
     }
 
-    /// Whether no leaf lies behind this one. O(height).
+    /// True if no leaf is behind this one. O(height).
     private func isLast(_ leaf: OrderedLeaf) throws(StorageError) -> Bool {
         var target = EdgeTarget(isLast: true)
         return try root.leaf(&target, in: pages, as: .orderedLeaf).base == leaf.base
@@ -249,7 +249,7 @@ private struct OrderedLeafWalker: LeafWalker {
     {
         let leaf = try OrderedLeaf(base, page: ref.page)
         try leaf.check()
-        // Its keys ascend: the first and the last stand for all.
+        // Its keys ascend, so only the first and the last have to be tested.
         let keys = UnsafeMutableRawPointer.allocate(
             byteCount: 2 * OrderedLeafRewrite.keySize, alignment: 8)
         defer { keys.deallocate() }

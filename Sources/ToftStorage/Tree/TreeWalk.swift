@@ -1,15 +1,15 @@
-/// Is told of everything that a check reaches.
+/// Is called for everything that a check reaches.
 protocol TreeVisitor: AnyObject {
-    /// An extent of the tree, whose checksums have been verified. Throws where another one lies
-    /// there already.
+    /// An extent of the tree, whose checksums have been verified. Throws if another one was visited
+    /// at the same place.
     func visit(_ ref: Ref, as type: ExtentType) throws(StorageError)
     /// A sequence tree that belongs to a list of the table.
     func visit(sequence id: TreeID) throws(StorageError)
 }
 
-/// What a walk does with the leaves of one kind of tree.
+/// Visits the leaves of one kind of tree.
 protocol LeafWalker {
-    /// Looks at a leaf whose keys must lie between the bounds (nil: open); returns its rows.
+    /// Visits a leaf whose keys must be between the bounds (nil: open); returns its rows.
     mutating func leaf(
         _ ref: Ref, _ base: UnsafeRawPointer, from low: Separator?, below high: Separator?
     ) throws(StorageError) -> UInt64

@@ -13,7 +13,7 @@ final class CatalogWriter {
         tree = TreeWriter(reader.tree, pages: pages, scratch: scratch)
     }
 
-    /// Forgets where it was changed last, between two transactions.
+    /// Forgets the position of the last change, between two transactions.
     func reset() { tree.reset() }
 
     /// Adds a new tree and returns its id.
@@ -30,7 +30,7 @@ final class CatalogWriter {
     }
 
     /// Computes the checksums of every tree that changed and writes its root into the catalog;
-    /// `all`: also where only columns may have changed. Returns the catalog's root.
+    /// `all`: even if only columns may have changed. Returns the catalog's root.
     func writeRoots(all: Bool) throws(StorageError) -> TreeRoot {
         for (id, head) in reader.changedHeads(all: all) {
             if !head.root.isEmpty {

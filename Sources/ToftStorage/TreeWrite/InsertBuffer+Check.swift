@@ -4,8 +4,7 @@ struct InsertBufferCheck {
     private let catalog: Catalog
     private var levels: [TreeReader] = []
 
-    /// Throws at the first entry that may not be where it is. O(entries of the insert buffer * log
-    /// entries).
+    /// Throws at the first misplaced entry. O(entries of the insert buffer * log entries).
     static func run(_ catalog: Catalog) throws(StorageError) {
         var check = InsertBufferCheck(catalog: catalog)
         for (index, id) in SystemTree.insertBuffer.enumerated() {
@@ -45,7 +44,7 @@ struct InsertBufferCheck {
         }
     }
 
-    /// Nil where there is no ordered tree with this id.
+    /// Nil if there is no ordered tree with this id.
     private func tree(_ id: TreeID) throws(StorageError) -> TreeReader? {
         do { return try catalog.orderedTree(id) } catch {
             if case .noSuchTree = error { return nil }

@@ -4,22 +4,22 @@
 /// a tree with a million would rewrite a thousand of its leaves. They gather here instead, in trees
 /// keyed (tree, key), until many of them go to the same leaf.
 ///
-/// 1. An entry lies in its tree or in one level of the buffer, never in two of them. So nothing
-///    hides anything, a removed entry needs no mark, counts add up, and any entry may move on at
-///    any time.
+/// 1. An entry is in its tree or in one level of the buffer, never in two of them. So no entry
+///    hides another, a removed entry needs no mark, counts add up, and any entry may move on at any
+///    time.
 /// 2. A look-up asks the tree first and the levels when it finds nothing there; a cursor walks
 ///    through all of them side by side.
-/// 3. Only entries that their writer knows to be new enter a level, and only where they would lie
-///    thin in their tree: large batches and those of small trees go straight there. The larger the
-///    batch, the later the level that it enters.
-/// 4. A level above its limit hands entries, in key order from where it left off, to the next
-///    level, each some times larger, or to the trees: the last level all, the others what lies
-///    dense enough for its tree already.
-/// 5. One commit hands on few entries, of one level: the levels take turns. Only what lies far
-///    above a limit goes at once, by whole leaves.
+/// 3. Only entries that their writer knows to be new enter a level, and only if they would be
+///    thinly spread in their tree: large batches and those of small trees go directly to the tree.
+///    The larger the batch, the later the level that it enters.
+/// 4. A level above its limit passes entries, in key order from the last position, to the next
+///    level, each some times larger, or to the trees: the last level passes all, the others those
+///    that are dense enough for their tree already.
+/// 5. One commit hands on few entries, of one level: the levels take turns. Only a level far above
+///    its limit passes the excess at once, by whole leaves.
 /// 6. A file at rest gives a tree all its entries here, if they are many beside those it has.
-/// 7. Which entry lies where is no part of what is stored: the commit record knows trees, keys and
-///    values, not moves.
+/// 7. The place of an entry is no part of the data: the commit record has trees, keys and values,
+///    not moves.
 ///
 /// The first level is one leaf: all that one new object adds to its indexes is one changed page.
 /// Each level after it is several times larger, because one alone would be rewritten by each
@@ -48,7 +48,7 @@ final class InsertBuffer {
         }
     }
 
-    /// Forgets where its trees were changed last, between two transactions.
+    /// Forgets the positions of the last changes, between two transactions.
     func reset() {
         for level in levels { level.reset() }
         isChanged = false
@@ -59,7 +59,7 @@ final class InsertBuffer {
         BufferedEntryWriter(self, reading: BufferedEntries(reader, tree: tree))
     }
 
-    /// Adds a new entry to a level; false where the level holds the key already.
+    /// Adds a new entry to a level; false if the level has the key already.
     fileprivate func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, into level: Int
     ) throws(StorageError) -> Bool {
@@ -77,7 +77,7 @@ final class InsertBuffer {
         return try levels[level].putOwn(key, value)
     }
 
-    /// Deletes an entry; false where it is in no level.
+    /// Deletes an entry; false if no level has it.
     fileprivate func delete(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         for level in levels where level.reader.ownCount > 0 {
             if try level.delete(key) { return true }
@@ -87,9 +87,9 @@ final class InsertBuffer {
 
     // MARK: Compaction
 
-    /// Moves on what is above the limits, before a commit. `positions`: the key where each level
-    /// goes on. `dirtyLimit`: bytes of extents above which leaves are spilled. `tree` gives the
-    /// writer of a tree.
+    /// Moves on the entries above the limits, before a commit. `positions`: the key from which each
+    /// level continues. `dirtyLimit`: bytes of extents above which leaves are spilled. `tree` gives
+    /// the writer of a tree.
     func compact(
         from positions: inout [[UInt8]], dirtyLimit: Int,
         _ tree: (TreeID) throws(StorageError) -> TreeWriter
@@ -108,8 +108,8 @@ final class InsertBuffer {
         }
     }
 
-    /// Moves entries of a tree there, and with them what lies in the same leaves of a level, until
-    /// the version being made has so many extents. False where some are left.
+    /// Moves entries of a tree there, and with them the others in the same leaves of a level, until
+    /// the version being made has `extentLimit` extents. False if some are left.
     func empty(
         _ id: TreeID, extentLimit: Int, dirtyLimit: Int,
         _ tree: (TreeID) throws(StorageError) -> TreeWriter
@@ -155,7 +155,7 @@ final class InsertBuffer {
         }
     }
 
-    /// Where the entries of one tree go.
+    /// The destination of one tree's entries.
     private struct Destination {
         var id: TreeID = 0
         /// Nil: the next level.
@@ -187,8 +187,8 @@ struct BufferedEntryWriter {
         self.reading = reading
     }
 
-    /// The level for new entries of a batch, where the tree itself has `treeCount`; nil: they go
-    /// to the tree.
+    /// The level for new entries of a batch, if the tree itself has `treeCount`; nil: they go to
+    /// the tree.
     func entryLevel(batch: Int, treeCount: Int) -> Int? {
         guard treeCount >= buffer.policy.smallestTree,
             batch < treeCount / buffer.policy.treeToBatchRatio
@@ -196,7 +196,7 @@ struct BufferedEntryWriter {
         return buffer.policy.entryLevel(batch: batch)
     }
 
-    /// Inserts a new entry into a level; false where it must go to the tree.
+    /// Inserts a new entry into a level; false if it must go to the tree.
     func insert(_ own: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, into level: Int)
         throws(StorageError) -> Bool
     {
@@ -209,7 +209,7 @@ struct BufferedEntryWriter {
         return true
     }
 
-    /// Deletes an entry; false where no level has it.
+    /// Deletes an entry; false if no level has it.
     func delete(_ own: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         guard reading.prefix.isFitting(own.count) else { return false }
         return try reading.prefix.with(own) { key throws(StorageError) in try buffer.delete(key) }

@@ -17,11 +17,12 @@ final class TreeWriter {
 
     private struct InsertHint {
         let leaf: Ref
-        /// The first key that belongs to the next leaf, in a node of the path; nil: there is none.
+        /// The first key that belongs to the next leaf, in a node of the path; nil without a next
+        /// leaf.
         let end: Separator?
     }
 
-    /// Where a key is, or belongs, in a leaf that may be changed.
+    /// The place of a key, or its insertion point, in a leaf that may be changed.
     private typealias Position = (
         ref: Ref, base: UnsafeMutableRawPointer, index: Int, isFound: Bool
     )
@@ -50,7 +51,7 @@ final class TreeWriter {
 
     // MARK: Entries
 
-    /// Sets the value of a key; true where the key is new. O(log entries).
+    /// Sets the value of a key; true if the key is new. O(log entries).
     @discardableResult
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StorageError)
         -> Bool
@@ -59,8 +60,8 @@ final class TreeWriter {
         return try putOwn(key, value) && !wasBuffered
     }
 
-    /// Inserts an entry whose key is nowhere in the tree: into the level of the insert buffer that
-    /// `bufferLevel` gave for its batch; nil: into the tree itself.
+    /// Inserts an entry whose key is new: into the level of the insert buffer that `bufferLevel`
+    /// gave for its batch; nil: into the tree itself.
     func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, bufferLevel: Int?
     ) throws(StorageError) {
@@ -75,7 +76,7 @@ final class TreeWriter {
         buffered?.entryLevel(batch: count, treeCount: reader.ownCount)
     }
 
-    /// Sets the value of a key in the tree itself; true where the key is new there.
+    /// Sets the value of a key in the tree itself; true if the key is new there.
     func putOwn(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StorageError)
         -> Bool
     {
@@ -118,7 +119,7 @@ final class TreeWriter {
         return false
     }
 
-    /// Finds where a key belongs: in the leaf of the last one, or from the root.
+    /// Finds the place of a key: in the leaf of the last one, or from the root.
     private func search(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Position {
         if let position = try searchAtHint(key) { return position }
         if root.isEmpty { try createRootLeaf() }
@@ -129,7 +130,7 @@ final class TreeWriter {
         return (ref, base, index, found)
     }
 
-    /// Finds where a key belongs, if that is the leaf where the last one went.
+    /// Finds the place of a key, if that is in the leaf of the last one.
     private func searchAtHint(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Position? {
         guard let hint = insertHint, hint.end.map({ Separator(key: key).compare($0) < 0 }) ?? true
         else { return nil }
@@ -178,8 +179,8 @@ final class TreeWriter {
     }
 
     /// Makes room for an entry in a full leaf: divides the entries evenly between it and a
-    /// neighbour that has room, or, if both are full, over both and a new one. So leaves are fuller
-    /// than if each full one were split. False where nothing was changed.
+    /// neighbour that has room, or, if both are full, over both and a new one. Leaves are therefore
+    /// fuller than if each full one were split. False if nothing was changed.
     private func shift(
         _ full: OrderedLeaf, _ entry: OrderedEntry, at index: Int, _ editor: OrderedLeafEditor
     ) throws(StorageError) -> Bool {
@@ -197,7 +198,7 @@ final class TreeWriter {
     }
 
     /// Divides the entries of a full leaf, a new one among them, and those of the neighbour on one
-    /// side evenly over both, or over both and a new leaf. False where they do not fit.
+    /// side evenly over both, or over both and a new leaf. False if they do not fit.
     private func divide(
         _ full: OrderedLeaf, _ entry: OrderedEntry, at index: Int, _ editor: OrderedLeafEditor,
         with neighbour: Ref, _ side: Int, over parts: Int
@@ -212,8 +213,8 @@ final class TreeWriter {
             memory: scratch.rewrite)
         try rewrite.measure()
         guard let (first, last) = rewrite.cuts(into: parts) else { return false }
-        // The neighbour keeps the part on its side; this leaf has the rest, of which a new leaf
-        // then takes the part on its right.
+        // The neighbour keeps the part on its side; this leaf has the rest, and passes the part on
+        // its right to a new leaf, if there is one.
         let moved = side > 0 ? last : first
         guard
             try path.moveSeparator(
@@ -243,7 +244,7 @@ final class TreeWriter {
         return isSharing ? rewrite.half() : 1
     }
 
-    /// An entry whose bytes may lie in the leaf that is about to be rewritten, copied to scratch
+    /// An entry whose bytes may be in the leaf that is about to be rewritten, copied to scratch
     /// memory.
     private func copied(_ entry: OrderedEntry) -> OrderedEntry {
         let copy = scratch.entry
@@ -272,7 +273,7 @@ final class TreeWriter {
             &head.root, try rewrite.separator(at: cut), rightRef, rows: UInt64(rewrite.count - cut))
     }
 
-    /// Deletes an entry; false where there is none. O(log entries).
+    /// Deletes an entry; false if it does not exist. O(log entries).
     @discardableResult
     func delete(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         var position = try searchAtHint(key)
@@ -297,8 +298,8 @@ final class TreeWriter {
         return true
     }
 
-    /// Merges a leaf that fell below a quarter with a neighbour, where both fit into three quarters
-    /// of one.
+    /// Merges a leaf that fell below a quarter with a neighbour, if both fit into three quarters of
+    /// one.
     private func mergeSmall(_ ref: Ref, _ base: UnsafeMutableRawPointer)
         throws(StorageError)
     {
@@ -323,7 +324,7 @@ final class TreeWriter {
         try pages.free(ref)
     }
 
-    /// Two leaves on their way to one; nil where they do not fit.
+    /// A rewrite of two leaves into one; nil if they do not fit.
     private func rewrite(_ left: OrderedLeaf, _ right: OrderedLeaf) throws(StorageError)
         -> OrderedLeafRewrite?
     {
@@ -332,8 +333,8 @@ final class TreeWriter {
         return rewrite.usedBytes <= OrderedLeafLayout.room * 3 / 4 ? rewrite : nil
     }
 
-    /// Writes the entries of two leaves into the left one's page, or the right one's; false where
-    /// they do not fit.
+    /// Writes the entries of two leaves into the left one's page, or the right one's; false if they
+    /// do not fit.
     private func merge(
         _ left: OrderedLeaf, _ right: OrderedLeaf, into base: UnsafeMutableRawPointer, _ ref: Ref
     ) throws(StorageError) -> Bool {
