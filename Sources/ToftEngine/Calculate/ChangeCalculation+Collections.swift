@@ -2,7 +2,7 @@ internal import ToftModel
 internal import ToftStorage
 
 extension ChangeCalculation {
-    /// What happened to a list.
+    /// The change of a list.
     mutating func change(of ref: CollectionRef, watching paths: WatchedPaths?) throws(EngineError)
         -> CollectionChange
     {
@@ -36,8 +36,8 @@ extension ChangeCalculation {
         }
     }
 
-    /// The list's edits, replayed on `count` elements; nil where they are not known, or do not lead
-    /// to the list as it is.
+    /// The list's edits, replayed on `count` elements; nil if they are not known, or do not result
+    /// in the present list.
     func replay(of ref: CollectionRef, count: Int) throws(EngineError) -> ListReplay? {
         guard !isCompared, !changes.opaqueLists.contains(ref) else { return nil }
         var replay = ListReplay(count: count)

@@ -18,7 +18,7 @@ extension ChangeCalculation {
         return changed
     }
 
-    /// Where there are no records: the rows of which a watched property has another value.
+    /// Without records: the rows with another value of a watched property.
     private func differing(in node: WatchedPaths.Node) throws(EngineError) -> IndexRanges {
         var rows = IndexRanges()
         for key in changes.rows[node.classID]?.modified ?? [] {

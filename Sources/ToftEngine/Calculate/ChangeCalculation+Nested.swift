@@ -1,10 +1,10 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// Lists and dictionaries within mixed values. The records tell only that the whole value was set,
-/// so the elements before and after are compared. A list or dictionary among them has stayed as
-/// long as it has its id; an element that another one took the place of was modified, and one that
-/// leads to an object that changed.
+/// Lists and dictionaries within mixed values. The records say only that the whole value was set,
+/// so the elements before and after are compared. A list or dictionary among them is unchanged as
+/// long as it has its id; an element counts as modified if another one replaced it, or if it links
+/// to an object that changed.
 extension ChangeCalculation {
     mutating func nestedChange(of ref: CollectionRef) throws(EngineError) -> CollectionChange {
         let before = try model { () throws(ModelError) in try old.nested(ref) },
@@ -34,7 +34,7 @@ extension ChangeCalculation {
     }
 }
 
-/// What a list or dictionary within a mixed value holds, borrowed from a version.
+/// The elements of a list or dictionary within a mixed value, borrowed from a version.
 struct NestedElements {
     let isDictionary: Bool
     let elements: [MixedElement]
@@ -46,7 +46,7 @@ extension ModelView {
         try ref.nested == nil ? exists(ref.owner) : nested(ref) != nil
     }
 
-    /// A list or dictionary within a mixed value; nil where it is no longer there.
+    /// A list or dictionary within a mixed value; nil if it no longer exists.
     func nested(_ ref: CollectionRef) throws(ModelError) -> NestedElements? {
         guard let nested = ref.nested, try exists(ref.owner) else { return nil }
         let property = try property(
@@ -69,7 +69,7 @@ extension NestedElements {
         indices.map { String(decoding: elements[$0].key, as: UTF8.self) }
     }
 
-    /// What happened to a list.
+    /// The change of a list.
     fileprivate func change(
         to after: NestedElements, _ isModified: (MixedElement) throws(EngineError) -> Bool
     ) throws(EngineError) -> CollectionChange {
@@ -86,7 +86,7 @@ extension NestedElements {
         return change.withReplacements(of: elements.count, by: after.elements.count)
     }
 
-    /// What tells elements apart: of a list or dictionary its id.
+    /// The identity of elements: of a list or dictionary its id.
     private func identities() throws(EngineError) -> [Value] {
         try model { () throws(ModelError) in
             var values: [Value] = []
@@ -101,7 +101,7 @@ extension NestedElements {
         }
     }
 
-    /// What happened to a dictionary, whose keys ascend.
+    /// The change of a dictionary, whose keys ascend.
     fileprivate func keyedChange(
         to after: NestedElements, _ isModified: (MixedElement) throws(EngineError) -> Bool
     ) throws(EngineError) -> CollectionChange {
@@ -129,7 +129,7 @@ extension NestedElements {
 }
 
 extension CollectionChange {
-    /// The same with a modification for each deletion and insertion at one place.
+    /// The change with a modification for each deletion and insertion at one place.
     fileprivate func withReplacements(of oldCount: Int, by newCount: Int) -> CollectionChange {
         var change = CollectionChange(), index = 0, next = 0
         while index < oldCount || next < newCount {

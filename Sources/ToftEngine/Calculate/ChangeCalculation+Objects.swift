@@ -1,8 +1,8 @@
 internal import ToftModel
 
 extension ChangeCalculation {
-    /// What happened to an object: to its own properties and, where key paths are watched, beyond
-    /// its links.
+    /// The change of an object: of its own properties and, if key paths are watched, beyond its
+    /// links.
     mutating func change(of object: ObjectRef, watching paths: WatchedPaths?) throws(EngineError)
         -> ObjectChange
     {
@@ -20,7 +20,7 @@ extension ChangeCalculation {
         return change
     }
 
-    /// What those of the properties held that have one value. A property that is new had none.
+    /// The previous values of those properties that have one value. A new property had no value.
     private func oldValues(of properties: [PropertyID], of object: ObjectRef) throws(EngineError)
         -> [PropertyID: Value]
     {

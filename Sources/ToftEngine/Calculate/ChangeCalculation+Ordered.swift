@@ -82,7 +82,7 @@ extension ChangeCalculation {
     }
 }
 
-/// What names the elements of a set or a dictionary, in ascending order.
+/// The values or keys that identify the elements of a set or a dictionary, in ascending order.
 private struct OrderedView {
     let names: ListView
     /// Of a dictionary.
@@ -106,7 +106,7 @@ private struct OrderedComparison {
     let after: OrderedView
     /// Of the elements of a set, of the keys of a dictionary.
     let type: PropertyType
-    /// What the records tell; nil where there are none.
+    /// The changes in the records; nil without records.
     let touched: CollectionChange?
     var change = CollectionChange()
 

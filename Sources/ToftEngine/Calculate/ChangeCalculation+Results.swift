@@ -2,7 +2,7 @@ internal import ToftModel
 internal import ToftStorage
 
 extension ChangeCalculation {
-    /// What happened to results. `next` gets what they are now, where that had to be worked out.
+    /// The change of results. `next` gets the new results, if they had to be evaluated.
     mutating func change(
         of definition: ResultsDefinition, watching paths: WatchedPaths?, basis: ObservedVersion,
         next: inout ObservedVersion
@@ -36,7 +36,7 @@ extension ChangeCalculation {
         return try definition.rows(before, touching: touched.map { Int64($0) }.sorted(), in: new)
     }
 
-    /// Whether anything that the elements and their order hang on was touched.
+    /// True if a dependency of the elements and their order was touched.
     private func canDiffer(_ definition: ResultsDefinition) -> Bool {
         if isCompared { return true }
         if let root = definition.root,
@@ -66,7 +66,7 @@ extension ChangeCalculation {
             guard case .collection(let ref) = definition.base else { return CollectionChange() }
             return try change(of: ref, watching: paths).withoutMoves
         case (.keys(let before, let isAscending), .keys(let after, _)):
-            // Who links here may do so twice.
+            // An object may link here twice.
             let isStrict = if case .all = definition.base { isAscending } else { false }
             return try change(
                 of: definition.classID ?? 0, watching: paths, from: before, to: after,
@@ -148,7 +148,7 @@ extension ChangeCalculation {
         return modified
     }
 
-    /// Where rows stand that the table has. Keys that follow each other are rows that do.
+    /// The ranks of rows that the table has. Consecutive keys are consecutive rows.
     private func ranks(of keys: IndexRanges, in table: TableReader) throws(EngineError)
         -> IndexRanges
     {
@@ -176,7 +176,8 @@ extension ChangeCalculation {
         let lists = try model { () throws(ModelError) in
             (old: try old.list(ref), new: try new.list(ref))
         }
-        // One that was set on its way is another element here, where its value gives it its place.
+        // An element that was set and moved is another element here, where the value decides the
+        // place.
         try storage { () throws(StorageError) in
             var moves: [CollectionChange.Move] = []
             for move in list.moves

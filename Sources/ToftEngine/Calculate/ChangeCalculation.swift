@@ -4,9 +4,9 @@ internal import ToftStorage
 /// The way of some observers from one version to a later one: what was touched on it, and what that
 /// means for each.
 ///
-/// What was touched is read from the commit records. Where they are gone, the two versions are
-/// compared: then a value that was set and is the same again is not seen, and a list tells
-/// deletions and insertions instead of moves.
+/// The touched rows are read from the commit records. If they have been overwritten, the two
+/// versions are compared: a value that was set to itself is then not seen, and a list has deletions
+/// and insertions instead of moves.
 struct ChangeCalculation {
     let old: ModelView
     let new: ModelView
@@ -16,7 +16,7 @@ struct ChangeCalculation {
     private let links: LinkMap
     private var tests: [ClassID: DeepChangeChecker<ModelView>] = [:]
     private var pathTests: [ObjectIdentifier: KeyPathTest<ModelView>] = [:]
-    /// What happened to results that were asked about: the same ones may have several observers.
+    /// Changes of results that were computed already: several observers may have the same results.
     private var known: [Question: (change: CollectionChange, order: ResultRows?)] = [:]
 
     /// Results, and what of them is watched.
@@ -53,7 +53,7 @@ struct ChangeCalculation {
         links = LinkMap(new.schema.stored)
     }
 
-    /// What an observer is to be told, and where it stands then.
+    /// An observer's notification and its new position.
     mutating func item(for observation: Observation, basis: ObservedVersion)
         -> NotificationPackage.Item
     {
@@ -119,7 +119,7 @@ struct ChangeCalculation {
         return test
     }
 
-    /// The same for an observer with key paths.
+    /// The test of key paths for an observer.
     mutating func pathTest(_ paths: WatchedPaths, rowCount: Int) throws(EngineError) -> KeyPathTest<
         ModelView
     > {
@@ -186,7 +186,7 @@ extension RowChangeFilter {
 }
 
 extension ChangeFilter {
-    /// What these observers need to know.
+    /// The information that these observers need.
     init(_ observations: some Sequence<Observation>) {
         for observation in observations {
             properties.formUnion(observation.paths?.properties ?? [])

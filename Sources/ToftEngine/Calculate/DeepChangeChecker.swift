@@ -3,9 +3,9 @@ internal import ToftModel
 /// Tells for rows of one class whether they changed: themselves, or something they reach over up to
 /// three links.
 ///
-/// There are two ways to the same answer. Backwards: from what changed, along the links that point
-/// to it, to all rows at once; this is taken where it ends within its budget. Forwards: from the
-/// row that is asked about; this is for few rows that are linked, over some hub, to many.
+/// There are two ways to the answer. Backwards: from changed objects, along the links that point to
+/// them, to all rows at once; this is taken if it ends within its budget. Forwards: from the row in
+/// question; this is for few rows that are linked, through some hub, to many.
 final class DeepChangeChecker<Reader: LinkReading>: RowChangeFilter {
     private let classID: ClassID
     private let modified: [ClassID: IndexRanges]
@@ -13,13 +13,13 @@ final class DeepChangeChecker<Reader: LinkReading>: RowChangeFilter {
     private let reader: Reader
     private let distances: [ClassID: Int]
     let budget: Int
-    /// All rows that changed, where the backward way was taken.
+    /// All rows that changed, after a backward search.
     private(set) var rows: Set<Int64>?
-    /// The same where they are few: quicker to look through for a row that is not there.
+    /// `rows` if they are few: a list is faster to search for a missing row.
     private var fewRows: [Int64]?
-    /// What the forward way found to lead nowhere, and with how many links left.
+    /// Objects from which the forward search found nothing, and the number of links left then.
     private var barren: [ObjectRef: Int] = [:]
-    /// What the present search has noted as barren, with what was noted before.
+    /// Entries of `barren` made by the present search, with the previous ones.
     private var trail: [(ObjectRef, Int?)] = []
 
     /// - Parameter budget: objects that the backward way may visit.
@@ -49,7 +49,7 @@ final class DeepChangeChecker<Reader: LinkReading>: RowChangeFilter {
         guard try reaches(ObjectRef(classID: classID, key: key), left: LinkMap.depth) else {
             return false
         }
-        // What was given up on the way may have been so only because this search was at it already.
+        // A dead end may have been one only because this search was at it already.
         for (object, left) in trail.reversed() { barren[object] = left }
         return true
     }

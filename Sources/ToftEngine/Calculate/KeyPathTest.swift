@@ -15,9 +15,9 @@ final class KeyPathTest<Reader: LinkReading>: RowChangeFilter {
     private let changed: [IndexRanges]
     private let reader: Reader
     let budget: Int
-    /// All rows that changed, where the backward way was taken.
+    /// All rows that changed, after a backward search.
     private(set) var rows: Set<Int64>?
-    /// What the forward way found to lead nowhere.
+    /// Visits from which the forward search found nothing.
     private var barren: Set<Visit> = []
 
     init(_ paths: WatchedPaths, changed: [IndexRanges], reader: Reader, budget: Int)

@@ -10,7 +10,7 @@ struct Link: Hashable, Sendable {
 
 /// Which classes link which, through the properties that a session sees.
 struct LinkMap: Sendable {
-    /// A row counts as modified when something is that it reaches over so many links.
+    /// A row counts as modified if something is that it reaches over this many links.
     static let depth = 3
 
     /// By the class that links.

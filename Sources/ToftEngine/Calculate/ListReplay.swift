@@ -1,9 +1,9 @@
 /// Replays the edits of a list on the positions of its old elements, and says what became of them.
 ///
-/// The list is held as pieces: runs of old elements that still lie side by side, and runs of new
-/// ones. Pieces sit in chunks, so that an edit costs the square root of their number, not of the
-/// list's. Edits come from records: one that does not fit the list is refused, and the caller
-/// compares the two lists instead.
+/// The list is held as pieces: runs of old elements that are still adjacent, and runs of new ones.
+/// Pieces are in chunks, so that an edit costs the square root of their number, not of the list's.
+/// Edits come from records: one that does not fit the list is refused, and the caller compares the
+/// two lists instead.
 struct ListReplay {
     private struct Piece {
         /// The old index of the first element; -1 for new elements.
@@ -198,8 +198,8 @@ extension ListReplay {
 // MARK: The outcome
 
 extension ListReplay {
-    /// What became of the list. `isModified` is asked for elements that stayed, by their new index:
-    /// what they link may have changed.
+    /// The change of the list. `isModified` is called for elements that stayed, by their new index:
+    /// their targets may have changed.
     func change<Failure>(isModified: (Int) throws(Failure) -> Bool) throws(Failure)
         -> CollectionChange
     {
@@ -228,12 +228,12 @@ extension ListReplay {
         return change
     }
 
-    /// The same where the elements link nothing.
+    /// The change of a list whose elements are no links.
     func change() -> CollectionChange {
         change { _ in false }
     }
 
-    /// The pieces in order. What was moved, yet fits between its neighbours, has not moved.
+    /// The pieces in order. A moved piece that fits between its neighbours counts as not moved.
     private func piecesAtRest() -> [Piece] {
         var pieces = chunks.flatMap(\.pieces)
         for index in pieces.indices where pieces[index].isNew { pieces[index].isMoved = false }

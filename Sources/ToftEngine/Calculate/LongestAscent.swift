@@ -1,4 +1,4 @@
-/// Which elements of a sequence can stay where they are: the heaviest ascending subsequence.
+/// The elements of a sequence that can stay in place: the heaviest ascending subsequence.
 ///
 /// `values` are distinct and not negative. Length counts first; among the longest, the one with
 /// most elements that are `preferred`. The answer is a mask over the positions. O(n log n).

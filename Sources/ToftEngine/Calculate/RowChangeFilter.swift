@@ -2,7 +2,7 @@
 protocol RowChangeFilter: AnyObject {
     /// No row did.
     var isEmpty: Bool { get }
-    /// All rows that did, where they are known at once.
+    /// All rows that did, if they are known at once.
     var rows: Set<Int64>? { get }
     /// How many objects could be looked at to know them at once.
     var budget: Int { get }

@@ -57,8 +57,8 @@ enum SequenceDifference {
         return true
     }
 
-    /// The same for keys that strictly ascend on both sides, where few rows, `modified` ascending,
-    /// were: they are looked up instead of each row being asked.
+    /// The difference of strictly ascending keys, if few rows, `modified` ascending, changed: they
+    /// are looked up instead of testing each row.
     static func betweenAscending(_ old: [Int64], _ new: [Int64], modified: [Int64])
         throws(EngineError) -> CollectionChange
     {
@@ -143,7 +143,7 @@ extension [Int64] {
     }
 }
 
-/// Where each key occurs, handed out in ascending order.
+/// The positions of each key, used in ascending order.
 private struct OccurrenceTable {
     private var first: [Int64: Int] = [:]
     /// The next occurrence of the same key, by position from the range's start.

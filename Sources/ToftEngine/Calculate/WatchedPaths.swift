@@ -3,13 +3,14 @@ package import ToftModel
 /// The key paths whose changes an observer wants to hear of, resolved against a schema: "name",
 /// "dogs.age", "*", "boss.*".
 ///
-/// A path's own properties count when they are set, its links when they lead elsewhere, inverse
-/// properties when a link to the object is set or removed. `*` stands for all stored properties;
-/// before a dot, for the links among them from which the rest of the path goes on.
+/// A path's own properties count when they are set, its links when they get another target, inverse
+/// properties when a link to the object is set or removed. `*` means all stored properties; before
+/// a dot, the links among them from which the rest of the path continues.
 ///
-/// It is kept as a graph. A node is a place on a path in a class: what is watched there, and where
-/// the path goes on. Stars that meet in the same class share it, so the graph stays small, however
-/// many ways there are through it; and as each step goes on along its path, it has no cycles.
+/// It is kept as a graph. A node is a position on a path in a class: the properties watched there,
+/// and the continuations of the path. Stars that meet in the same class share it, so the graph
+/// stays small, however many paths lead through it; and as each step advances along its path, it
+/// has no cycles.
 package final class WatchedPaths: Sendable {
     struct Node: Sendable {
         let classID: ClassID
@@ -33,7 +34,7 @@ package final class WatchedPaths: Sendable {
     static let longestPath = 100
 
     let nodes: [Node]
-    /// Where the paths begin.
+    /// The first nodes of the paths.
     let roots: [Int]
 
     /// - Parameter classID: that of the elements or of the object; nil for values, which have no
@@ -81,9 +82,9 @@ private struct Drawing {
     private let paths: [[String]]
     private let schema: ModelSchema
     private(set) var nodes: [WatchedPaths.Node] = []
-    /// What has been drawn; nil where the path can't go on.
+    /// The nodes so far; nil if the path can't continue.
     private var drawn: [NodeKey: Int?] = [:]
-    /// Why the present path could not go on where it first could not.
+    /// The reason at the first place where the present path could not continue.
     private var mistake: EngineError?
 
     init(paths: [String], schema: ModelSchema) {

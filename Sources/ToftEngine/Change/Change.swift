@@ -1,6 +1,6 @@
 package import ToftModel
 
-/// What happened to a list or to results between two versions.
+/// The change of a list or of results between two versions.
 ///
 /// Replaying it on a copy of the old contents: remove `deletions` from the back, put what is new at
 /// `insertions` from the front, take the rows at `modificationsNew` again.
@@ -23,7 +23,7 @@ package struct CollectionChange: Sendable, Equatable {
     package var insertions = IndexRanges()
     /// Rows that stayed and changed: indices in the old contents.
     package var modifications = IndexRanges()
-    /// The same rows: indices in the new contents.
+    /// `modifications` as indices in the new contents.
     package var modificationsNew = IndexRanges()
     /// Lists only, by their new place: results report a deletion and an insertion.
     package var moves: [Move] = []
@@ -31,12 +31,12 @@ package struct CollectionChange: Sendable, Equatable {
     package var keys: KeyChange?
     /// The list was cleared and has stayed empty.
     var isCleared = false
-    /// What the collection belonged to was deleted; no further change will come.
+    /// The collection's owner was deleted; no further change will come.
     var isRootDeleted = false
 
     package init() {}
 
-    /// Nothing happened that an observer would be told.
+    /// True if no observer would be notified.
     package var isEmpty: Bool {
         deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && moves.isEmpty
             && !isCleared && !isRootDeleted
@@ -50,12 +50,12 @@ package struct KeyChange: Sendable, Equatable {
     package var modifications: [String] = []
 }
 
-/// What happened to one object between two versions.
+/// The change of one object between two versions.
 package struct ObjectChange: Sendable, Equatable {
     /// Ids of the properties that were set (to the same value, too) or whose list was edited,
     /// ascending.
     package var properties: [PropertyID] = []
-    /// What they held before, by id; lists are not among them.
+    /// Their previous values, by id; lists are not among them.
     package var oldValues: [PropertyID: Value] = [:]
     /// The object is gone; no further change will come.
     package var isDeleted = false

@@ -3,17 +3,17 @@ internal import ToftModel
 /// When what was last changed, as a session sees it: so that results know whether what they found
 /// still holds.
 ///
-/// 1. A stamp is a number of the session's own, and grows. Results are what they were where `last`
-///    of what they hang on is what it was.
-/// 2. What a transaction changes is noted as it happens, or left to its record, which is read when
-///    somebody asks. When it is cancelled, all stamps are those of its beginning again, and no
+/// 1. A stamp is a number of the session's own, and grows. Results are unchanged if `last(of:)` of
+///    their dependencies is.
+/// 2. A transaction's changes are counted as they happen, or left to its record, which is read when
+///    they are needed. When it is cancelled, all stamps return to those of its beginning, and no
 ///    later one equals one that it gave.
 /// 3. A move to another version notes what that differs in: see `VersionChanges`.
 struct ChangeCounters {
     /// The last change of anything.
     private(set) var now: UInt64 = 1
     private var stamps = Stamps()
-    /// Whether the transaction's record tells of changes that have not been noted.
+    /// True if the transaction's record has changes that have not been counted.
     private(set) var hasUnread = false
     /// The stamps as they were when the transaction began.
     private var stampsBefore: Stamps?
@@ -22,9 +22,9 @@ struct ChangeCounters {
         var everything: UInt64 = 1
         /// Whether anybody has asked for one since.
         var areInUse = false
-        /// Classes of which objects came or went.
+        /// Classes with objects that were created or deleted.
         var classes: [ClassID: UInt64] = [:]
-        /// Classes of which objects went.
+        /// Classes with objects that were deleted.
         var deletions: [ClassID: UInt64] = [:]
         var properties: [PropertyRef: UInt64] = [:]
     }
@@ -38,7 +38,7 @@ struct ChangeCounters {
         hasUnread = false
     }
 
-    /// Something was changed that the transaction's record tells.
+    /// Notes a change that only the transaction's record describes.
     mutating func noteUnread() {
         now += 1
         hasUnread = true
@@ -70,7 +70,7 @@ struct ChangeCounters {
         stampsBefore = stamps
     }
 
-    /// What the session shows is what it was when the transaction began.
+    /// The session shows the state before the transaction again.
     mutating func cancelTransaction() {
         guard let before = stampsBefore else { return noteEverything() }
         stampsBefore = nil
@@ -106,7 +106,7 @@ struct ChangeCounters {
     }
 }
 
-/// What results hang on.
+/// The classes and properties that results depend on.
 struct Dependencies: Sendable {
     /// Whose objects may come and go.
     private(set) var classes = SmallSet<ClassID>()

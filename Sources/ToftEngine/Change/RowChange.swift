@@ -1,8 +1,8 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// What an effect of a commit or of a transaction did to the rows of its table: the one place that
-/// tells the kinds of effects apart for those who ask what has changed.
+/// The effect of a commit or of a transaction on the rows of its table: the one place that
+/// distinguishes the kinds of effects for readers of changes.
 enum RowChange {
     /// The effect's `count` rows from its `key` on came.
     case inserted
@@ -10,12 +10,12 @@ enum RowChange {
     case erased
     /// The cell was set.
     case set
-    /// The cell was set, or its list changed in a way that is not told.
+    /// The cell was set, or its list changed in a way that is not recorded.
     case touched
     /// The list of the cell was edited.
     case edited(ListEdit)
 
-    /// Nil where no row changed: of trees and columns.
+    /// Nil if no row changed: for trees and columns.
     init?(_ effect: Effect) {
         switch effect.kind {
         case .rowInsert, .rowsInserted: self = .inserted

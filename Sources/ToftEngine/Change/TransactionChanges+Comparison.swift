@@ -2,8 +2,8 @@ internal import ToftModel
 internal import ToftStorage
 
 extension TransactionChanges {
-    /// What two versions differ in, for all classes that are seen. Clusters that both have are not
-    /// looked into.
+    /// The differences of two versions, for all visible classes. Clusters that both have are not
+    /// read.
     init(comparing old: ModelView, with new: ModelView) throws(EngineError) {
         var differences: [ClassID: TableComparison] = [:]
         try model { () throws(ModelError) in

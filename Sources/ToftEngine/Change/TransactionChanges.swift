@@ -13,13 +13,13 @@ struct CollectionRef: Hashable, Sendable {
 struct ChangeFilter {
     var lists: Set<CollectionRef> = []
     var objects: Set<ObjectRef> = []
-    /// Properties of which it is to be known in which rows they were set.
+    /// Properties whose changed rows are to be collected.
     var properties: Set<PropertyRef> = []
 }
 
-/// What a run of commits did, merged: a row that came and went in it was never there.
+/// The changes of a run of commits, merged: a row that was created and deleted in it never existed.
 struct TransactionChanges {
-    /// What happened to the rows of one class. Keys are those of the objects.
+    /// The changes of the rows of one class. Keys are those of the objects.
     struct Rows {
         fileprivate(set) var inserted = IndexRanges()
         fileprivate(set) var erased = IndexRanges()
@@ -33,9 +33,9 @@ struct TransactionChanges {
 
     private(set) var rows: [ClassID: Rows] = [:]
     private(set) var listEdits: [CollectionRef: [ListEdit]] = [:]
-    /// Lists that changed in a way that the records do not tell.
+    /// Lists that changed in a way that the records do not describe.
     private(set) var opaqueLists: Set<CollectionRef> = []
-    /// What was set in the objects asked for.
+    /// The changed properties of the observed objects.
     private(set) var properties: [ObjectRef: Set<PropertyID>] = [:]
     /// The rows in which the properties asked for were set.
     private var settings: [PropertyRef: IndexRanges] = [:]
@@ -50,7 +50,7 @@ struct TransactionChanges {
 }
 
 extension TransactionChanges {
-    /// Merges records. Nil where one of them is damaged or holds nothing.
+    /// Merges records. Nil if one of them is damaged or empty.
     init?(_ records: [CommitRecord], schema: StoredSchema, interest: ChangeFilter) {
         var collector = ChangeCollector(schema: schema, interest: interest)
         for record in records {
@@ -63,7 +63,7 @@ extension TransactionChanges {
         settings = collector.settings()
     }
 
-    /// What two tables differ in, where there are no records.
+    /// The differences of two tables, without records.
     init(
         differences: [ClassID: (inserted: IndexRanges, erased: IndexRanges, modified: IndexRanges)]
     ) {
@@ -174,7 +174,7 @@ private struct ChangeCollector {
     }
 }
 
-/// Keys as they come: runs where they follow each other.
+/// Keys in the order of their arrival: runs of consecutive ones.
 private struct KeyRuns {
     private var runs: [Range<Int>] = []
 

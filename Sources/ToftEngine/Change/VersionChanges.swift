@@ -1,22 +1,22 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// What two versions may differ in, or what a transaction has changed, as results ask: a class or a
-/// property that is not named here is the same.
+/// The possible differences of two versions, or a transaction's changes, for results: a class or a
+/// property that is not named here is unchanged.
 struct VersionChanges {
-    /// Classes of which objects came or went.
+    /// Classes with objects that were created or deleted.
     private(set) var classes: Set<ClassID> = []
-    /// Classes of which objects went.
+    /// Classes with objects that were deleted.
     private(set) var deletions: Set<ClassID> = []
     private(set) var properties: Set<PropertyRef> = []
     /// The class of the last effect.
     private var owner: ClassHandle?
 
-    /// Of more bytes of records the tables are compared: that tells the classes apart, not the
-    /// properties, and costs less.
+    /// Above this size of the records the tables are compared instead: that distinguishes the
+    /// classes, not the properties, and costs less.
     static let mostRecordBytes = 64 * 1024
 
-    /// Nil where all may differ: the schema does.
+    /// Nil if everything may differ, as the schema does.
     init?(from old: ModelView, to new: ModelView) {
         guard old.schema === new.schema else { return nil }
         if !addRecords(from: old, to: new) {
@@ -24,8 +24,8 @@ struct VersionChanges {
         }
     }
 
-    /// What a transaction has done after `position`, which is moved to the end of its record. Nil
-    /// where it is too large to tell.
+    /// A transaction's changes after `position`, which is moved to the end of its record. Nil if it
+    /// is too large to list them.
     init?(of transaction: ModelTransaction, after position: inout RecordPosition)
         throws(ModelError)
     {

@@ -20,13 +20,14 @@ package final class Database: Sendable {
 
     let store: Store
     let notifier: Notifier
-    /// What was parsed for its sessions.
+    /// Parsed queries of its sessions.
     let queries = QueryCache()
     /// The schemas that sessions were opened with last, for openings to come.
     private let schemas = FutexMutex<[ModelSchema]>([])
     /// The write buffer, while no transaction has it.
     private let idleBuffer = FutexMutex<WriteBuffer?>(nil)
-    /// Nil where the session that is in a write transaction is confined to the caller, or none is.
+    /// Nil if the session in a write transaction is confined to the caller, or if there is no such
+    /// session.
     private let writer = FutexMutex<Writer?>(nil)
 
     private init(store: Store) {
@@ -71,7 +72,7 @@ package final class Database: Sendable {
         try storage { () throws(StorageError) in try store.close() }
     }
 
-    /// An empty database in memory, which closed sessions stand in.
+    /// An empty database in memory, which closed sessions use.
     static let nowhere: (database: Database, view: ModelView)? = {
         guard
             let store = try? Store.open(StoreConfiguration(location: .memory(name: "\0 nowhere"))),
@@ -188,7 +189,7 @@ package final class Database: Sendable {
         }
     }
 
-    /// Encrypts a file that nobody has open with another key; nil stands for none. O(file).
+    /// Encrypts a file that nobody has open with another key; nil means no encryption. O(file).
     ///
     /// - Parameter minimumVersion: as in `Configuration`.
     /// - Throws: `alreadyOpen` where somebody has it open, and nothing was done; `keyRequired`,
@@ -211,7 +212,7 @@ package final class Database: Sendable {
     }
 
     /// Deletes a database that nobody has open, in this process or another, also a damaged one; its
-    /// lock file stays. False if there is none.
+    /// lock file stays. False if it does not exist.
     ///
     /// - Throws: `alreadyOpen`; `notADatabase`, but not for an empty file, which is deleted;
     ///   `permissionDenied`, `isDirectory`...
@@ -251,10 +252,10 @@ package final class Database: Sendable {
     /// the damaged file. O(file).
     ///
     /// - Parameter newKey: of the new file; nil: it is plain.
-    /// - Parameter keeps: told what was found before the new file has its name; false: there shall
-    ///   be none.
-    /// - Throws: `alreadyOpen` where a process has the damaged file open for writing; `fileExists`;
-    ///   `corrupt` where the schema is lost; `keyRequired`, `wrongKey`, `notEncrypted`;
+    /// - Parameter keeps: gets the report before the new file has its name; false discards the new
+    ///   file.
+    /// - Throws: `alreadyOpen` if a process has the damaged file open for writing; `fileExists`;
+    ///   `corrupt` if the schema is lost; `keyRequired`, `wrongKey`, `notEncrypted`;
     ///   `interrupted`...
     package static func salvage(
         _ path: String, to newPath: String, encryptionKey: EncryptionKey? = nil,
@@ -295,14 +296,14 @@ package final class Database: Sendable {
         }
     }
 
-    /// Where the file is, or the name of an in-memory database in angle brackets.
+    /// The file's path, or the name of an in-memory database in angle brackets.
     package var path: String { store.path }
 }
 
 extension EncryptionKey {
     /// A key that a caller gives.
     ///
-    /// - Throws: `invalidArgument` where there are not 64 bytes.
+    /// - Throws: `invalidArgument` unless there are 64 bytes.
     package init(engine bytes: UnsafeRawBufferPointer) throws(EngineError) {
         self = try storage { () throws(StorageError) in try EncryptionKey(bytes) }
     }

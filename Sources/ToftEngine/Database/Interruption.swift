@@ -31,7 +31,7 @@ package final class Interruption: Sendable {
         }
     }
 
-    /// The same, until a probe says that it is to end.
+    /// Repeats an attempt until a probe says that it is to end.
     static func waiting<Result>(
         _ timeout: Int, _ probe: InterruptProbe,
         _ attempt: (_ timeout: Int) throws(EngineError) -> Result

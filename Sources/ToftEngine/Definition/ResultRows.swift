@@ -1,6 +1,6 @@
 internal import ToftModel
 
-/// What results consist of in one version. Whole classes and lists are not copied.
+/// The rows of results in one version. Whole classes and lists are not copied.
 enum ResultRows: Sendable {
     /// All objects of the class, by rank.
     case whole
@@ -12,6 +12,6 @@ enum ResultRows: Sendable {
     case positions([Int])
     /// These values.
     case values([Value])
-    /// The object that the results hang on is gone.
+    /// The object that the results depend on is deleted.
     case gone
 }

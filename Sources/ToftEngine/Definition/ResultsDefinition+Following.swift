@@ -47,8 +47,8 @@ extension [Int64] {
         return filter { lastBits & (1 << UInt64($0 & 63)) == 0 || others.binarySearch($0) == nil }
     }
 
-    /// Ascending keys without some of them, and with others; the same array where nothing is to be
-    /// done. All ascend.
+    /// Ascending keys without some of them, and with others; the same array if there is nothing to
+    /// do. All ascend.
     func replacing(_ lost: [Int64], by gained: [Int64]) -> [Int64] {
         guard !lost.isEmpty || !gained.isEmpty else { return self }
         var result: [Int64] = []

@@ -20,7 +20,7 @@ extension ResultsDefinition {
         }
     }
 
-    /// A dictionary of links shows the objects, without the keys that lead to none.
+    /// A dictionary of links shows the objects, without the keys of null links.
     private func collectionRows(_ ref: CollectionRef, in view: ModelView) throws(ModelError)
         -> ResultRows
     {
@@ -42,9 +42,9 @@ extension ResultsDefinition {
     /// those that follow.
     var isFiltered: Bool { query?.hasOrderings == false }
 
-    /// The next results of a filter, in a pass over `base` that goes on behind `found`: `count` in
-    /// all or more, unless these are the last. Each time many more are looked for than before, and
-    /// all where that is nearly all of the class: so there are few passes, whatever is read.
+    /// The next results of a filter, in a pass over `base` that continues behind `found`: `count`
+    /// in all or more, unless these are the last. Each call searches for many more than before, and
+    /// for all if that is nearly all of the class: so there are few passes, whatever is read.
     func findMore(
         _ found: inout [Int64], upTo count: Int, from position: inout ScanPosition,
         in view: ModelView, of base: QueryBase
@@ -71,7 +71,7 @@ extension ResultsDefinition {
     }
 
     /// The first objects of a class that a sorted query gives, `count` or more unless these are
-    /// all, where they are found much faster than all; else nil.
+    /// all, if they are found much faster than all; otherwise nil.
     func firstKeys(_ count: Int, in view: ModelView) throws(EngineError) -> [Int64]? {
         guard case .all(let id) = base, let query else { return nil }
         return try model { () throws(ModelError) -> [Int64]? in
@@ -82,8 +82,8 @@ extension ResultsDefinition {
         }
     }
 
-    /// How many objects link to one, without a list of them; nil for other results, and where it is
-    /// gone.
+    /// Number of objects that link to one, without a list of them; nil for other results, and if it
+    /// is deleted.
     func backlinkCount(in view: ModelView) throws(EngineError) -> Int? {
         guard case .backlinks(let target, let link) = base, isPlain else { return nil }
         return try model { () throws(ModelError) -> Int? in
@@ -92,8 +92,8 @@ extension ResultsDefinition {
         }
     }
 
-    /// How many results a query has, without a list of them; nil where there is no query, or
-    /// nothing to ask it of.
+    /// Number of results of a query, without a list of them; nil if there is no query, or its base
+    /// is deleted.
     func count(in view: ModelView) throws(EngineError) -> Int? {
         guard let query else { return nil }
         return try model { () throws(ModelError) -> Int? in
@@ -102,7 +102,7 @@ extension ResultsDefinition {
         }
     }
 
-    /// What a query runs over.
+    /// The objects that a query selects from.
     func queryBase(in view: ModelView) throws(ModelError) -> QueryBase {
         switch base {
         case .all: .all
@@ -130,7 +130,7 @@ extension ModelView {
         try backlinks(to: target.key, through: try property(link))
     }
 
-    /// What a list of links holds.
+    /// The links in a list.
     func linkedKeys(_ ref: CollectionRef) throws(ModelError) -> [Int64] {
         let list = try list(ref)
         var keys: [Int64] = []

@@ -1,7 +1,7 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// Lists of values, sorted, told apart or cut off.
+/// Lists of values, sorted, distinct or limited.
 extension ResultsDefinition {
     func valueOrder(in view: ModelView) throws(ModelError) -> ResultRows {
         let values = try baseValues(in: view)

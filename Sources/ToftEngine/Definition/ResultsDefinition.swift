@@ -4,7 +4,7 @@ internal import ToftQuery
 /// How results are made: from what, and what is done with it. Says nothing of a version or a
 /// session, so the notifier follows it too.
 final class ResultsDefinition: Sendable {
-    /// What the elements are taken from.
+    /// The source of the elements.
     enum Base: Sendable {
         /// All objects of a class, in the order of their keys.
         case all(ClassID)
@@ -20,9 +20,9 @@ final class ResultsDefinition: Sendable {
     let base: Base
     /// The class of the elements; nil for values.
     let classID: ClassID?
-    /// What the objects pass. Nil: they are taken as they come.
+    /// The query on the objects. Nil: all of them, in their order.
     let query: BoundQuery?
-    /// What values pass, one after the other.
+    /// The steps applied to values, one after the other.
     let valueSteps: [ValueStep]
     let watched: Dependencies
 
@@ -35,7 +35,7 @@ final class ResultsDefinition: Sendable {
     }
 }
 
-/// What can be done with the elements of a list of values.
+/// The operations on the elements of a list of values.
 enum ValueStep: Sendable {
     case sort(isAscending: Bool)
     case distinct
@@ -65,13 +65,13 @@ extension ResultsDefinition {
         }
     }
 
-    /// Whether what the elements hang on is no longer there.
+    /// True if the object that the elements depend on is deleted.
     func isGone(in view: ModelView) throws(ModelError) -> Bool {
         if case .collection(let ref) = base { return try !view.exists(ref) }
         return try root.map { root throws(ModelError) in try !view.exists(root) } ?? false
     }
 
-    /// The object that the elements hang on: without it there are no results.
+    /// The object that the elements depend on: without it there are no results.
     var root: ObjectRef? {
         switch base {
         case .collection(let ref): ref.owner

@@ -1,8 +1,8 @@
 package import ToftModel
 
 extension EngineError {
-    /// What went wrong with data and its meaning. Total, as for storage; the message is the model's
-    /// own.
+    /// The error for a failure concerning data and its meaning. Total, as for storage; the message
+    /// is the model's own.
     package init(_ error: ModelError) {
         switch error {
         case .storage(let storage): self.init(storage)

@@ -1,8 +1,8 @@
 package import ToftQuery
 
 extension EngineError {
-    /// What is wrong with a query: the sentence and what to do in the message, the place drawn in
-    /// the detail. Total, as for storage.
+    /// The error for a fault of a query: the sentence and the remedy in the message, the place
+    /// drawn in the detail. Total, as for storage.
     package init(_ error: QueryError) {
         let code: ErrorCode =
             switch error.kind {

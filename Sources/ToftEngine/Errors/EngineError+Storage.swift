@@ -4,8 +4,8 @@ package import ToftStorage
 extension EngineError {
     init(_ error: SystemError) { self.init(StorageError(error)) }
 
-    /// What went wrong with bytes, as the caller sees it. Total: a new storage error does not
-    /// compile until it has its place here.
+    /// A storage failure, as the caller sees it. Total: a new storage error does not compile until
+    /// it has a case here.
     package init(_ error: StorageError) {
         switch error {
         case .io(let operation, let path, SystemError.nameTooLong):

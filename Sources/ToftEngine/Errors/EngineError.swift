@@ -1,13 +1,13 @@
 /// The one error that leaves the engine.
 package struct EngineError: Error, Sendable, Equatable {
     package let code: ErrorCode
-    /// What happened, where, and what to do about it: one or two sentences for a person.
+    /// The failure, its place and the remedy: one or two sentences for a person.
     package let message: String
-    /// More of it where there is more: every schema problem on a line of its own, the query with a
-    /// caret, the failed system call. May be empty.
+    /// Additional information: every schema problem on a line of its own, the query with a caret,
+    /// the failed system call. May be empty.
     package let detail: String
     /// The number that goes with the code: errno, the byte offset in a query, a page, an index, a
-    /// version. 0 where there is none.
+    /// version. 0 if the code has no number.
     package let number: Int64
 
     package init(_ code: ErrorCode, _ message: String, detail: String = "", number: Int64 = 0) {

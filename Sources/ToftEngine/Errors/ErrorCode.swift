@@ -5,8 +5,8 @@
 /// group.
 package enum ErrorCode: Int32, Sendable, CaseIterable {
     // Use: what holds at every moment.
-    /// An argument that is no value of its type: an unknown constant, an absurd length, text that
-    /// is not UTF-8, NULL where a value is due.
+    /// An argument that is not a value of its type: an unknown constant, an absurd length, text
+    /// that is not UTF-8, NULL in place of a value.
     case invalidArgument = 1
     /// A handle that is NULL, released, of another kind or was never given out.
     case invalidHandle = 2

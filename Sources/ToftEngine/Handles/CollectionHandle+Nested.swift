@@ -27,7 +27,7 @@ extension CollectionHandle {
         }
     }
 
-    /// The same for the value of a key; nil where the key is not there.
+    /// The nested collection under a key; nil if the key does not exist.
     package func nested(forKey key: UnsafeRawBufferPointer, _ kind: CollectionKind)
         throws(EngineError) -> CollectionHandle?
     {

@@ -22,7 +22,7 @@ extension CollectionHandle {
         }
     }
 
-    /// Removes a value; false where the set does not have it. O(log elements).
+    /// Removes a value; false if the set does not have it. O(log elements).
     package func setErase(_ value: Value) throws(EngineError) -> Bool {
         try change { transaction, property throws(ModelError) in
             try transaction.setErase(key, property, value)
@@ -56,7 +56,7 @@ extension CollectionHandle {
         }
     }
 
-    /// The index of a key; nil where it is not there. O(log entries).
+    /// The index of a key; nil if the dictionary does not have it. O(log entries).
     package func index(ofKey entryKey: UnsafeRawBufferPointer) throws(EngineError) -> Int? {
         if let nested {
             return try elements(nested, from: 0, limit: .max).firstIndex {
@@ -80,7 +80,7 @@ extension CollectionHandle {
         return (position.index, !position.isFound)
     }
 
-    /// The same for a key and a value that the caller keeps.
+    /// Sets a key and a value that the caller keeps.
     package func dictionarySet(_ entryKey: String, _ value: Value) throws(EngineError) {
         try change { transaction, property throws(ModelError) in
             try value.withBorrowed { value throws(ModelError) in
@@ -91,13 +91,13 @@ extension CollectionHandle {
         }
     }
 
-    /// Removes a key; false where the dictionary does not have it. O(log entries).
+    /// Removes a key; false if the dictionary does not have it. O(log entries).
     @discardableResult
     package func dictionaryErase(_ entryKey: UnsafeRawBufferPointer) throws(EngineError) -> Bool {
         try edit(.eraseEntry(entryKey)).isFound
     }
 
-    /// The same for a key that the caller keeps.
+    /// Removes a key that the caller keeps.
     @discardableResult
     package func dictionaryErase(_ entryKey: String) throws(EngineError) -> Bool {
         try change { transaction, property throws(ModelError) in

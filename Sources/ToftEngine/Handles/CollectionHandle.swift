@@ -137,8 +137,8 @@ extension CollectionHandle {
         return try firstIndex(of: value, in: 0..<count)
     }
 
-    /// The same among the elements of a list, or the values of a dictionary, with these indices.
-    /// O(elements that are looked at).
+    /// The first index of a value among the elements of a list, or the values of a dictionary, with
+    /// these indices. O(elements compared).
     package func firstIndex(of value: Value, in indices: Range<Int>) throws(EngineError) -> Int? {
         let count = try count
         guard indices.upperBound <= count else {
@@ -195,7 +195,7 @@ extension CollectionHandle {
         }
     }
 
-    /// Inserts values before `index`, or at the end; all or none.
+    /// Inserts values before `index`, or at the end; all or nothing.
     package func insert(_ values: UnsafeBufferPointer<BorrowedValue>, at index: Int)
         throws(EngineError)
     {
@@ -226,7 +226,7 @@ extension CollectionHandle {
 
     package func erase(_ range: Range<Int>) throws(EngineError) { try edit(.erase(range)) }
 
-    /// Takes an element out and puts it where it then has the index `to`.
+    /// Moves an element, whose index is `to` afterwards.
     package func move(from: Int, to: Int) throws(EngineError) {
         try edit(.move(from: from, to: to))
     }
@@ -273,7 +273,7 @@ extension CollectionHandle {
         return try session.embedded(created, in: property)
     }
 
-    /// The same for lists with values that the caller keeps.
+    /// Inserts embedded objects into a list, with values that the caller keeps.
     package func insertEmbedded(
         _ values: [(property: PropertyID, value: Value)], at index: Int
     ) throws(EngineError) -> ObjectHandle {

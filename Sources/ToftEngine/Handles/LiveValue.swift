@@ -45,7 +45,7 @@ extension CollectionHandle {
         return values
     }
 
-    /// What names the collection in every session of its database.
+    /// The reference that finds the collection in every session of its database.
     package var carried: CarriedCollection {
         CarriedCollection(owner: owner.ref, property: property.id, nested: nested, kind: kind)
     }
@@ -63,7 +63,7 @@ package struct CarriedCollection: Sendable {
     let nested: NestedRef?
     let kind: CollectionKind
 
-    /// The collection in a session; nil where it is not there.
+    /// The collection in a session; nil if it does not exist there.
     package func handle(in session: Session) throws(EngineError) -> CollectionHandle? {
         guard let owner = try session.object(owner) else { return nil }
         guard let nested else { return try owner.collection(property, kind) }

@@ -138,7 +138,7 @@ extension ObjectHandle {
         session.noteSet(property)
     }
 
-    /// Sets several properties, all or none.
+    /// Sets several properties, all or nothing.
     package func set(_ assignments: UnsafeBufferPointer<Assignment>) throws(EngineError) {
         for assignment in assignments { _ = try property(assignment.property) }
         let transaction = try session.writing()
@@ -158,7 +158,7 @@ extension ObjectHandle {
         return try session.embedded(key, in: property)
     }
 
-    /// The same with values that the caller keeps.
+    /// Sets an embedded object, with values that the caller keeps.
     package func setEmbedded(
         _ id: PropertyID, _ values: [(property: PropertyID, value: Value)]
     ) throws(EngineError) -> ObjectHandle {

@@ -1,9 +1,9 @@
 package import ToftModel
 
-/// What a call of several steps asks before its first one: whether a step would be refused. Nothing
-/// is changed.
+/// The checks that a call of several steps makes before its first one: whether a step would be
+/// refused. Nothing is changed.
 extension Session {
-    /// Throws where an object of a class would not take values.
+    /// Throws if an object of a class would not accept values.
     package func check(_ id: ClassID, _ values: [(property: PropertyID, value: Value)])
         throws(EngineError)
     {
@@ -23,14 +23,15 @@ extension Session {
 }
 
 extension ObjectHandle {
-    /// Throws where a property can't be set, or would not take a value.
+    /// Throws if a property can't be set, or would not accept a value.
     package func check(_ id: PropertyID, _ value: Value) throws(EngineError) {
         let property = try property(id)
         let transaction = try session.writing()
         try model { () throws(ModelError) in try transaction.check(ref.key, property, value) }
     }
 
-    /// How many embedded objects lead to this one, itself included; 0 where it is none.
+    /// Number of embedded objects on the path to this one, itself included; 0 if it is not
+    /// embedded.
     package func embeddedDepth() throws(EngineError) -> Int {
         let transaction = try session.writing()
         return try model { () throws(ModelError) in
@@ -38,7 +39,7 @@ extension ObjectHandle {
         }
     }
 
-    /// Sets several properties to values that the caller keeps, all or none, as `policy` says.
+    /// Sets several properties to values that the caller keeps, all or nothing, as `policy` says.
     package func set(
         _ values: [(property: PropertyID, value: Value)], policy: UpdatePolicy
     ) throws(EngineError) {
@@ -53,27 +54,27 @@ extension ObjectHandle {
 }
 
 extension CollectionHandle {
-    /// Throws where the collection would not take values at its end, or in it if it is a set.
+    /// Throws if the collection would not accept values at its end, or in it if it is a set.
     package func check(adding values: [Value]) throws(EngineError) {
         try check(values) { .append($0) }
     }
 
-    /// Throws where a list would not take values at an index.
+    /// Throws if a list would not accept values at an index.
     package func check(inserting values: [Value], at index: Int) throws(EngineError) {
         try check(values) { .insert($0, at: index) }
     }
 
-    /// Throws where a list would not take a value in the place of another one.
+    /// Throws if a list would not accept a value in the place of another one.
     package func check(setting value: Value, at index: Int) throws(EngineError) {
         try check([value]) { .set($0[0], at: index) }
     }
 
-    /// Throws where a list has no such range of elements.
+    /// Throws if a list has no such range of elements.
     package func check(erasing range: Range<Int>) throws(EngineError) {
         try check([]) { _ in .erase(range) }
     }
 
-    /// Throws where a dictionary would not take a value for a key.
+    /// Throws if a dictionary would not accept a value for a key.
     package func check(setting value: Value, forKey entryKey: String) throws(EngineError) {
         let lender = ValueLender()
         defer { withExtendedLifetime(lender) {} }

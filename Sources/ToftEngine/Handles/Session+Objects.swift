@@ -34,7 +34,7 @@ extension Session {
 
     // MARK: Finding
 
-    /// The object with this primary key; nil if there is none.
+    /// The object with this primary key; nil if there is no such object.
     package func find(_ primaryKey: BorrowedValue, in id: ClassID) throws(EngineError)
         -> ObjectHandle?
     {
@@ -53,7 +53,7 @@ extension Session {
         try model { () throws(ModelError) in try view.find(primaryKey, owner) != nil }
     }
 
-    /// The same for a value that the caller keeps.
+    /// The object with a primary key that the caller keeps.
     package func find(_ primaryKey: Value, in id: ClassID) throws(EngineError) -> ObjectHandle? {
         let owner = try classHandle(id)
         guard let key = try model({ () throws(ModelError) in try view.find(primaryKey, owner) })
@@ -62,8 +62,8 @@ extension Session {
     }
 
     /// The key of the first object of a class that a query gives with one argument, which the
-    /// caller lends; nil where there is none. `isKnown` is false where the query is none that one
-    /// look-up decides, or has not run before.
+    /// caller lends; nil if there is no result. `isKnown` is false if one lookup does not decide
+    /// the query, or it has not run before.
     package func first(in id: ClassID, _ query: PreparedQuery, lookingUp value: BorrowedValue)
         throws(EngineError) -> (isKnown: Bool, key: Int64?)
     {
@@ -79,7 +79,7 @@ extension Session {
         }
     }
 
-    /// The key of the first object of a class that a query gives; nil where there is none. Cost:
+    /// The key of the first object of a class that a query gives; nil if there is no result. Cost:
     /// that of the query with a limit of one.
     package func first(in id: ClassID, _ query: PreparedQuery, arguments: [QueryArgument])
         throws(EngineError) -> Int64?
@@ -118,7 +118,7 @@ extension Session {
         return (handle(created.key, owner), created.isNew)
     }
 
-    /// The same for values that the caller keeps.
+    /// Creates an object with values that the caller keeps.
     @discardableResult
     package func create(
         _ id: ClassID, _ values: [(property: PropertyID, value: Value)] = [],
@@ -196,7 +196,7 @@ extension Session {
             if count > 1 { try allOrNothing(createAll) } else { try createAll() }
             return made
         }
-        // What is only created is deleted again at less cost than a savepoint has.
+        // Deleting created objects again costs less than a savepoint.
         do throws(EngineError) {
             try createAll()
         } catch {
@@ -207,12 +207,12 @@ extension Session {
         return made
     }
 
-    /// What an update changed, the record tells.
+    /// The record has the changes of an update.
     private func note(_ isNew: Bool, _ owner: ClassHandle) {
         if isNew { noteCreation(of: owner) } else { noteUnread() }
     }
 
-    /// Deletes all objects of some classes, all or none.
+    /// Deletes all objects of some classes, all or nothing.
     package func deleteAll(_ ids: [ClassID]) throws(EngineError) {
         var owners: [ClassHandle] = []
         for id in ids { owners.append(try classHandle(id)) }

@@ -3,8 +3,8 @@ internal import ToftModel
 /// Reads one JSON value (RFC 8259) from UTF-8, also behind a byte order mark. Its errors say at
 /// which byte. No object has two members of one name.
 ///
-/// A number is an integer where it is exactly one of 64 bits, however it is written: 2, 2.0 and
-/// 2e0. All others stay as they are written, -0 too: see `Numeral`.
+/// A number is an integer if it is exactly one of 64 bits, in any notation: 2, 2.0 and 2e0. All
+/// others keep their text, -0 too: see `Numeral`.
 package struct JSONParser {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -166,15 +166,15 @@ package struct JSONParser {
         return .numeral(Numeral(text: string(start..<position)))
     }
 
-    /// The integer that a number is: its digits before and after the point, and its exponent. Nil
-    /// where it is not whole or needs more than 64 bits.
+    /// The integer value of a number, from its digits before and after the point and its exponent.
+    /// Nil if it is not whole or needs more than 64 bits.
     private func integer(
         _ whole: Range<Int>, _ fraction: Range<Int>, _ exponent: Int, isNegative: Bool
     ) -> Int64? {
-        // How many digits stand before the point when it is moved by the exponent.
+        // Number of digits before the point when it is moved by the exponent.
         let (sum, overflows) = whole.count.addingReportingOverflow(exponent)
         var left = overflows ? .max : sum
-        // Below 0, where there is room for one more.
+        // Kept negative, as the range has one more number there.
         var value: Int64 = 0
         func append(_ digit: UInt8) -> Bool {
             let (tenfold, isTooSmall) = value.multipliedReportingOverflow(by: 10)
@@ -231,7 +231,7 @@ package struct JSONParser {
         throw failure("a text has no end that begins", at: start)
     }
 
-    /// What comes before the next quote, escape or control character.
+    /// The text before the next quote, escape or control character.
     private mutating func plain() throws(EngineError) -> String {
         let start = position
         while let next, next >= 0x20, next != UInt8(ascii: "\""), next != UInt8(ascii: "\\") {
@@ -294,7 +294,7 @@ private struct Names {
     private var many: Set<[UInt8]> = []
     private static let mostCompared = 16
 
-    /// False where it is there.
+    /// False if the set has it already.
     mutating func insert(_ name: String) -> Bool {
         if few.count < Self.mostCompared {
             // Most differ already to Swift, for which other bytes may be the same letters.

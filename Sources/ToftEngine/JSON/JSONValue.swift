@@ -29,7 +29,7 @@ package enum JSONValue {
         }
     }
 
-    /// What it is, for messages.
+    /// The kind of the value, for messages.
     package var kind: String {
         switch self {
         case .null: "null"
@@ -60,8 +60,8 @@ package enum JSONValue {
 }
 
 extension String {
-    /// What a message shows of it. Marks are counted as letters are: one may have any number of
-    /// them.
+    /// The beginning of it, for messages. Marks are counted as letters are: one may have any number
+    /// of them.
     var start: String { String(unicodeScalars.prefix(80)) }
 }
 

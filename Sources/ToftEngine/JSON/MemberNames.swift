@@ -1,10 +1,10 @@
 package import ToftModel
 
-/// What JSON and CSV call the class and the key of an object. A member of the name that a property
-/// has is that property: the format's own name has one `_` more then, and another one as long as
-/// there is a property of this name too.
+/// The names of the class and the key of an object in JSON and CSV. A member with the name of a
+/// property is that property: the format's own name then has one more `_`, and another one as long
+/// as a property has this name too.
 extension ClassHandle {
-    /// What the key of an object is called: `_key`.
+    /// The name for the key of an object: `_key`.
     package var keyMember: String { free("_key") { hasStoredProperty(named: $0) } }
 
     /// Whether a visible property with values has exactly this name in the file.
@@ -28,8 +28,8 @@ extension ClassHandle {
 }
 
 extension ModelSchema {
-    /// What the class of an object is called in a dump: `_class`. All lines of a dump say it so, as
-    /// nothing tells the properties of an object before its class.
+    /// The name for the class of an object in a dump: `_class`. It is the same in all lines of a
+    /// dump, as an object's properties are unknown before its class.
     var classMember: String {
         let classes = visibleClasses
         return free("_class") { name in classes.contains { $0.hasStoredProperty(named: name) } }

@@ -1,7 +1,7 @@
 package import ToftModel
 
-/// A number as it is written, which becomes a value of the type that it is read for: exactly, or
-/// the nearest one of a binary type. It never becomes infinite, and 0 only where it is 0.
+/// The text of a number, which becomes a value of the type that it is read for: exactly, or the
+/// nearest one of a binary type. It never becomes infinite, and 0 only if it is 0.
 package struct Numeral: Sendable {
     let text: String
 
@@ -29,12 +29,12 @@ package struct Numeral: Sendable {
         return number
     }
 
-    /// The same number; nil where 34 digits are too few, or the exponent is out of range.
+    /// The number as a decimal; nil if 34 digits are too few, or the exponent is out of range.
     var decimal: Decimal128? { Decimal128(exactly: text) }
 
-    /// What a mixed property holds of it. The digits of a whole number are kept, and so it is a
-    /// decimal where an int would be too short; other numbers are doubles. Nil for a whole number
-    /// of more than 34 digits, and beyond the range of doubles.
+    /// The value for a mixed property. The digits of a whole number are kept, so it is a decimal if
+    /// an int would be too short; other numbers are doubles. Nil for a whole number of more than 34
+    /// digits, and beyond the range of doubles.
     package var mixed: Value? {
         isWhole && !isZero ? decimal.map { .decimal($0) } : double.map { .double($0) }
     }
@@ -78,8 +78,7 @@ extension JSONValue {
 }
 
 extension Decimal128 {
-    /// The number that a text spells, in any of the ways of `init(_:)`; nil where it would be
-    /// rounded.
+    /// The number that a text spells, in any of the ways of `init(_:)`; nil if it would be rounded.
     init?(exactly text: String) {
         guard let (value, isExact) = Decimal128.parse(Array(text.utf8)), isExact else { return nil }
         self = value

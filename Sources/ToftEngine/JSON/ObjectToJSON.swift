@@ -1,10 +1,10 @@
 package import ToftModel
 internal import ToftStorage
 
-/// What a link is called in JSON.
+/// The form of a link in JSON.
 package enum LinkNames {
-    /// The primary key of its target; where its class has none, the `_key` of its target. Where the
-    /// primary key is null, which alone would be no link, an object as in a mixed value:
+    /// The primary key of its target; if its class has no primary key, the `_key` of its target. If
+    /// the primary key is null, which alone would mean no link, an object as in a mixed value:
     /// `{"$class": "Person", "$link": null}`.
     case primaryKeys
     /// The object key of its target, which each object has as `_key`: see `keyMember`.
@@ -13,18 +13,18 @@ package enum LinkNames {
 
 /// Makes JSON of objects. Dates are ISO 8601 in UTC, data is base64, lists and sets are arrays,
 /// dictionaries are objects. A uuid is its 36 characters, an object id its 24 hexadecimal digits, a
-/// decimal its digits: "1.50". NaN and infinities are texts. Mixed values: see `mixed`. What they
-/// hold of links to objects of hidden classes is null, and left out in sets.
+/// decimal its digits: "1.50". NaN and infinities are texts. Mixed values: see `mixed`. Links
+/// within them to objects of hidden classes are null, and left out in sets.
 package struct ObjectToJSON {
     private let session: Session
     private let names: LinkNames
-    /// How many links it follows: their targets stand in place of their names.
+    /// Number of links that it follows: their targets are written in place of their names.
     private let depth: Int
-    /// Each object stands in the text once: what else leads to it has its name.
+    /// Each object is written once: further links to it have its name.
     private var written: Set<ObjectRef> = []
     /// How many objects are around the one that is written.
     private var level = 0
-    /// What objects call their class by.
+    /// The member with an object's class.
     private let classMember: String
 
     package init(_ session: Session, links names: LinkNames = .primaryKeys, depth: Int = 0) {
@@ -137,7 +137,7 @@ package struct ObjectToJSON {
         return session.schema.anyClass(id: ref.classID)?.isHidden ?? true
     }
 
-    /// A value of a type that its property tells.
+    /// A value whose type is known from its property.
     package func value(_ value: Value) throws(EngineError) -> JSONValue {
         switch value {
         case .null: .null
@@ -187,7 +187,7 @@ package struct ObjectToJSON {
         }
     }
 
-    /// What a link is called by.
+    /// The name of a link.
     package func name(of ref: ObjectRef) throws(EngineError) -> JSONValue {
         guard names == .primaryKeys,
             let key = try session.classHandle(ref.classID).primaryKey,

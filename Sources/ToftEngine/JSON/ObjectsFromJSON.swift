@@ -1,8 +1,8 @@
 package import ToftModel
 internal import ToftStorage
 
-/// Makes objects of JSON, with the links whose targets are there; other links wait, so that objects
-/// may lead to each other in any order. What it reads `ObjectToJSON` writes.
+/// Makes objects of JSON, with the links whose targets exist; other links wait, so that objects may
+/// lead to each other in any order. It reads the output of `ObjectToJSON`.
 package struct ObjectsFromJSON {
     private struct Pending {
         let place: Int
@@ -22,7 +22,7 @@ package struct ObjectsFromJSON {
         /// Whether it leads to the object whose primary key is null.
         var isNullKey = false
 
-        /// Whether it leads nowhere.
+        /// True for a link that is null.
         var isNull: Bool { json.isNull && !isNullKey }
     }
 
@@ -40,7 +40,7 @@ package struct ObjectsFromJSON {
     package private(set) var ignored: Set<String> = []
     /// Objects by their class and the `_key` that they have in the text.
     private var loaded: [ObjectRef: ObjectRef] = [:]
-    /// What objects are named by, class by class.
+    /// The members with objects' keys, class by class.
     private var keyMembers: [ClassID: String] = [:]
     private let classMember: String
     private var pending: [Pending] = []
@@ -50,7 +50,7 @@ package struct ObjectsFromJSON {
     private var awaitsTargets = false
     /// Whether the links that are being filled in lack a target that may still come.
     private var lacksTarget = false
-    /// What was created, if it is to be taken back when reading fails.
+    /// The created objects, if they are to be deleted when reading fails.
     private var made: ObjectRuns?
 
     private static let firstRetryCount = 4096
@@ -151,7 +151,7 @@ package struct ObjectsFromJSON {
         return try session.classHandle(named: name)
     }
 
-    /// The member of a name that the format gives a meaning; nil where there is none.
+    /// The member of a name that the format gives a meaning; nil if there is no such member.
     private static func member(_ name: String, of members: [(key: String, value: JSONValue)])
         -> JSONValue?
     {
@@ -400,7 +400,7 @@ package struct ObjectsFromJSON {
         try link(isLast: true, naming)
     }
 
-    /// Where many links wait, fills in those whose targets have come.
+    /// If many links wait, fills in those whose targets exist by now.
     package mutating func linkWhereMany(_ naming: Naming) throws(EngineError) {
         guard pending.count >= retryCount else { return }
         try link(isLast: false, naming)
@@ -419,8 +419,8 @@ package struct ObjectsFromJSON {
         }
     }
 
-    /// Fills in the links of a property, or none of them.
-    /// - Returns: false where one lacks a target that may still come.
+    /// Fills in the links of a property, all or nothing.
+    /// - Returns: false if one lacks a target that may still come.
     private mutating func link(_ item: Pending, isLast: Bool) throws(EngineError) -> Bool {
         let property = item.property, counted = links
         (awaitsTargets, lacksTarget) = (!isLast, false)
@@ -435,7 +435,7 @@ package struct ObjectsFromJSON {
             let target = try session.classHandle(property.targetClassID ?? 0)
             for element in item.targets {
                 let ref = element.isNull ? nil : try linked(element, target, property)
-                // What is left out is null where that may be.
+                // A missing target is null if that is allowed.
                 if ref == nil, !element.isNull, [.list, .set].contains(property.collection) {
                     continue
                 }
@@ -508,7 +508,7 @@ package struct ObjectsFromJSON {
 
     // MARK: Failures
 
-    /// Deletes what was created, where that is to be taken back.
+    /// Deletes the created objects, if they are to be.
     package func takeBack() {
         guard let made, let transaction = try? session.writing() else { return }
         for run in made.runs.reversed() {

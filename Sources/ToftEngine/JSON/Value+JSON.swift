@@ -14,7 +14,7 @@ extension Value {
         self = value
     }
 
-    /// What JSON has for a type, where it has something else.
+    /// A hint at the form that JSON has for a type, for another form.
     static func form(of type: PropertyType, _ json: JSONValue) -> String {
         switch type {
         case .bool: "It takes true or false."
@@ -48,7 +48,7 @@ extension Value {
         }
     }
 
-    /// The value of a type; nil for what is none of it.
+    /// The value of a type; nil for JSON of another one.
     init?(_ json: JSONValue, of type: PropertyType) {
         switch (type, json) {
         case (_, .null): self = .null

@@ -7,7 +7,7 @@ package struct ChangeNotification {
         /// read.
         case initial
         case update
-        /// What was observed is gone. The last call.
+        /// The subject was deleted. The last call.
         case deleted
         /// Changes could not be worked out. The last call.
         case failure(EngineError)
@@ -16,7 +16,7 @@ package struct ChangeNotification {
     package let kind: Kind
     /// The version of the last call; 0 at the first.
     package let previousVersion: Version
-    /// The version that the session stands at.
+    /// The session's version.
     package let version: Version
     /// Of a list or of results.
     package var collection = CollectionChange()
@@ -38,6 +38,6 @@ package struct ChangeNotification {
     }
 }
 
-/// What an observer has called, on the session's thread. It may call anything, end its own
+/// An observer's handler, called on the session's thread. It may call anything, end its own
 /// observation and others.
 package typealias NotificationHandler = (ChangeNotification) -> Void

@@ -7,8 +7,8 @@ internal import ToftStorage
 ///
 /// 1. There is at most one package. While it waits no other is prepared, so a session that does not
 ///    dispatch costs nothing.
-/// 2. A package leads from where the session's observers stand. Whenever the session moves by
-///    itself, `generation` grows: the package that waits is dropped, and so is one that is being
+/// 2. A package begins at the positions of the session's observers. Whenever the session moves by
+///    itself, `generation` grows: the waiting package is dropped, and so is one that is being
 ///    prepared.
 /// 3. The flag is set while a package with something to do waits, or a first call is due; it is
 ///    set and cleared while the lock is held, so that it never says more than that.
@@ -17,7 +17,7 @@ internal import ToftStorage
 final class Channel: Sendable {
     private struct State {
         var observations: [Observation] = []
-        /// Where the session stands; nil once the channel is closed, which a token may outlive.
+        /// The session's version; nil once the channel is closed, which a token may outlive.
         var view: ModelView?
         var generation: UInt64 = 0
         var prepared: NotificationPackage?
@@ -141,12 +141,13 @@ extension Channel {
 // MARK: The notifier's side
 
 extension Channel {
-    /// Whether observers, or the session itself, stand before a version and nothing waits for them.
+    /// True if observers, or the session itself, are at an earlier version and nothing waits for
+    /// them.
     func isBehind(_ version: Version) -> Bool {
         state.withLock { $0.isBehind(version) }
     }
 
-    /// Works out what there is to tell up to a snapshot, and leaves it for the session.
+    /// Computes the notifications up to a snapshot, and leaves them for the session.
     func prepare(_ snapshot: Snapshot) {
         let work = state.withLock { state in
             state.view.flatMap { view in
@@ -165,7 +166,7 @@ extension Channel {
         hand(over: prepared, generation: generation)
     }
 
-    /// Tells the observers that they can't be told any more.
+    /// Notifies the observers that no more notifications can follow.
     func fail(_ error: EngineError) {
         let work = state.withLock { state in
             state.view.map { (state.observations.filter(\.isFollowing), $0, state.generation) }

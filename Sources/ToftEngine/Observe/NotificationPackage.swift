@@ -1,21 +1,20 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// What has been worked out for one session: the version to go to, and what its observers are to be
-/// told.
+/// The work prepared for one session: the version to move to, and its observers' notifications.
 struct NotificationPackage: Sendable {
     struct Item: Sendable {
         let observation: Observation
-        /// The version that its last call told about.
+        /// The version of its last notification.
         let previousVersion: Version
-        /// Where the observer stands afterwards.
+        /// The observer's position afterwards.
         let basis: ObservedVersion
         let outcome: Outcome
-        /// Once the session has taken the package: where the observer stood before.
+        /// The observer's position before, once the session has taken the package.
         var before: ObservedVersion?
     }
 
-    /// What there is to tell.
+    /// The kind of the notification.
     enum Outcome: Sendable {
         case nothing
         case committed
@@ -39,7 +38,7 @@ extension NotificationPackage.Outcome {
 }
 
 extension NotificationPackage.Item {
-    /// The call that it means; nil for none.
+    /// The call that it means; nil for no call.
     func notification(version: Version) -> ChangeNotification? {
         switch outcome {
         case .nothing:
@@ -63,8 +62,7 @@ extension NotificationPackage.Item {
 }
 
 extension NotificationPackage {
-    /// Works out what happened to each observer on the way from where it stands to `view`. On any
-    /// thread; takes no lock.
+    /// Computes each observer's changes from its position to `view`. On any thread; takes no lock.
     static func prepare(_ observations: [Observation], to view: ModelView) -> NotificationPackage {
         var travellers: [Version: [(Observation, ObservedVersion)]] = [:]
         for observation in observations {
@@ -82,7 +80,7 @@ extension NotificationPackage {
             view: view, items: observations.compactMap { made[ObjectIdentifier($0)] })
     }
 
-    /// The items of observers that stand at one version.
+    /// The items of observers at one version.
     private static func items(
         for group: [(observation: Observation, basis: ObservedVersion)], to view: ModelView
     ) -> [Item] {
@@ -100,7 +98,8 @@ extension NotificationPackage {
         }
     }
 
-    /// The package of a session whose next version can't be read: every observer is told so, once.
+    /// The package of a session whose next version can't be read: every observer gets the error,
+    /// once.
     static func failure(_ error: EngineError, for observations: [Observation], at view: ModelView)
         -> NotificationPackage
     {

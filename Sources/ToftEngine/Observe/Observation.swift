@@ -2,7 +2,7 @@ internal import ToftPlatform
 internal import ToftModel
 package import ToftStorage
 
-/// What is observed: enough to find it in any version.
+/// The subject of an observation: enough to find it in any version.
 enum Subject: Sendable {
     case database
     case object(ObjectRef)
@@ -10,10 +10,10 @@ enum Subject: Sendable {
     case results(ResultsDefinition)
 }
 
-/// Where an observer stands: the version that its last call told about.
+/// An observer's position: the version of its last notification.
 struct ObservedVersion: Sendable {
     let view: ModelView
-    /// The results in that version, where they have been worked out.
+    /// The results in that version, if they have been evaluated.
     var order: ResultRows?
 
     var version: Version { view.version }
@@ -34,13 +34,13 @@ final class Observation: Sendable {
     private struct State {
         /// Nil once it has been stopped.
         var handler: Handler?
-        /// The same: a token that is kept pins no version.
+        /// The version of its last notification: a token that is kept pins no version.
         var basis: ObservedVersion?
         var isInitialDue: Bool
     }
 
     let subject: Subject
-    /// The key paths whose changes it is to be told; nil for all that the subject reaches.
+    /// The key paths whose changes it is notified of; nil for all that the subject reaches.
     let paths: WatchedPaths?
     private let state: FutexMutex<State>
 
@@ -60,11 +60,11 @@ final class Observation: Sendable {
     }
 
     var isInitialDue: Bool { state.withLock { $0.isInitialDue && $0.handler != nil } }
-    /// Whether it is to be told of changes: its first call, if it has one, is behind it.
+    /// True if it is to be notified of changes: it has had its first call, if there is one.
     var isFollowing: Bool { state.withLock { !$0.isInitialDue && $0.handler != nil } }
     /// Nil once it has been stopped.
     var basis: ObservedVersion? { state.withLock { $0.basis } }
-    /// Whether it is to be told of changes and stands before a version.
+    /// True if it is to be notified of changes and is at an earlier version.
     func isFollowing(before version: Version) -> Bool {
         state.withLock { state in
             guard !state.isInitialDue, let basis = state.basis else { return false }
@@ -72,7 +72,7 @@ final class Observation: Sendable {
         }
     }
 
-    /// Moves the observer to the version that it has been told about, or need not be.
+    /// Moves the observer to the version of its notification, or to one that needs no notification.
     func move(to basis: ObservedVersion) {
         let old = state.withLock { state -> ObservedVersion? in
             guard state.handler != nil else { return nil }
@@ -132,7 +132,7 @@ extension Subject {
 }
 
 extension Token {
-    /// Moves the observer over one version without a call, if it stands right before it.
+    /// Moves the observer over one version without a call, if it is directly before it.
     func skip(from old: ModelView, to new: ModelView) {
         guard observation.isFollowing, observation.basis?.version == old.version else { return }
         observation.move(to: ObservedVersion(view: new))
@@ -154,7 +154,7 @@ package final class Token: Sendable {
     /// Whether the observation is one of a session's.
     package func belongs(to session: Session) -> Bool { session.channel === channel }
 
-    /// The version that the observer has been told of, or need not be; nil once it has been
+    /// The version that the observer has been notified of, or need not be; nil once it has been
     /// stopped.
     package var version: Version? { observation.basis?.version }
 

@@ -2,7 +2,7 @@ package import ToftModel
 internal import ToftPlatform
 package import ToftStorage
 
-/// What a session needs to know to be opened.
+/// The options for opening a session.
 package struct Configuration: Sendable {
     package enum Mode: Sendable {
         /// Reads and writes; makes the file when it is missing.
@@ -38,7 +38,7 @@ package struct Configuration: Sendable {
     /// Whether the file is mapped, or read into memory of the process, which makes every error of
     /// the device an error. A file that the process has open already stays as it is.
     package var usesMapping = true
-    /// Who may have the file open at the same time.
+    /// The processes that may have the file open at the same time.
     package var sharing = StoreConfiguration.Sharing.processes
     /// The key of an encrypted file.
     package var encryptionKey: EncryptionKey?
@@ -47,26 +47,26 @@ package struct Configuration: Sendable {
     package var minimumVersion: UInt64?
     /// A database that a missing file is made a copy of, with the same key.
     package var seedPath: String?
-    /// Asked by opening, where the file was there and nobody else has it open, whether it is to be
-    /// compacted: bytes of the file, and those of them that are in use.
+    /// Decides when opening an existing file that nobody else has open whether to compact it; gets
+    /// its bytes and the part of them in use.
     package var compacts: (@Sendable (_ total: UInt64, _ used: UInt64) -> Bool)?
     /// Versions at most that may be read or newest when a write transaction begins, over all
     /// processes; nil: any number.
     package var maximumActiveVersions: UInt64?
     /// Opening ends with `interrupted` when it finds this not 0 while it waits or fills an index.
     package var interruptWord: InterruptWord?
-    /// The same once this has been interrupted, before or meanwhile.
+    /// Ends the opening once this has been interrupted, before or meanwhile.
     package var interruption: Interruption?
     /// Called while an index is filled by opening, or a new property.
     package var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
-    /// Called by opening where the file has an older version than `schemaVersion`.
+    /// Called by opening if the file has an older version than `schemaVersion`.
     package var migration: Migration.Handler?
-    /// Called by opening where no program has given the database classes yet.
+    /// Called by opening if no program has given the database classes yet.
     package var initialize: Initialization.Handler?
     /// Asked by opening for the values that objects get in properties that are new.
     package var defaults: DefaultHandler?
-    /// Whether objects of a class that becomes embedded are deleted where they have no owner, and
-    /// copied where they have several; else they are refused.
+    /// True if objects of a class that becomes embedded are deleted without an owner, and copied
+    /// for several owners; otherwise they are refused.
     package var handlesBacklinksInMigrations = false
     /// Whether a file whose classes do not fit the schema is deleted and made anew.
     package var deletesIfMigrationNeeded = false
@@ -95,7 +95,7 @@ package struct InterruptWord: @unchecked Sendable {
 }
 
 extension Configuration {
-    /// What a session keeps: the rest is the caller's for the time of the opening.
+    /// The part that a session keeps; the rest is needed only for opening.
     var kept: Configuration {
         var kept = self
         kept.interruptWord = nil
@@ -108,14 +108,14 @@ extension Configuration {
         return kept
     }
 
-    /// What is told and asked while the schema of the file changes.
+    /// The handlers for a change of the file's schema.
     var schemaCalls: SchemaCalls {
         SchemaCalls(
             progress: progress, defaults: defaults,
             handlesBacklinks: handlesBacklinksInMigrations)
     }
 
-    /// Throws where one option excludes another.
+    /// Throws if one option excludes another.
     func checkOptions() throws(EngineError) {
         guard initialize == nil || schema != nil else {
             throw EngineError(
@@ -129,12 +129,12 @@ extension Configuration {
                 + "writing, or leave that option out.")
     }
 
-    /// What opening asks whether it is to end.
+    /// The probe by which opening checks whether it is to end.
     var probe: InterruptProbe? {
         interruptWord.map { InterruptProbe($0.address) } ?? interruption?.sinceMade
     }
 
-    /// What the store has to know of it.
+    /// The store's part of it.
     var store: StoreConfiguration {
         var configuration = StoreConfiguration(location: location)
         configuration.isReadOnly = mode == .readOnly
@@ -145,7 +145,8 @@ extension Configuration {
         configuration.encryptionKey = encryptionKey
         configuration.minimumVersion = Version(minimumVersion ?? 0)
         configuration.compacts = compacts
-        // Who opens or closes holds others up for a moment, which is no writer to be waited for.
+        // Processes that open or close the file hold its lock for a moment, even if there is no
+        // writer to wait for.
         configuration.attachTimeoutMilliseconds = max(
             1_000,
             min(configuration.attachTimeoutMilliseconds, writeTimeoutMilliseconds ?? .max))

@@ -4,9 +4,9 @@ internal import ToftStorage
 
 /// The first content of a database, in the transaction that gives it its classes.
 ///
-/// 1. It is due where no program has given the database classes yet. Of programs that open it at
-///    the same moment the one that has the write lock first does it; the others wait for the lock.
-/// 2. What the handler throws leaves the database as it was, without classes: it is due again.
+/// 1. It is due if no program has given the database classes yet. If several programs open it at
+///    the same moment, the first one with the write lock does it; the others wait for the lock.
+/// 2. An error of the handler leaves the database as it was, without classes: it is due again.
 package enum Initialization {
     /// Gives a session, in a write transaction that ends after it, its first objects.
     package typealias Handler = @Sendable (Session) throws(EngineError) -> Void
@@ -32,8 +32,8 @@ package enum Initialization {
         return try model { () throws(ModelError) in try ModelSchema.isMissing(in: snapshot) }
     }
 
-    /// Initializes the database in a write transaction that the caller ends. Nil where that is not
-    /// due: with the lock, nobody else does it, and somebody may have.
+    /// Initializes the database in a write transaction that the caller ends. Nil if that is not
+    /// due: the lock excludes others, and one of them may have done it.
     private static func run(
         in database: Database, _ writing: WriteTransaction, _ configuration: Configuration
     ) throws(EngineError) -> ModelTransaction? {

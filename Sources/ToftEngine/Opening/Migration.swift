@@ -7,7 +7,7 @@ internal import ToftStorage
 ///
 /// 1. It belongs to the thread that opens, for the time of the handler: afterwards `old` and what
 ///    `new` gave are closed.
-/// 2. What the handler throws leaves the file as it was.
+/// 2. An error of the handler leaves the file as it was.
 /// 3. Objects have the same keys in `old` and in `new`.
 package final class Migration {
     /// Changes values, or says why not.
@@ -26,8 +26,8 @@ package final class Migration {
     /// How many calls of `enumerate` are under way.
     private var enumerations = 0
 
-    /// Migrates the file if its version is lower than the configuration's, or throws where it can't
-    /// be written.
+    /// Migrates the file if its version is lower than the configuration's, or throws if it can't be
+    /// written.
     static func runIfDue(
         in database: Database, _ configuration: Configuration, _ timeout: Int,
         _ probe: InterruptProbe?
@@ -53,9 +53,9 @@ package final class Migration {
         }
     }
 
-    /// What opening a file with a configuration would change in its schema, and every error that it
-    /// would throw: all is done, the migration too, in a transaction that is rolled back. The file
-    /// stays as it was, though it may have grown.
+    /// The changes that opening a file with a configuration would make to its schema, and every
+    /// error that it would throw: everything is done, the migration too, in a transaction that is
+    /// rolled back. The file stays as it was, though it may have grown.
     package static func dryRun(_ configuration: Configuration) throws(EngineError)
         -> [SchemaDifference]
     {
@@ -124,8 +124,8 @@ package final class Migration {
         return try Interruption.waiting(timeout, probe, begin)
     }
 
-    /// Migrates in a write transaction that the caller ends. False where nothing is due: with the
-    /// lock, nobody else migrates, and somebody may have.
+    /// Migrates in a write transaction that the caller ends. False if nothing is due: the lock
+    /// excludes others, and one of them may have migrated.
     private static func run(
         in database: Database, _ writing: WriteTransaction, _ configuration: Configuration
     ) throws(EngineError) -> Bool {
@@ -181,8 +181,8 @@ package final class Migration {
 
     // MARK: The handler's side
 
-    /// The database as it is to be, in a write transaction that the migration ends. A primary key
-    /// that changes is none here.
+    /// The future state of the database, in a write transaction that the migration ends. A primary
+    /// key that changes is a plain property here.
     package func new() throws(EngineError) -> Session {
         if let session { return session }
         let buffer = old.database.takeWriteBuffer()
@@ -224,8 +224,8 @@ package final class Migration {
         }
     }
 
-    /// Deletes all objects of a class, and the class where it is not declared any more. False if
-    /// the file has none of this name.
+    /// Deletes all objects of a class, and the class if it is not declared any more. False if the
+    /// file has no class of this name.
     @discardableResult
     package func deleteData(_ className: String) throws(EngineError) -> Bool {
         var wasThere = false
@@ -247,9 +247,9 @@ package final class Migration {
         session.noteEverything()
     }
 
-    /// Calls `body` with each object of a class: as it was, and as it is unless it has been deleted
-    /// meanwhile. What it lends of an object as it was ends with the next one. Of a class that was
-    /// not there, with those that the migration has created.
+    /// Calls `body` with each object of a class: its old state, and its new one unless it has been
+    /// deleted meanwhile. The old object's borrowed bytes are valid until the next one. For a class
+    /// that is new, with those that the migration has created.
     package func enumerate(
         _ className: String, _ body: (ObjectHandle?, ObjectHandle?) throws(EngineError) -> Void
     ) throws(EngineError) {

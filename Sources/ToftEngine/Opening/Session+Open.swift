@@ -3,9 +3,9 @@ internal import ToftModel
 package import ToftStorage
 
 extension Session {
-    /// Opens a database on the calling thread. The session stands at the newest version. What the
-    /// schema has and the file lacks is added to the file, in a transaction of its own; what only
-    /// the file has stays there, unseen. A file of an older version is migrated before.
+    /// Opens a database on the calling thread. The session shows the newest version. Parts of the
+    /// schema that the file lacks are added to the file, in a transaction of its own; parts that
+    /// only the file has stay there, unseen. A file of an older version is migrated before.
     package static func open(_ configuration: Configuration) throws(EngineError) -> Session {
         try configuration.checkOptions()
         do throws(EngineError) {
@@ -41,8 +41,8 @@ extension Session {
     }
 
     /// Another session of the same database with the same schema, at the newest version, on the
-    /// calling thread. It writes nothing, and works also where another process has made optional
-    /// what the session declared as required since it was opened.
+    /// calling thread. It writes nothing, and works even if another process has made optional a
+    /// property that the session declared as required since it was opened.
     /// - Parameter interruption: what ends its waits and queries.
     package func another(
         _ configuration: Configuration, interruption: Interruption = Interruption()

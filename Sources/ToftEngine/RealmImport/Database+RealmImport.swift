@@ -15,9 +15,10 @@ extension Database {
     ///   - path: of a file of Realm, formats 2 to 24, also of one that was written as a copy.
     ///   - key: of an encrypted Realm file.
     ///   - newKey: of the new file; nil: it is plain.
-    ///   - progress: told how many objects of how many are done, after some thousands each.
-    /// - Throws: `notADatabase` where it is no Realm file; `wrongKey`; `unsupported` of what no
-    ///   SDK of Realm makes; `corrupt`; `fileExists`; `diskFull`...; then there is no new file.
+    ///   - progress: gets the finished objects and all objects, after some thousands each.
+    /// - Throws: `notADatabase` if it is not a Realm file; `wrongKey`; `unsupported` for contents
+    ///   that no SDK of Realm makes; `corrupt`; `fileExists`; `diskFull`...; then there is no new
+    ///   file.
     package static func importRealm(
         _ path: String, to newPath: String, key: EncryptionKey? = nil,
         newKey: EncryptionKey? = nil, progress: ((_ done: Int, _ total: Int) -> Void)? = nil

@@ -4,7 +4,7 @@ package import ToftStorage
 
 /// Reads a Realm file into an empty database.
 ///
-/// 1. All objects that are not embedded, with what leads nowhere.
+/// 1. All objects that are not embedded, with their values but for links.
 /// 2. Their links, once all are there: those to an embedded object create it, empty.
 /// 3. The embedded objects get their values, those within others after these.
 ///
@@ -168,8 +168,8 @@ struct RealmImport {
         }
     }
 
-    /// Gives values to the embedded objects that were created since the last time; false where
-    /// there are none.
+    /// Gives values to the embedded objects that were created since the last call; false if there
+    /// are no such objects.
     private mutating func fillEmbedded() throws(RealmImportError) -> Bool {
         var found = false
         for each in schema.classes where each.declared.isEmbedded {
@@ -324,8 +324,8 @@ struct RealmImport {
         }
     }
 
-    /// The key of a dictionary: '%', '.' and a '$' at the start are percent-encoded where there is
-    /// a '.' or a '$' that Toft does not take.
+    /// The key of a dictionary: '%', '.' and a '$' at the start are percent-encoded if it has a '.'
+    /// or a '$' that Toft does not accept.
     private mutating func key(_ bytes: [UInt8], _ place: String) throws(RealmImportError) -> String
     {
         guard let key = String(validating: bytes, as: UTF8.self) else {

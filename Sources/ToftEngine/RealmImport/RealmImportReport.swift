@@ -1,4 +1,4 @@
-/// What an import of a Realm file has brought over, and what it has not.
+/// The imported parts of a Realm file, and those left out.
 package struct RealmImportReport: Sendable, Equatable {
     /// A class of the new file.
     package struct Class: Sendable, Equatable {
@@ -16,7 +16,7 @@ package struct RealmImportReport: Sendable, Equatable {
 
     /// The file format of the Realm file.
     package var format = 0
-    /// Nil where no program had given it a schema.
+    /// Nil if no program had given it a schema.
     package var schemaVersion: UInt64?
     /// In the order of the Realm file.
     package var classes: [Class] = []
@@ -27,7 +27,7 @@ package struct RealmImportReport: Sendable, Equatable {
     var cutLinks = 0
     /// Embedded objects that no object leads to: they were left out.
     var orphans = 0
-    /// Texts that were no UTF-8: what is none of it is U+FFFD now.
+    /// Texts that were not UTF-8: invalid bytes are U+FFFD now.
     var replacedTexts = 0
     /// Keys of dictionaries with a '.' or a '$' at the start, which are percent-encoded now.
     var changedKeys = 0
@@ -35,7 +35,7 @@ package struct RealmImportReport: Sendable, Equatable {
     /// All objects of the new file.
     package var objects: Int { classes.reduce(0) { $0 + $1.objects } }
 
-    /// What differs from the Realm file, in plain sentences.
+    /// The differences from the Realm file, in plain sentences.
     package var notes: [String] {
         var notes = renamings.map { "'\($0.old)' is named '\($0.new)' now" }
         notes += leftOut

@@ -71,8 +71,8 @@ struct RealmImportSchema {
         classes.append(Class(table: table, declared: declared, columns: columns))
     }
 
-    /// A name that Toft takes: signs that it does not take become '_', and where that is taken a
-    /// number follows.
+    /// A name that Toft accepts: forbidden characters become '_', and a number follows if that name
+    /// is taken.
     private static func name(_ old: String, isTaken: (String) -> Bool) -> String {
         var name = NameRules.allowed(old)
         var number = 2

@@ -11,7 +11,7 @@ package struct ColumnBuffer {
     /// Nil: the objects' own keys.
     package var property: PropertyID?
     package var values: UnsafeMutableRawPointer
-    /// A byte for each element, 1 where it is null.
+    /// A byte for each element, 1 if it is null.
     package var nulls: UnsafeMutablePointer<UInt8>?
 
     package init(
@@ -30,7 +30,7 @@ package struct ColumnBuffer {
 }
 
 extension PropertyType {
-    /// Bytes of one element in a caller's buffer; 0 for what has none.
+    /// Bytes of one element in a caller's buffer; 0 if it has no fixed size.
     fileprivate var elementSize: Int {
         switch self {
         case .bool: 1
@@ -50,7 +50,7 @@ struct ColumnCopier {
     let type: PropertyType
     let buffer: ColumnBuffer
 
-    /// Copies rows of a cluster to the elements from `first` on; null where the rows are in none.
+    /// Copies rows of a cluster to the elements from `first` on; null for rows without a cluster.
     func copy(_ rows: ClusterRows, of cluster: ClusterView?, to first: Int) throws(StorageError) {
         guard let cluster else { return clear(rows.count, from: first) }
         switch rows {
@@ -69,8 +69,7 @@ struct ColumnCopier {
         if let nulls = buffer.nulls { (nulls + first).update(repeating: 1, count: count) }
     }
 
-    /// Copies rows side by side of which none is null, as they are; false where each row needs a
-    /// look.
+    /// Copies adjacent rows without nulls in one go; false if each row has to be tested.
     private func copy(all rows: Range<Int>, of cluster: ClusterView, to first: Int)
         throws(StorageError) -> Bool
     {
@@ -97,7 +96,7 @@ struct ColumnCopier {
         destination.copyMemory(from: values, byteCount: count * MemoryLayout<Element>.stride)
     }
 
-    /// Makes a byte of each bit; eight at a time where the rows begin with a byte of the bitmap.
+    /// Makes a byte of each bit; eight at a time if the rows begin with a byte of the bitmap.
     @inline(never)
     private static func spread(
         _ bits: UnsafePointer<UInt64>, _ rows: Range<Int>, to destination: UnsafeMutableRawPointer

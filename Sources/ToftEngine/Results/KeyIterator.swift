@@ -42,7 +42,7 @@ struct ResultsScan {
     let results: Results
     let view: ModelView
     let base: QueryBase
-    /// When what the results hang on had changed last.
+    /// The last change of the results' dependencies.
     let lastChange: UInt64
     fileprivate(set) var found: [Int64]
     fileprivate var position: ScanPosition
@@ -61,7 +61,7 @@ struct ResultsScan {
         self.position = position
     }
 
-    /// The next keys; nil after the last. What has been found is left to the results then.
+    /// The next keys; nil after the last. The results then keep the keys found.
     fileprivate mutating func nextRun() throws(EngineError) -> [Int64]? {
         if taken == found.count, !position.isAtEnd {
             var (found, position) = (self.found, self.position)
@@ -95,9 +95,9 @@ extension KeyIterator {
 }
 
 extension Results {
-    /// Goes through the keys of objects as they are now. A class as a whole and the results of a
-    /// filter are read while they are gone through, from the version that the session stands at;
-    /// within a write transaction, which changes what it reads, all keys are taken at once.
+    /// Goes through the keys of objects as they are now. A whole class and the results of a filter
+    /// are read during the walk, from the session's version; within a write transaction, which
+    /// changes its own data, all keys are read at once.
     package func walk() throws(EngineError) -> KeyIterator {
         let owner = try objectClass()
         if let scan = try scanToWalk() { return KeyIterator(scan) }
@@ -109,7 +109,7 @@ extension Results {
 }
 
 extension ModelView {
-    /// The keys of the cluster that has the first key from `first` on; none where there is no such
+    /// The keys of the cluster that has the first key from `first` on; empty if there is no such
     /// key.
     fileprivate func keysOfCluster(_ owner: ClassHandle, from first: Int64) throws(ModelError)
         -> [Int64]

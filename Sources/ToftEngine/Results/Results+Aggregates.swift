@@ -2,7 +2,7 @@ package import ToftModel
 internal import ToftQuery
 internal import ToftStorage
 
-/// What can be made of many values.
+/// The kinds of aggregates.
 package enum Aggregate: Sendable {
     case minimum
     case maximum
@@ -12,8 +12,8 @@ package enum Aggregate: Sendable {
 
 extension Results {
     /// Makes one value of a property of all objects, or of the values themselves (nil). Null and
-    /// NaN do not count. One pass over one column; no object and no list of results is made.
-    /// Throws `overflow` for a sum of integers that is none of 64 bits.
+    /// NaN do not count. One pass over one column; no object and no list of results is made. Throws
+    /// `overflow` for a sum of integers that does not fit into 64 bits.
     package func aggregate(_ aggregate: Aggregate, of property: PropertyID?) throws(EngineError)
         -> Value
     {
@@ -47,10 +47,10 @@ extension Results {
         return value
     }
 
-    /// Makes one value of what a path leads to from each object: a property by its name, or one at
-    /// the end of to-one links ("boss.age"), null where a link is, or behind a dictionary's key
-    /// ("marks['art']"). Of the values themselves the path is "self". Throws as
-    /// `groups(by:values:)` does where the path is more than a name.
+    /// Aggregates the values of a path from each object: a property by its name, or one at the end
+    /// of to-one links ("boss.age"), null if a link is, or behind a dictionary's key
+    /// ("marks['art']"). The path "self" means the values themselves. Throws as
+    /// `groups(by:values:)` does if the path is more than a name.
     package func aggregate(_ aggregate: Aggregate, of path: String) throws(EngineError) -> Value {
         try session.check()
         guard let classID = definition.classID else {
@@ -91,8 +91,8 @@ extension Results {
         )
     }
 
-    /// What the objects pass, as the text of one query with the values of its arguments:
-    /// "TRUEPREDICATE" where they are taken as they come. What they are taken from is not in it.
+    /// The conditions and orderings of the objects, as the text of one query with the values of its
+    /// arguments: "TRUEPREDICATE" without any. The source of the objects is not part of it.
     package func query() throws(EngineError) -> String {
         _ = try objectClass()
         guard let query = definition.query else { return "TRUEPREDICATE" }
@@ -117,7 +117,7 @@ extension Results {
 extension Aggregate {
     /// Makes one value of values of one type, in a database or not. Null and NaN do not count, nor
     /// do lists and dictionaries among mixed values. Throws `overflow` for a sum of integers that
-    /// is none of 64 bits.
+    /// does not fit into 64 bits.
     package func value(of values: [Value], type: PropertyType) throws(EngineError) -> Value {
         guard isPossible(of: type) else {
             throw Results.unsupported(self, "these are values of type \(type.name)")
@@ -163,8 +163,8 @@ extension Aggregate {
         values.isEmpty ? .null : .decimal(Self.sum(values) / Decimal128(Int64(values.count)))
     }
 
-    /// The aggregate of values of one type, none of them null or NaN. Nil for a sum of integers
-    /// that is none of 64 bits.
+    /// The aggregate of values of one type, without null or NaN. Nil for a sum of integers that
+    /// does not fit into 64 bits.
     fileprivate func value(of values: [Value], _ type: PropertyType) -> Value? {
         switch self {
         case .minimum: values.min { $0.isOrderedBefore($1) } ?? .null

@@ -1,7 +1,7 @@
 package import ToftModel
 
 extension Results {
-    /// Deletes all objects of the results, all or none.
+    /// Deletes all objects of the results, all or nothing.
     package func deleteAll() throws(EngineError) {
         let owner = try objectClass()
         let transaction = try session.writing()
@@ -11,8 +11,8 @@ extension Results {
         try model { () throws(ModelError) in try transaction.erase(keys, owner) }
     }
 
-    /// Sets properties of all objects of the results to the same values, all or none. Returns how
-    /// many objects that were.
+    /// Sets properties of all objects of the results to the same values, all or nothing. Returns
+    /// the number of objects.
     package func setAll(_ assignments: UnsafeBufferPointer<Assignment>) throws(EngineError) -> Int {
         let owner = try objectClass()
         for assignment in assignments {
@@ -29,8 +29,8 @@ extension Results {
         }
     }
 
-    /// Adds an amount to an integer property of all objects of the results, all or none: see
-    /// `ModelTransaction.add`. Returns how many objects that were.
+    /// Adds an amount to an integer property of all objects of the results, all or nothing: see
+    /// `ModelTransaction.add`. Returns the number of objects.
     package func addAll(_ amount: Int64, to id: PropertyID) throws(EngineError) -> Int {
         let owner = try objectClass()
         let property = try session.property(id, of: owner)
@@ -56,9 +56,9 @@ extension Results {
         return keys.filter { seen.insert($0).inserted }
     }
 
-    /// Observes which elements come, go and change, and for objects what they reach over up to
-    /// three links; with key paths, only what those name: see `WatchedPaths`. None at all (`[]`):
-    /// only comings and goings.
+    /// Observes insertions, deletions and changes of elements, including the objects that they
+    /// reach over up to three links; with key paths, only the properties that those name: see
+    /// `WatchedPaths`. An empty array (`[]`): only insertions and deletions.
     package func observe(
         keyPaths: [String]? = nil, callsInitially: Bool = true,
         _ handler: @escaping NotificationHandler

@@ -18,8 +18,8 @@ extension Results {
         return done
     }
 
-    /// Where there are elements to read. They are worked out, unless
-    /// they are among the first, or the last.
+    /// The part of the range that has elements. The results are evaluated, unless it is among their
+    /// first elements, or the last.
     private func range(from first: Int, capacity: Int) throws(EngineError) -> Range<Int> {
         let (end, isBeyond) = first.addingReportingOverflow(capacity)
         if first >= 0, capacity > 0, !isBeyond {

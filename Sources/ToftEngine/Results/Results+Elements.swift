@@ -192,7 +192,8 @@ extension Results {
         return try model { () throws(ModelError) in try session.view.allKeys(of: owner) }
     }
 
-    /// Where an element is: an object by its link, a value by being equal. Nil if it is not there.
+    /// The index of an element: an object is found by its link, a value by equality. Nil if the
+    /// results do not have it.
     package func index(of value: Value) throws(EngineError) -> Int? {
         guard let id = definition.classID else { return try valueIndex(of: value) }
         guard case .link(let ref) = value, ref.classID == id else {
@@ -253,13 +254,13 @@ extension Results {
 }
 
 extension [Int64] {
-    /// Where a key is in ascending keys.
+    /// The index of a key in ascending keys; nil if it is missing.
     func binarySearch(_ key: Int64) -> Int? {
         let index = lowerBound(of: key)
         return index < count && self[index] == key ? index : nil
     }
 
-    /// Where the first is that is not below a key, in ascending keys.
+    /// The index of the first key that is not below a key, in ascending keys.
     func lowerBound(of key: Int64) -> Int {
         var low = 0
         var high = count

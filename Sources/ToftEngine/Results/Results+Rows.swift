@@ -9,9 +9,8 @@ enum ClusterRows {
 
 extension Results {
     /// Calls `body` for the rows of `range` of the results, in order, a cluster at a time: in the
-    /// order of a class cluster after cluster, else with a look-up for each run of neighbours.
-    /// Nil stands for the cluster of an object that a snapshot still lists and that has been
-    /// deleted.
+    /// order of a class cluster after cluster, otherwise with a lookup for each run of neighbours.
+    /// The cluster is nil for a deleted object that a snapshot still lists.
     func forEachRows(
         of range: Range<Int>,
         _ body: (ClusterView?, ClusterRows) throws(StorageError) -> Void

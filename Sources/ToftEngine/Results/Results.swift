@@ -5,8 +5,8 @@ internal import ToftStorage
 
 /// Live results: a definition, and what it found last.
 ///
-/// Making them costs nothing. They are worked out when they are first asked, and after something
-/// that they hang on has changed: again, or by following what was touched.
+/// Creating them costs nothing. They are evaluated when they are first read, and after a change of
+/// a dependency: again, or by following the touched objects.
 package final class Results {
     package let session: Session
     let definition: ResultsDefinition
@@ -15,18 +15,18 @@ package final class Results {
     private(set) var order: ResultRows?
     /// When `order` was found.
     private var lastChange: UInt64 = 0
-    /// What the session showed then.
+    /// The session's position at that time.
     private var position: SessionPosition?
     /// When `order` was last known to be valid.
     private var checked: UInt64 = 0
-    /// Where the last key of a whole class was found.
+    /// The cluster of the last key of a whole class.
     @exclusivity(unchecked) var window: RankWindow?
     /// The count and when it was taken, of a query that has only been counted.
     private var counted: (count: Int, lastChange: UInt64)?
     /// The last key of a filter that has not been worked out, and when it was found.
     private var end: (key: Int64, lastChange: UInt64)?
-    /// The first keys of results that have not been worked out, when they were found, and where the
-    /// pass that found them goes on, if that was a filter's.
+    /// The first keys of results that have not been evaluated, the time they were found, and the
+    /// position from which their pass continues, if that was a filter's.
     private var page: (keys: [Int64], lastChange: UInt64, next: ScanPosition)?
     /// How often anything was looked for: more often than need be is what tests look out for.
     private(set) var evaluations = 0
@@ -62,7 +62,7 @@ package final class Results {
         return ofAnything ? session.counters.now : session.lastChange(of: definition.watched)
     }
 
-    /// What the results are now.
+    /// The present results.
     func current() throws(EngineError) -> ResultRows {
         try session.check()
         if lock == nil, let order, checked == session.counters.now { return order }
@@ -83,8 +83,8 @@ package final class Results {
         return found
     }
 
-    /// The results, where they have been worked out and nothing has changed since `last`, or what
-    /// has can be followed.
+    /// The results, if they have been evaluated and nothing has changed since `last`, or the
+    /// changes can be followed.
     private func knownOrder(_ last: UInt64) throws(EngineError) -> ResultRows? {
         guard let order else { return nil }
         if lastChange == last { return order }
@@ -99,8 +99,8 @@ package final class Results {
         position = session.position
     }
 
-    /// What has become of results, found by asking about the objects that were touched since; nil
-    /// where all must be asked about.
+    /// The results updated by testing the objects that were touched since; nil if all must be
+    /// tested.
     private func followed(_ before: ResultRows) throws(EngineError) -> ResultRows? {
         guard let position, let classID, let limit = definition.mostTouched(of: before) else {
             return nil
@@ -124,9 +124,9 @@ package final class Results {
     /// more are read. Each is found by another pass over the class.
     private static let pageSizes = [128, 2_048]
 
-    /// At least the first `count` keys of results that have not been worked out: the beginning of a
-    /// long list is there before all of it. Nil where the results have to be worked out, or have
-    /// been, which they are too where there are no more.
+    /// At least the first `count` keys of results that have not been evaluated: the beginning of a
+    /// long list is available before all of it. Nil if the results have to be evaluated, or have
+    /// been, which also happens if they have no more keys.
     func keysWithoutOrder(_ count: Int) throws(EngineError) -> [Int64]? {
         try session.check()
         return try alone { () throws(EngineError) in try firstKeys(count) }
@@ -152,7 +152,7 @@ package final class Results {
         return found
     }
 
-    /// The same of a filter: the pass that found the keys so far goes on.
+    /// The first keys of a filter: the pass that found the keys so far continues.
     private func scannedKeys(_ count: Int, _ last: UInt64) throws(EngineError) -> [Int64]? {
         var (found, position) = begun(last)
         guard let base = try scanBase(in: session.view) else {
@@ -173,8 +173,8 @@ package final class Results {
         return found
     }
 
-    /// The key of the last result of a filter that has not been worked out, found without those
-    /// before it; nil where there is none, and for all other results.
+    /// The key of the last result of a filter that has not been evaluated, found without those
+    /// before it; nil if it is empty, and for all other results.
     package func lastKeyWithoutOrder() throws(EngineError) -> Int64? {
         try session.check()
         return try alone { () throws(EngineError) in try lastKey() }
@@ -206,8 +206,8 @@ package final class Results {
         }
     }
 
-    /// The key of the last result where `index` is its own, as a count has said, and lies beyond
-    /// the results that have been found.
+    /// The key of the last result if `index` is its own, by a previous count, and is beyond the
+    /// results found so far.
     private func lastKey(at index: Int) throws(EngineError) -> Int64? {
         guard let count = knownCount, index == count - 1, index >= page?.keys.count ?? 0 else {
             return nil
@@ -215,15 +215,15 @@ package final class Results {
         return try lastKey()
     }
 
-    /// What a filter looks at; nil where that is gone.
+    /// The objects that a filter tests; nil if they are deleted.
     private func scanBase(in view: ModelView) throws(EngineError) -> QueryBase? {
         try model { () throws(ModelError) in
             try definition.isGone(in: view) ? nil : try definition.queryBase(in: view)
         }
     }
 
-    /// All results of a filter of which the first are known: the pass that found them goes on. Nil
-    /// where there was none.
+    /// All results of a filter whose first results are known: the pass that found them continues.
+    /// Nil if there was no such pass.
     private func begunAndEnded(_ last: UInt64) throws(EngineError) -> ResultRows? {
         guard definition.isFiltered, page?.lastChange == last else { return nil }
         return try scannedKeys(.max, last) == nil ? order : nil
@@ -235,8 +235,8 @@ package final class Results {
         return (page.keys, page.next)
     }
 
-    /// What a loop goes through that finds results of a filter as it goes, in the version that the
-    /// session stands at; nil where they are known, or found all at once.
+    /// The scan for a loop that finds a filter's results as it proceeds, in the session's version;
+    /// nil if they are known, or found all at once.
     func scanToWalk() throws(EngineError) -> ResultsScan? {
         guard definition.isFiltered, session.transaction == nil else { return nil }
         try session.check()
@@ -252,7 +252,7 @@ package final class Results {
         }
     }
 
-    /// Keeps what a loop has found, where nothing has changed since it began.
+    /// Keeps the keys that a loop has found, if nothing has changed since it began.
     func keep(_ scan: ResultsScan) {
         guard session.transaction == nil,
             session.lastChange(of: definition.watched) == scan.lastChange
@@ -266,7 +266,7 @@ package final class Results {
     /// Whether a query has been counted since it changed last.
     var isCounted: Bool { alone { knownCount != nil } }
 
-    /// What a query has been counted as since it changed last.
+    /// The last count of a query, if nothing has changed since.
     private var knownCount: Int? {
         guard let counted, counted.lastChange == session.lastChange(of: definition.watched) else {
             return nil
@@ -274,8 +274,8 @@ package final class Results {
         return counted.count
     }
 
-    /// The count of a query or of backlinks that have not been worked out; nil where an order is
-    /// known, and for all else.
+    /// The count of a query or of backlinks that have not been evaluated; nil if the rows are
+    /// known, and otherwise.
     func countWithoutOrder() throws(EngineError) -> Int? {
         try session.check()
         return try alone { () throws(EngineError) in try countAll() }
@@ -300,12 +300,12 @@ package final class Results {
     }
 }
 
-/// What one thread at a time holds.
+/// A lock for one thread at a time.
 private final class ResultsLock: Sendable {
     let mutex = FutexMutex(())
 }
 
-/// One cluster of a class, where its rows stand among all, and until when that holds.
+/// One cluster of a class, the rank of its rows, and the change until which it is valid.
 struct RankWindow {
     let first: Int
     let keys: RowKeys
@@ -313,7 +313,7 @@ struct RankWindow {
     /// The session's epoch for which it holds.
     let epoch: UInt64
 
-    /// The key of a row; nil where it is elsewhere, or something has changed since.
+    /// The key of a row; nil if it is in another cluster, or something has changed since.
     @inline(__always)
     func key(at index: Int, _ now: UInt64) -> Int64? {
         let row = index &- first
@@ -326,7 +326,8 @@ struct RankWindow {
 
 extension Results {
     /// Those of the objects that match a query.
-    /// - Parameter takesNumbersAsBools: whether 0 and 1 stand for false and true beside booleans.
+    /// - Parameter takesNumbersAsBools: whether 0 and 1 are accepted as false and true beside
+    ///   booleans.
     package func filter(
         _ query: String, arguments: [QueryArgument] = [], takesNumbersAsBools: Bool = false
     ) throws(EngineError) -> Results {
@@ -345,7 +346,7 @@ extension Results {
         return Results(definition.appending(bound), in: session)
     }
 
-    /// The same for a query that was parsed before.
+    /// Filters by a query that was parsed before.
     package func filter(_ query: PreparedQuery, arguments: [QueryArgument]) throws(EngineError)
         -> Results
     {
@@ -358,7 +359,7 @@ extension Results {
         return Results(definition.appending(bound), in: session)
     }
 
-    /// The same for a query built from code.
+    /// Filters by a query built from code.
     package func filter(_ query: QuerySyntax, arguments: [QueryArgument] = []) throws(EngineError)
         -> Results
     {
@@ -375,7 +376,7 @@ extension Results {
     /// database, on any thread.
     package var carried: CarriedResults { CarriedResults(definition: definition) }
 
-    /// The same results in another session of the same database.
+    /// These results in another session of the same database.
     package func resolved(in other: Session) throws(EngineError) -> Results {
         try session.check()
         try other.check()
@@ -406,8 +407,8 @@ extension Results {
         ])
     }
 
-    /// The first for each combination of values at key paths. Values are told apart by the path
-    /// "self".
+    /// The first for each combination of values at key paths. The path "self" compares values
+    /// themselves.
     package func distinct(by paths: [String]) throws(EngineError) -> Results {
         guard definition.classID != nil else {
             try session.check()

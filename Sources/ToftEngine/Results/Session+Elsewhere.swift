@@ -2,16 +2,16 @@ package import ToftModel
 internal import ToftPlatform
 internal import ToftStorage
 
-/// What threads besides a session's own see of it: changed with its lock, on its own thread.
+/// The part of a session that other threads see: changed with its lock, on its own thread.
 struct SharedView {
-    /// What the session stands at; nil after its end.
+    /// The session's version; nil after its end.
     var view: ModelView?
     /// Whether a write transaction is open.
     var isWriting = false
 }
 
-/// What any thread may ask: it is answered by the version that the session stands at, without what
-/// an open write transaction has changed. What can't be read is not there.
+/// Questions that any thread may ask: the session's version answers them, without the changes of an
+/// open write transaction. Unreadable objects count as missing.
 extension Session {
     /// Whether an object exists. One that an open write transaction has made does, too.
     package func existsElsewhere(_ ref: ObjectRef) -> Bool {
@@ -33,12 +33,12 @@ extension Session {
         }
     }
 
-    /// The version that the session stands at; 0 after its end.
+    /// The session's version; 0 after its end.
     package var versionElsewhere: UInt64 {
         shared.withLock { $0.view?.version.rawValue ?? 0 }
     }
 
-    /// The classes that the session sees; none after its end.
+    /// The session's visible classes; empty after its end.
     package var classesElsewhere: [ClassHandle] {
         shared.withLock { $0.view?.schema.visibleClasses ?? [] }
     }

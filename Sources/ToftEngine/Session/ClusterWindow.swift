@@ -1,8 +1,8 @@
 package import ToftModel
 package import ToftStorage
 
-/// A cluster as a session sees it now, for reading single properties of its objects fast: where the
-/// arrays of its columns lie is found out once.
+/// A cluster as a session sees it now, for reading single properties of its objects fast: the
+/// positions of its columns are computed once.
 ///
 /// 1. It holds for one `epoch` of its session: a holder of a window, or of its pointers,
 ///    compares before each read.
@@ -43,7 +43,7 @@ package final class ClusterWindow {
         texts.deallocate()
     }
 
-    /// The row of a key; nil where the cluster has none.
+    /// The row of a key; nil if the cluster does not have it.
     package func row(of key: Int64) -> Int? { cluster.row(of: key) }
 }
 
@@ -56,7 +56,7 @@ extension ClusterWindow {
         return try storage { () throws(StorageError) in try cluster.column(property.column) }
     }
 
-    /// The texts or data of a property, and a bitmap of the rows that are null; nil where none is.
+    /// The texts or data of a property, and a bitmap of the rows that are null; nil if no row is.
     /// Valid as long as the window.
     package func texts(_ id: PropertyID) throws(EngineError) -> (
         values: UnsafePointer<BytesColumn>, nulls: UnsafePointer<UInt64>?

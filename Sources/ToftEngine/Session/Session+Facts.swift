@@ -2,7 +2,7 @@ package import ToftModel
 internal import ToftQuery
 package import ToftStorage
 
-/// What a check of a whole version saw.
+/// The result of a check of a whole version.
 package struct CheckFindings: Sendable {
     /// In plain words, one each. Empty: all is well.
     package var problems: [String]
@@ -11,9 +11,9 @@ package struct CheckFindings: Sendable {
 }
 
 extension Session {
-    /// Makes a name stand for a path in queries that are asked of a class in the session, or in
-    /// what is frozen of it from now on. Nil takes it away. A property of the same name comes
-    /// first. What the path leads to is seen when it is used.
+    /// Gives a path a name in queries on a class in the session, or in sessions frozen from it from
+    /// now on. Nil removes it. A property of the same name comes first. The path is resolved when
+    /// it is used.
     package func setAlias(_ name: String, of id: ClassID, to path: String?) throws(EngineError) {
         try check()
         guard !isFrozen else {
@@ -32,7 +32,7 @@ extension Session {
         return try storage { () throws(StorageError) in try database.store.facts() }
     }
 
-    /// - Throws: `versionTooLow` where the newest version of the database is an older one.
+    /// - Throws: `versionTooLow` if the newest version of the database is an older one.
     package func expect(atLeast minimumVersion: UInt64) throws(EngineError) {
         try check()
         try storage { () throws(StorageError) in
@@ -46,8 +46,7 @@ extension Session {
         return try storage { () throws(StorageError) in try database.store.versionPins() }
     }
 
-    /// Writes the version that the session stands at to a new file, compacted, while others write.
-    /// O(file).
+    /// Writes the session's version to a new file, compacted, while others write. O(file).
     ///
     /// - Throws: `fileExists`; `alreadyInTransaction` inside a write transaction...
     package func writeCopy(to path: String, encryptionKey: EncryptionKey? = nil)
@@ -66,7 +65,7 @@ extension Session {
         }
     }
 
-    /// The schema version that callers count, in the version that the session stands at.
+    /// The schema version that callers count, in the session's version.
     package var schemaVersion: UInt64 {
         get throws(EngineError) {
             try check()
@@ -88,8 +87,8 @@ extension Session {
         try model { () throws(ModelError) in try transaction.moveKeyCounter(of: owner, to: key) }
     }
 
-    /// Reads everything in the version that the session stands at and checks it: structure, order,
-    /// checksums, free space, then objects, indexes and links. Damage is a finding, not an error.
+    /// Reads everything in the session's version and checks it: structure, order, checksums, free
+    /// space, then objects, indexes and links. Damage is a finding, not an error.
     package func checkEverything() throws(EngineError) -> CheckFindings {
         try check()
         return try interruption.watching { () throws(EngineError) in

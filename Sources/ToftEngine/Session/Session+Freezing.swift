@@ -1,7 +1,6 @@
 extension Session {
-    /// A session that shows for ever the version that this one stands at: within a write
-    /// transaction, the one that it began with. The version is pinned until the last reference
-    /// goes.
+    /// A session that always shows this one's version: within a write transaction, the one that it
+    /// began with. The version is pinned until the last reference is released.
     ///
     /// It and everything made of it may be used by any number of threads at once: nothing moves it,
     /// and reading leaves nothing behind but what is guarded. It can't write, observe or move, and

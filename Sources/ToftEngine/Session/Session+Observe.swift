@@ -29,7 +29,7 @@ extension Session {
         if channel.isBehind(database.store.latestVersion) { database.notifier.poke() }
     }
 
-    /// Whether there is a newer version than the one that the session stands at.
+    /// True if a version is newer than the session's.
     package var isBehind: Bool { database.store.latestVersion > base.version }
 
     /// Goes to the version that the notifier has worked out, if one waits, and calls the observers
@@ -130,7 +130,7 @@ extension Session {
     @discardableResult
     func deliver(_ prepared: NotificationPackage) -> Int {
         var calls = 0
-        // The whole database first, as the frame in which the others are told.
+        // The whole database first, as the frame for the other notifications.
         for item in prepared.items.filter(\.isOfDatabase)
             + prepared.items.filter({ !$0.isOfDatabase })
         {
@@ -141,15 +141,15 @@ extension Session {
         return calls
     }
 
-    /// Calls an observer. Where a handler before it has committed, what there is to tell no longer
-    /// fits what the session shows: the observer goes back, and hears of both when the session next
-    /// moves or dispatches.
+    /// Calls an observer. If an earlier handler committed, this notification is out of date: the
+    /// observer keeps its position, and is notified of both when the session next moves or
+    /// dispatches.
     private func tell(_ item: NotificationPackage.Item, version: Version) -> Bool {
         guard isOpen, let notification = item.notification(version: version) else { return false }
         guard base.version == version else {
             if let before = item.before, item.observation.basis?.version == item.basis.version {
                 item.observation.move(to: before)
-                // What the notifier has worked out since began where the observer no longer stands.
+                // The notifier's pending work begins at a position that the observer has left.
                 channel?.sessionMoved(to: base)
             }
             return false
@@ -166,7 +166,7 @@ extension Session {
     private func callInitial() -> Int {
         var calls = 0
         for observation in channel?.observations ?? [] where isOpen && observation.isInitialDue {
-            // What a transaction has changed would be told again with its commit.
+            // A transaction's changes would be notified again with its commit.
             if transaction?.hasChanges == true { break }
             observation.move(to: ObservedVersion(view: base))
             calls += call(observation, firstNotification(of: observation.subject)) ? 1 : 0
@@ -175,7 +175,7 @@ extension Session {
         return calls
     }
 
-    /// The first call; the only one, where what was to be observed has been deleted before it.
+    /// The first call; the only one, if the subject has been deleted before it.
     private func firstNotification(of subject: Subject) -> ChangeNotification {
         guard (try? subject.isGone(in: base)) == true else {
             return ChangeNotification(.initial, from: 0, to: base.snapshot.version)
@@ -189,8 +189,8 @@ extension Session {
         if let channel, channel.isBehind(database.store.latestVersion) { database.notifier.poke() }
     }
 
-    /// Moves to what the session has committed, and with it its observers of the whole database.
-    /// Returns what those are to be told. A commit made while they are being told is told when the
+    /// Moves to the version that the session has committed, and with it its observers of the whole
+    /// database. Returns their notifications. A commit made during those is notified when the
     /// session next moves, so that calls don't nest without end.
     func adoptOwnCommit(_ view: ModelView) -> [NotificationPackage.Item] {
         let basis = ObservedVersion(view: view)

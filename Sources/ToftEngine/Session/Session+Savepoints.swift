@@ -27,8 +27,7 @@ extension Session {
         }
     }
 
-    /// Does some work of the write transaction as a whole: where it throws, everything is what it
-    /// was.
+    /// Does some work of the write transaction as a whole: if it throws, everything is restored.
     func allOrNothing<Result>(_ work: () throws(EngineError) -> Result)
         throws(EngineError) -> Result
     {
@@ -37,7 +36,7 @@ extension Session {
         do throws(EngineError) {
             result = try work()
         } catch {
-            // The failure that led here is the one to report. Where the file fails meanwhile, the
+            // The failure that led here is the one to report. If the file fails meanwhile, the
             // commit will say so.
             try? endSavepoint(keeping: false)
             throw error

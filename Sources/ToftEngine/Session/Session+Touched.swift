@@ -1,7 +1,8 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// What a session showed at some time, so that it can be asked later what was touched since.
+/// The state that a session showed at some time, to find out later which objects were touched
+/// since.
 struct SessionPosition {
     fileprivate let schema: ModelSchema
     fileprivate let version: Version
@@ -10,15 +11,15 @@ struct SessionPosition {
 }
 
 extension Session {
-    /// What it shows now.
+    /// The state that it shows now.
     var position: SessionPosition {
         SessionPosition(
             schema: schema, version: base.version,
             writing: transaction.map { (transactionNumber, $0.recordEnd) })
     }
 
-    /// The keys of the objects of a class that came, went or had one of some properties set since
-    /// `position`, ascending, each once. Nil where the records do not tell, or tell of more than
+    /// The keys of the objects of a class that were created, deleted or had one of some properties
+    /// set since `position`, ascending, each once. Nil if the records do not say, or have more than
     /// `limit` changes.
     func touchedKeys(
         of classID: ClassID, reading watched: Dependencies, since position: SessionPosition,
@@ -95,7 +96,7 @@ private struct TouchedKeys {
         for offset in 0..<Int64(count) { keys.append(key &+ offset) }
     }
 
-    /// Nil where there are too many.
+    /// Nil if there are too many.
     var sorted: [Int64]? {
         if isTooMany { return nil }
         var sorted: [Int64] = []

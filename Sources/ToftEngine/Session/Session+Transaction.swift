@@ -5,7 +5,7 @@ extension Session {
     /// Whether a write transaction of the session is open.
     package var isWriting: Bool { transaction != nil }
 
-    /// Begins a write transaction: waits for other writers, goes to the newest version and, where
+    /// Begins a write transaction: waits for other writers, moves to the newest version and, if
     /// that is another, calls the observers that are due; they run inside the transaction.
     /// - Parameters:
     ///   - timeoutMilliseconds: how long to wait, if not as long as the configuration says; 0: not
@@ -37,8 +37,8 @@ extension Session {
         deliver(prepared)
     }
 
-    /// What another session or a migration of this thread writes would never end while this one
-    /// waits for it.
+    /// A transaction of another session or a migration on this thread would never end while this
+    /// session waits for it.
     private func checkNotWritingOnThisThread() throws(EngineError) {
         guard !database.mustNotWait(configuration.confinement) else { throw .writingOnThisThread }
     }
@@ -84,12 +84,12 @@ extension Session {
             number: Int64(count))
     }
 
-    /// Commits: when it returns, the session stands at the transaction, which everyone may see; it
-    /// is on disk, unless its durability is deferred. The session's own observers of the whole
-    /// database are called at once, the others with the next dispatch or refresh. Returns the
+    /// Commits: when it returns, the session shows the transaction's version, which everyone may
+    /// see; it is on disk, unless its durability is deferred. The session's own observers of the
+    /// whole database are called at once, the others with the next dispatch or refresh. Returns the
     /// version.
-    /// - Parameter tokens: observations of the session that are not told of it; those that have
-    ///   not been told of an earlier commit yet are told of both.
+    /// - Parameter tokens: observations of the session that are not notified of it; those that have
+    ///   not been notified of an earlier commit yet are notified of both.
     @discardableResult
     package func commit(_ durability: Durability = .immediate, skipping tokens: [Token] = [])
         throws(EngineError) -> Version
@@ -127,8 +127,8 @@ extension Session {
         forgetTransaction()
     }
 
-    /// Makes every commit so far durable, of any session and any process. Returns at once where all
-    /// are; else waits for other writers.
+    /// Makes every commit so far durable, of any session and any process. Returns at once if all
+    /// are; otherwise waits for other writers.
     package func flush() throws(EngineError) {
         try check()
         guard transaction == nil else {
@@ -149,9 +149,9 @@ extension Session {
         }
     }
 
-    /// Moves at most so many bytes from the end of the file to free space before them, as a commit
-    /// that changes no object, and gives back what is free at the end; see `Store.compactStep`. The
-    /// session goes to the newest version before and after it, so that it keeps none.
+    /// Moves at most `byteCount` bytes from the end of the file to free space before them, as a
+    /// commit that changes no object, and releases free space at the end; see `Store.compactStep`.
+    /// The session moves to the newest version before and after it, so that it pins no old one.
     package func compactStep(movingAtMost byteCount: UInt64) throws(EngineError) -> CompactionStep {
         try check()
         guard transaction == nil else {
@@ -217,9 +217,9 @@ extension Session {
 
     // MARK: Moving forward
 
-    /// Goes to the newest version and calls the observers that are due. False if there is nothing
-    /// newer, within a write transaction, within a handler, and when frozen. Where much has been
-    /// read into memory, that is given back.
+    /// Moves to the newest version and calls the observers that are due. False if the session has
+    /// the newest version, within a write transaction, within a handler, and when frozen. If much
+    /// has been read into memory, that is released.
     @discardableResult
     package func refresh() throws(EngineError) -> Bool {
         try check()
@@ -234,9 +234,9 @@ extension Session {
         return isNewer
     }
 
-    /// Gives back what has been read into memory, where that is much, without leaving the version:
-    /// nothing that was lent may be used afterwards. Not for what several threads use; nothing
-    /// happens in a write transaction and within a handler.
+    /// Releases memory with pages of the file, if that is much, and keeps the version: borrowed
+    /// bytes may not be used afterwards. Not for sessions that several threads use; does nothing in
+    /// a write transaction and within a handler.
     package func giveBackMemory() throws(EngineError) {
         try check()
         guard transaction == nil, handlerDepth == 0,
@@ -245,9 +245,9 @@ extension Session {
         move(to: view)
     }
 
-    /// Goes to a version, and works out on this thread what the observers are to be told. Within a
-    /// handler nothing is: the observers stay where they are and hear of it when the session next
-    /// moves.
+    /// Moves to a version, and computes the observers' notifications on this thread. Within a
+    /// handler it computes nothing: the observers keep their positions and are notified when the
+    /// session next moves.
     private func moveForward(to view: ModelView) -> NotificationPackage? {
         guard let channel, handlerDepth == 0 else {
             move(to: view)

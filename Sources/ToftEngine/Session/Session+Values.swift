@@ -6,9 +6,9 @@ package import ToftStorage
 /// session moves or, in a write transaction, writes.
 package typealias CellReceiver = (PropertyType, ClassID, Cell) -> Void
 
-/// What a session keeps to read further objects of a class that it has read.
+/// A session's state for reading further objects of a class that it has read.
 struct LastRead {
-    /// The epoch for which it holds; 0: none.
+    /// The epoch for which it is valid; otherwise 0.
     var epoch: UInt64 = 0
     var classID: ClassID = 0
     private let owned: RowReader?
@@ -43,7 +43,7 @@ extension Session {
         }
     }
 
-    /// The same for the object with this primary key.
+    /// Reads the object with this primary key.
     package func forEachCell(
         ofPrimaryKey primaryKey: BorrowedValue, in id: ClassID,
         _ ids: UnsafeBufferPointer<PropertyID>, _ body: CellReceiver
@@ -62,7 +62,7 @@ extension Session {
         }
     }
 
-    /// The same by its key. The caller has called `check`.
+    /// Reads an object by its key. The caller has called `check`.
     /// - Throws: `noSuchObject`.
     func forEachCell(
         _ key: Int64, _ id: ClassID, _ ids: UnsafeBufferPointer<PropertyID>, _ body: CellReceiver
@@ -83,8 +83,8 @@ extension Session {
         return view.holdsBack(owner)
     }
 
-    /// What reads a class, good until another class is read. Nil in a write transaction, and when
-    /// frozen: threads may then share the session.
+    /// The reader of a class, valid until another class is read. Nil in a write transaction, and
+    /// when frozen: threads may then share the session.
     @inline(__always)
     private func reader(_ id: ClassID) throws(ModelError) -> Unmanaged<RowReader>? {
         if lastRead.serves(id, epoch.pointee.number) { return lastRead.reader }

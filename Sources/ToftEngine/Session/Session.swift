@@ -5,18 +5,18 @@ package import ToftStorage
 
 /// One thread's view of one version of a database, and what it has open in it.
 ///
-/// 1. The session stands at a version until `refresh`, `dispatch` or `beginWrite` moves it; commits
-///    move it to what they made.
-/// 2. Handles and results made of it hold it, never a pointer into the file: they show the version
-///    that it stands at, within a write transaction with the changes made so far.
-/// 3. All calls come on its own thread, or one after the other where it is confined to the caller.
-///    Its last reference may go on any thread.
+/// 1. The session shows one version until `refresh`, `dispatch` or `beginWrite` moves it; commits
+///    move it to their own.
+/// 2. Handles and results made of it refer to it, and never contain a pointer into the file: they
+///    show the session's version, within a write transaction with the changes made so far.
+/// 3. All calls come on its own thread, or one after the other if it is confined to the caller. Its
+///    last reference may be released on any thread.
 /// 4. `counters` knows of everything that may change what is read.
 /// 5. A frozen session never moves, and any thread may use it: see `frozen`. That of a migration
 ///    belongs to one thread, which may have it give memory back: see `refresh`.
 /// 6. The variables with `@exclusivity(unchecked)` are read in every call.
 package final class Session {
-    /// Where it belongs; after `close`, nowhere.
+    /// The session's database; after `close`, an empty one in memory.
     @exclusivity(unchecked) package private(set) var database: Database
     package let configuration: Configuration
     /// Whether it shows one version for ever.
@@ -24,10 +24,10 @@ package final class Session {
     /// Whether it is the frozen one of a migration, which one thread at a time uses.
     let isOfMigration: Bool
     let owner: ThreadToken?
-    /// The same: a look at it takes hold of nothing.
+    /// `owner` without a reference count, for `check`.
     private let ownerToken: Unmanaged<ThreadToken>?
 
-    /// The version that the session stands at. Changed by `move` alone.
+    /// The session's version. Changed by `move` alone.
     @exclusivity(unchecked) private(set) var base: ModelView
     /// The write transaction, while there is one.
     @exclusivity(unchecked) private(set) var transaction: ModelTransaction?
@@ -37,7 +37,7 @@ package final class Session {
     private var readOfRecord = RecordPosition.start
     /// The number of the write transaction that the session entered last.
     private(set) var transactionNumber: UInt64 = 0
-    /// The number of the last one that was cancelled, or of which it is not known.
+    /// The number of the last transaction that was cancelled, or whose end is unknown.
     private(set) var cancelledNumber: UInt64 = 0
     @exclusivity(unchecked) package private(set) var isOpen = true
     /// Whether it was closed as the realm goes on with another one.
@@ -45,7 +45,7 @@ package final class Session {
     /// Not used in a write transaction, nor when frozen. Empty once the session has moved: it holds
     /// pages of `base`.
     @exclusivity(unchecked) var lastRead = LastRead()
-    /// The same of the classes before that.
+    /// `lastRead` of the classes read before that.
     @exclusivity(unchecked) var readsBefore: [LastRead] = []
     /// Whether the database knows that the session has ended.
     private var hasLeft = false
@@ -55,7 +55,7 @@ package final class Session {
     /// Names that queries use for paths: see `setAlias`.
     @exclusivity(unchecked) package internal(set) var aliases = KeyPathAliases()
 
-    /// What other threads see of the session.
+    /// The part of the session that other threads see.
     let shared: FutexMutex<SharedView>
 
     /// The way to the notifier, from the first observer on.
@@ -71,7 +71,7 @@ package final class Session {
     /// Whether a migration, or the filling of a new file, has lent the session to its handler, and
     /// closes it afterwards.
     var isLent = false
-    /// Whether observers of the whole database are being told of the session's own commit.
+    /// True while observers of the whole database are being notified of the session's own commit.
     var isTellingOwnCommit = false
 
     init(
@@ -98,7 +98,7 @@ package final class Session {
         epoch.deallocate()
     }
 
-    /// Leaves the database where nobody is told of a failure, as `close` would.
+    /// Leaves the database without reporting a failure, as `close` would.
     private func leaveUnasked() {
         do throws(EngineError) {
             try database.leave()
@@ -134,14 +134,13 @@ package final class Session {
                 : "The realm has been closed. Open the database again.")
     }
 
-    /// What is read now: the version that the session stands at, or its write transaction.
+    /// The view to read from: the session's version, or its write transaction.
     var view: ModelView { transaction?.view ?? base }
 
     /// The classes and properties that the session sees.
     package var schema: ModelSchema { view.schema }
 
-    /// The version that the session stands at; within a write transaction, the one that it began
-    /// with.
+    /// The session's version; within a write transaction, the one that it began with.
     package var version: Version {
         get throws(EngineError) {
             try check()
@@ -170,10 +169,10 @@ package final class Session {
         channel?.sessionMoved(to: view)
     }
 
-    /// Notes what a version has changed since the one that the session stands at.
+    /// Counts a version's changes since the session's.
     private func noteDifference(to view: ModelView) {
         guard view.version != base.version else { return }
-        // Where there are no results, nobody will ask.
+        // Without results, nobody will ask.
         guard counters.areInUse, let changes = VersionChanges(from: base, to: view) else {
             return counters.noteEverything()
         }
@@ -191,7 +190,7 @@ package final class Session {
         counters.noteEverything()
     }
 
-    /// Notes a change of the write transaction of which its record tells the reach.
+    /// Marks the counters stale; the transaction's record says what changed.
     func noteUnread() {
         epoch.pointee.number += 1
         counters.noteUnread()
@@ -207,20 +206,20 @@ package final class Session {
     }
 
     func noteSet(_ property: PropertyHandle) {
-        // What the property owned may have been deleted.
+        // An owned target may have been deleted.
         if property.ownsTargets { return counters.noteUnread() }
         counters.noteSet(PropertyRef(property))
     }
 
-    /// The last change of anything that results hang on. Threads that share a frozen session may
-    /// ask: nothing ever changes there.
+    /// The last change of the results' dependencies. Threads that share a frozen session may ask:
+    /// nothing ever changes there.
     func lastChange(of watched: Dependencies) -> UInt64 {
         if isFrozen { return 1 }
         if counters.hasUnread { readRecord() }
         return counters.last(of: watched)
     }
 
-    /// Notes what the write transaction's record tells beyond what was read of it.
+    /// Counts the changes in the unread part of the write transaction's record.
     private func readRecord() {
         // A failure to write what waits comes again when the caller reads.
         guard counters.areInUse, let transaction,

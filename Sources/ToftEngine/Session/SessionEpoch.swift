@@ -1,7 +1,7 @@
 internal import ToftPlatform
 
-/// What tells at the cost of a few loads whether a session is where it was: it lies in memory of
-/// its own, which lives as long as the session.
+/// Tells a caller, at the cost of a few loads, if a session has moved: it is in memory of its own,
+/// which lives as long as the session.
 ///
 /// Nothing has changed since an epoch, if `number` is what it was then and `word` holds
 /// `generation`, which it does in this process alone. Callers compare it themselves: calls from one
@@ -10,7 +10,7 @@ package struct SessionEpoch {
     /// The first field. Grows with everything that may change what is read, or its address: a
     /// holder of pointers into the file compares it before each use.
     package internal(set) var number: UInt64 = 1
-    /// What a process that was not forked since has in `word`.
+    /// The value of `word` in a process that was not forked since.
     package let generation = ForkGuard.generation
     package let word = ForkGuard.word
 }

@@ -7,7 +7,7 @@ struct ColumnRead {
     var column: UInt32
     var type: ValueType
     var layout: Vector.Layout
-    /// The key to look up, where the column is that of a dictionary's values.
+    /// The key to look up, if the column is that of a dictionary's values.
     var key: [UInt8]?
 
     init(_ property: PropertyRef, _ type: ValueType, key: [UInt8]? = nil) {
@@ -18,14 +18,14 @@ struct ColumnRead {
         layout = Vector.Layout(type)
     }
 
-    /// What a step to one object reads.
+    /// The column that a step to one object reads.
     init(_ step: PathStep) {
         self.init(step.property, .link(step.target), key: step.key)
     }
 }
 
-/// Reads columns of one class into vectors: in place from a cluster, row by row from wherever the
-/// objects of a batch lie, or from a copy of the whole column when most of it will be needed in no
+/// Reads columns of one class into vectors: in place from a cluster, row by row from wherever a
+/// batch's objects are, or from a copy of the whole column when most of it will be needed in random
 /// order.
 final class ClassReader {
     let classID: ClassID
@@ -86,7 +86,7 @@ final class ClassReader {
 
     // MARK: Whole columns
 
-    /// The copy of a column, when so many rows will ask for it that reading it at once pays.
+    /// The copy of a column, when it will be read for so many rows that copying it at once pays.
     private func wholeColumn(_ column: ColumnRead) throws(ModelError) -> MaterializedColumn? {
         if let known = wholeColumns[column.column] { return known }
         guard table.rowCount > Selection.capacity * 4, source.baseCount >= table.rowCount / 4,
@@ -104,7 +104,7 @@ final class ClassReader {
 
     // MARK: Collections
 
-    /// Looks a key up in the dictionary of each row: null where it is missing. O(log entries) for
+    /// Looks a key up in the dictionary of each row: null if it is missing. O(log entries) for
     /// each.
     private func readEntries(
         _ column: ColumnRead, _ key: [UInt8], _ batch: RowBatch, wanted: Selection,
@@ -147,8 +147,7 @@ final class ClassReader {
         }
     }
 
-    /// Each wanted row that has an object, in order, with the cluster that the object lies in and
-    /// its row there.
+    /// Each wanted row that has an object, in order, with the object's cluster and its row there.
     @inline(__always)
     private func forEachRow(
         _ batch: RowBatch, wanted: Selection,

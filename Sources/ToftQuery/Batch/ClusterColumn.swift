@@ -1,8 +1,8 @@
 internal import ToftStorage
 
 extension Vector {
-    /// Points the vector at a column whose values lie in the cluster as the vector has them; false
-    /// where they have to be copied.
+    /// Points the vector at a column whose values have the vector's layout in the cluster; false if
+    /// they have to be copied.
     func use(_ column: ColumnRead, of cluster: ClusterView) throws(StorageError) -> Bool {
         switch layout {
         case .int:
@@ -79,7 +79,7 @@ struct ClusterColumn {
         self.texts = texts
     }
 
-    /// Makes `vector` the whole column, in place where values lie as the vector has them.
+    /// Makes `vector` the whole column, in place if the values have the vector's layout.
     func read(into vector: Vector, wanted: Selection) throws(StorageError) {
         vector.useOwnStorage()
         vector.nulls = nulls

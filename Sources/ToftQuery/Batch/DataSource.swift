@@ -1,8 +1,8 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// What a query reads of one version: the tables of classes, and the look-ups that go through trees
-/// of their own. One per run; not shared between threads.
+/// A query's access to one version: the tables of classes, and the lookups that go through trees of
+/// their own. One per run; not shared between threads.
 final class DataSource {
     let view: ModelView
     private var readers: [ClassID: ClassReader] = [:]

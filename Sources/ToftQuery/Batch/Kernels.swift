@@ -30,10 +30,10 @@ enum IntLoops {
         return countBytes(values.base, count, UInt8(bitPattern: range.low), range.distance)
     }
 
-    /// What of a range a type can hold.
+    /// The part of a range that a type can represent.
     private struct Bounds<Value: FixedWidthInteger & SignedInteger> {
         let low: Value
-        /// How far the upper bound lies above the lower.
+        /// The upper bound minus the lower.
         let distance: Value.Magnitude
 
         @inline(__always)
@@ -254,7 +254,7 @@ enum DoubleLoops {
         }
     }
 
-    /// The least and the greatest of numbers, a multiple of 8; nil where one is NaN.
+    /// The least and the greatest of numbers, a multiple of 8; nil if one is NaN.
     static func extremes(_ values: UnsafePointer<Double>, _ count: Int) -> (
         least: Double, greatest: Double
     )? {

@@ -20,10 +20,10 @@ final class MaterializedColumn {
     /// One bit a key: there is an object and its value is not null.
     private let present: UnsafeMutablePointer<UInt64>
 
-    /// Nil where the keys lie too far apart.
+    /// Nil if the keys are too sparse.
     init?(_ column: ColumnRead, of table: TableReader) throws(StorageError) {
         guard let (first, last) = try table.keyBounds else { return nil }
-        // In a damaged file keys may lie in any order.
+        // In a damaged file keys may be in any order.
         let (spread, overflow) = last.subtractingReportingOverflow(first)
         guard !overflow, spread >= 0, spread / Int64(Self.maximumSpread) < Int64(table.rowCount)
         else { return nil }
@@ -104,7 +104,7 @@ final class MaterializedColumn {
 
     /// Makes the integers as wide as the first rows of a vector need.
     private func widen(for vector: Vector, _ rowCount: Int) {
-        // What lies in null rows is no value, and costs width at most.
+        // The bits in null rows are no values, and at worst cost width.
         var bits: Int64 = 0
         for row in 0..<rowCount { bits |= vector.ints[row] ^ (vector.ints[row] >> 63) }
         let needed = bits < 1 << 7 ? 1 : bits < 1 << 15 ? 2 : bits < 1 << 31 ? 4 : 8

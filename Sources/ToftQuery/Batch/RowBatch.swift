@@ -4,7 +4,7 @@ internal import ToftStorage
 /// A batch of objects of one class, or of elements of lists: the rows that predicates and
 /// expressions are computed for.
 ///
-/// Its rows may belong to the rows of another batch, the base: several to one where a collection
+/// Its rows may belong to the rows of another batch, the base: several to one after a collection
 /// was followed.
 final class RowBatch {
     /// Reads the properties of the objects; nil for a batch of elements.
@@ -135,7 +135,7 @@ final class RowBatch {
 
     // MARK: Locations
 
-    /// Where the objects lie. Finds them at the first call after a filling; objects that are gone
+    /// The locations of the objects. Finds them at the first call after a filling; deleted objects
     /// become absent.
     func located() throws(ModelError) -> RowLocations {
         let locations = self.locations ?? RowLocations()
@@ -145,12 +145,12 @@ final class RowBatch {
     }
 }
 
-/// The clusters that hold the objects of a batch, and where in them each row lies.
+/// The clusters of a batch's objects, and each row's place in them.
 final class RowLocations {
     var isValid = false
     /// Each cluster once, in the order of keys.
     private(set) var clusters: [ClusterView] = []
-    /// `order[ends[i - 1]..<ends[i]]` are the rows that lie in cluster `i`.
+    /// `order[ends[i - 1]..<ends[i]]` are the rows in cluster `i`.
     private(set) var ends: [Int] = []
     /// Rows of the batch in the order of their keys, absent ones left out.
     let order: UnsafeMutablePointer<UInt8>
@@ -252,12 +252,12 @@ struct ClusterSearch {
         last = count > 0 ? keys[count - 1] : -1
     }
 
-    /// Whether the key lies between the first and the last of the cluster.
+    /// True if the key is between the first and the last of the cluster.
     func mayHold(_ key: Int64) -> Bool { key >= first && key <= last }
 
     /// The row of a key not less than the one asked for before.
     mutating func row(of key: Int64) -> Int? {
-        // Where no key is missing, the row is known.
+        // If no key is missing, the row is known.
         let guess = key &- first
         if guess >= 0, guess < count, keys[Int(guess)] == key { return Int(guess) }
         var low = start

@@ -1,5 +1,5 @@
-/// Where the walk over the base of a query goes on. It holds as long as the base and what the query
-/// reads stay the same.
+/// The position from which a walk over the base of a query continues. It is valid as long as the
+/// base and the query's data stay the same.
 package struct ScanPosition: Sendable {
     /// Of the base `all`: the first key.
     var key = Int64.min

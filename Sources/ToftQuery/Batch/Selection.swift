@@ -50,7 +50,7 @@ struct Selection: Equatable, Sendable {
         return Self.capacity
     }
 
-    /// The highest row; nil if there is none.
+    /// The highest row; nil if the selection is empty.
     var last: Int? {
         for index in [3, 2, 1, 0] where words[index] != 0 {
             return index * 64 + 63 - words[index].leadingZeroBitCount
@@ -96,8 +96,8 @@ struct Selection: Equatable, Sendable {
         }
     }
 
-    /// The same for a `word` that does 64 rows at once: the last rows are asked for together with
-    /// those before them, so that they are 64 as well, unless the cluster has less.
+    /// Selects rows by a `word` that computes 64 rows at once: the last rows are computed together
+    /// with those before them, so that they are 64 as well, unless the cluster has less.
     @inline(__always)
     init(wholeWords count: Int, word: (_ start: Int, _ rows: Int) -> UInt64) {
         guard count >= 64, count < Self.capacity else {

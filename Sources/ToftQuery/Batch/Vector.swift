@@ -1,13 +1,12 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// The values of up to `Selection.capacity` rows, one type for all: where an expression leaves its
-/// result.
+/// The values of up to `Selection.capacity` rows, one type for all: the result of an expression.
 ///
-/// The pointers lead into a cluster where the values can be read in place, else into storage of the
-/// vector's own, which lives as long as it.
+/// The pointers lead into a cluster if the values can be read in place, otherwise into storage of
+/// the vector's own, which lives as long as it.
 final class Vector {
-    /// How values lie in a vector.
+    /// The layout of values in a vector.
     enum Layout {
         case bool
         /// Int, and the key of the object that a link leads to.
@@ -17,7 +16,7 @@ final class Vector {
         case date
         /// Uuid and object id.
         case fixed
-        /// Decimals, as they lie in the file.
+        /// Decimals, in the file's encoding.
         case decimal
         case text
         /// Mixed values, encoded.
@@ -38,12 +37,12 @@ final class Vector {
     }
 
     let layout: Layout
-    /// Rows without a value. What lies in the arrays for them means nothing.
+    /// Rows without a value. Their elements in the arrays mean nothing.
     var nulls = Selection.empty
     /// The rows that are true, for bool.
     var bits = Selection.empty
-    /// Int; the seconds of dates: as wide as they are where they lie. The leading eight bytes of
-    /// uuids and object ids.
+    /// Int; the seconds of dates: with the width that they are stored in. The leading eight bytes
+    /// of uuids and object ids.
     private(set) var integers: IntegerColumn
     private var wideInts: UnsafePointer<Int64>
     private var isWide = true

@@ -9,13 +9,13 @@ extension Binder {
         return joined.count == 1 ? joined[0] : .or(joined)
     }
 
-    /// All parts, of which those put together are none of the values: `x != 1 AND x != 2`.
+    /// All parts; parts that are joined exclude several values: `x != 1 AND x != 2`.
     static func conjunction(of parts: [BoundPredicate]) -> BoundPredicate {
         let joined = conjuncts(of: parts)
         return joined.count == 1 ? joined[0] : .and(joined)
     }
 
-    /// The same as a list.
+    /// The parts of a conjunction as a list.
     static func conjuncts(of parts: [BoundPredicate]) -> [BoundPredicate] {
         let parts = parts.flatMap { part in
             if case .and(let inner) = part { inner } else { [part] }
@@ -46,8 +46,8 @@ extension Binder {
 }
 
 extension BoundPredicate {
-    /// The path and the test where this says that any value at the end of a path is one or one of
-    /// several, or, negated, that none is; nil where it says something else.
+    /// The path and the test of a predicate that any value at the end of a path equals one of some
+    /// constants, or, negated, that no value does; nil for other predicates.
     fileprivate func equality(isNegated: Bool) -> (BoundPath, ColumnPredicate)? {
         switch self {
         case .not(let inner): return inner.equality(isNegated: !isNegated)

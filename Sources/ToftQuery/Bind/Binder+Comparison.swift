@@ -35,11 +35,11 @@ extension Binder {
         return .in
     }
 
-    /// What is known of a comparison besides its sides.
+    /// The properties of a comparison besides its sides.
     struct Comparing {
         var comparator: Comparator
         var options: StringOptions
-        /// Where the operator stands.
+        /// The operator's offset.
         var offset: Int
 
         func with(_ comparator: Comparator) -> Comparing {
@@ -159,7 +159,7 @@ extension Binder {
         if let whole = try wholeList(expression, listQuantifier, constants, context) {
             return whole
         }
-        // A value for which `age != {1, 18}` holds is none of them.
+        // A value for which `age != {1, 18}` holds differs from all of them.
         let isNegated = context.comparator == .notEqual && listQuantifier == nil
         let context = isNegated ? context.with(.equal) : context
         var tests: [ColumnPredicate] = []
@@ -193,7 +193,7 @@ extension Binder {
     }
 
     /// A collection without ANY, ALL or NONE on either side is compared with a list as a whole; IN
-    /// asks for any element. What a set leads to is equal to a list of the same values in any
+    /// asks for any element. The values of a set are equal to a list of the same values in any
     /// order.
     private mutating func wholeList(
         _ expression: BoundExpression, _ listQuantifier: Quantifier?, _ constants: [GivenConstant],
@@ -342,7 +342,7 @@ extension Binder {
         return NearestName.hint(for: String(decoding: key, as: UTF8.self), among: names)
     }
 
-    /// How a date is written, where one without a time stands: it is a subtraction.
+    /// The way to write a date, if one without a time occurs: it is a subtraction.
     private func dateHint(_ type: ValueType, at offset: Int) -> String? {
         guard type == .date, offset >= 0, offset < source.bytes.count else { return nil }
         let written = source.bytes[offset...].prefix { Lexer.isDigit($0) || $0 == 0x2D }
@@ -405,7 +405,7 @@ extension Binder {
 }
 
 extension Binder {
-    /// Throws where a number has more digits than the decimals that it is compared with.
+    /// Throws if a number has more digits than the decimals that it is compared with.
     private func requireExact(_ constant: Constant, _ type: ValueType, at offset: Int)
         throws(QueryError)
     {
@@ -516,7 +516,7 @@ extension PathLeaf {
 }
 
 extension ColumnPredicate {
-    /// Passes what both pass: one range where both are ranges.
+    /// Passes values that pass both: one range if both are ranges.
     static func both(_ left: ColumnPredicate, _ right: ColumnPredicate) -> ColumnPredicate {
         switch (left, right) {
         case (

@@ -62,8 +62,8 @@ extension PathStep {
 }
 
 extension BoundCollection {
-    /// The step to the objects of the collection, which are of class `target`; nil where it holds
-    /// no objects.
+    /// The step to the objects of the collection, which are of class `target`; nil for a collection
+    /// of other values.
     func step(to target: ClassID) -> PathStep? {
         switch self {
         case .list(let property): .list(property, target: target)

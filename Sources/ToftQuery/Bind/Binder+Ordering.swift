@@ -8,8 +8,8 @@ enum BoundOrdering: Sendable {
     case offset(Int)
 }
 
-/// What objects are sorted or told apart by: a property, or what a dictionary has under a key, at
-/// the end of to-one links.
+/// A sort or DISTINCT key: a property, or a dictionary's value under a key, at the end of to-one
+/// links.
 struct BoundSortKey: Sendable {
     var steps: [PathStep]
     var column: ColumnRead

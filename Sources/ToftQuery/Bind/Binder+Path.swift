@@ -115,8 +115,8 @@ extension Binder {
         var scope = 0
         var steps: [PathStep] = []
         var leaf: PathLeaf?
-        /// The property that the path stands at, when it has been read and could still be counted
-        /// or indexed.
+        /// The property at the end of the path so far, once it has been read and can still be
+        /// counted or indexed.
         var property: StoredProperty?
         /// A collection is on the path, even if only one value comes out of it.
         var hasCollection = false
@@ -469,7 +469,7 @@ extension Binder {
         }
     }
 
-    /// What of a collection a path goes on from.
+    /// The part of a collection from which a path continues.
     private enum CollectionPart {
         /// Of a dictionary the values.
         case elements
@@ -591,7 +591,7 @@ extension Binder {
         }
     }
 
-    /// Where in a list; nil for `[*]`.
+    /// The position in a list; nil for `[*]`.
     private func position(_ index: PathIndex, in property: StoredProperty?, at offset: Int)
         throws(QueryError) -> ListPosition?
     {
@@ -684,7 +684,7 @@ extension Binder {
             at: offset)
     }
 
-    /// What a name stands for in other languages.
+    /// The meaning of a name in other languages.
     private static func hint(for name: String) -> String? {
         switch name.lowercased() {
         case "true", "false", "yes", "no": "Truth values are true and false."
@@ -697,7 +697,7 @@ extension Binder {
 
     // MARK: Text
 
-    /// The elements with `$K0` replaced by the names that it stands for.
+    /// The elements with `$K0` replaced by its names.
     private func expandedElements(_ syntax: PathSyntax) throws(QueryError) -> [PathSyntax.Element] {
         var elements: [PathSyntax.Element] = []
         for element in syntax.elements {

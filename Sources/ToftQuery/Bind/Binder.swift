@@ -9,24 +9,24 @@ struct Binder {
     let arguments: [QueryArgument]
     let source: QuerySource
     let aliases: KeyPathAliases
-    /// Whether 0 and 1 stand for false and true beside booleans.
+    /// True if 0 and 1 are accepted as false and true beside booleans.
     let takesNumbersAsBools: Bool
     /// From the outermost object to that of the innermost subquery.
     var scopes: [Scope]
     private var size = QuerySize()
     private var lastOffset = -1
-    /// What of the query is being bound takes of a stack when it runs, and the most of any.
+    /// Stack that the part being bound takes when it runs, and the most of any part.
     private var stack = 0
     private(set) var deepestStack = 0
-    /// The path that is being bound with what its aliases stand for.
+    /// The path that is being bound, with its aliases expanded.
     var wholePath: (elements: [PathSyntax.Element], isExpanded: Bool) = ([], false)
-    /// The paths with aliases, by where they begin, with what the aliases stood for.
+    /// The paths with aliases, by their offsets, with the aliases' elements.
     var expansions: [Int: [PathSyntax.Element.Kind]] = [:]
     /// The arguments with lists that were used.
     private var usedLists: Set<Int> = []
-    /// What the query reads, in the order of its mention, each once.
+    /// The properties that the query reads, in the order of their mention, each once.
     var dependencies: [QueryDependency] = []
-    /// The same, to find them in.
+    /// `dependencies` as a set.
     var knownDependencies: Set<QueryDependency> = []
 
     /// An object that paths may begin at.
@@ -66,8 +66,7 @@ struct Binder {
         return found
     }
 
-    /// Puts what an alias stands for before the rest of a path. Returns whether the name is
-    /// one.
+    /// Puts an alias's elements before the rest of a path. Returns true if the name is an alias.
     mutating func expandAlias(
         _ name: String, of classID: ClassID, _ rest: inout ArraySlice<PathSyntax.Element>,
         _ substitutions: inout Int, at offset: Int
@@ -89,7 +88,7 @@ struct Binder {
         return true
     }
 
-    /// Counts parts of the query. What has no place of its own has that of the part before.
+    /// Counts parts of the query. A part without an offset gets that of the part before.
     mutating func count(_ parts: Int = 1, at offset: Int) throws(QueryError) {
         if offset >= 0 { lastOffset = offset }
         try size.add(parts, at: lastOffset, in: source)
@@ -174,7 +173,7 @@ struct Binder {
         case list(Quantifier?, [GivenConstant])
     }
 
-    /// A constant and where it comes from.
+    /// A constant and its origin.
     struct GivenConstant {
         var constant: Constant
         var offset: Int
@@ -216,7 +215,7 @@ struct Binder {
         }
     }
 
-    /// The constant that a lone word stands for, unless a property has the name.
+    /// The constant that a lone word means, unless a property has the name.
     private func wordConstant(_ path: PathSyntax) -> Literal? {
         guard path.elements.count == 1, case .name(let name) = path.elements[0].kind,
             let literal = Literal(word: name)
@@ -405,7 +404,7 @@ struct Binder {
             return .constant(Arithmetic.fold(operation, leftConstant, rightConstant))
         }
         for (syntax, operand) in [(left, boundLeft), (right, boundRight)] {
-            // What computes to null is null; null as it is written is no number.
+            // An expression that computes to null is null; a literal null is not a number.
             if let type = operand.type {
                 if type.isComputable { continue }
             } else if case .arithmetic = syntax {
@@ -441,7 +440,7 @@ struct Binder {
             BoundArithmetic(operation, boundLeft.asOperand, boundRight.asOperand))
     }
 
-    /// Throws where a constant is computed with as a number that is not near to it.
+    /// Throws if a constant in a computation is a number that is not near to it.
     private func requireComputable(
         _ operand: BoundExpression, beside type: ValueType?, at offset: Int
     ) throws(QueryError) {

@@ -4,7 +4,7 @@ package import ToftModel
 package enum PathStep: Hashable, Sendable {
     /// Over a to-one link.
     case link(PropertyRef, target: ClassID)
-    /// Over a dictionary's link under a key: null where the key is missing.
+    /// Along a dictionary's link under a key: null if the key is missing.
     case entry(PropertyRef, key: [UInt8], target: ClassID)
     /// To every object of a list, a set or a dictionary.
     case list(PropertyRef, target: ClassID)
@@ -23,7 +23,7 @@ package enum PathStep: Hashable, Sendable {
         }
     }
 
-    /// Whether an object has none, one or several at the other end, rather than exactly one or
+    /// True if an object has any number of objects at the other end, rather than exactly one or
     /// null.
     var isCollection: Bool {
         switch self {
@@ -69,7 +69,7 @@ enum BoundCollection: Hashable, Sendable {
     case backlinks(origin: PropertyRef)
     /// Everything that links to the object.
     case allBacklinks([PropertyRef])
-    /// A step to one object: none or one.
+    /// A step to at most one object.
     case link(PathStep)
 }
 
@@ -90,8 +90,8 @@ package enum AggregateOperation: String, Sendable {
     }
 }
 
-/// What is aggregated of each object of a collection: a property at the end of to-one links. Where
-/// a link is null there is no value.
+/// The aggregated value of each object of a collection: a property at the end of to-one links. A
+/// null link gives no value.
 struct AggregatedPath: Hashable, Sendable {
     var steps: [PathStep] = []
     var property: PropertyRef
@@ -100,11 +100,11 @@ struct AggregatedPath: Hashable, Sendable {
     var classID: ClassID { steps.first?.property.classID ?? property.classID }
 }
 
-/// What is read at the end of a path.
+/// The value at the end of a path.
 indirect enum PathLeaf: Hashable, Sendable {
     /// A property that holds one value; for a link its target.
     case property(PropertyRef, ValueType)
-    /// The value under a key of a dictionary; null where the key is missing.
+    /// The value under a key of a dictionary; null if the key is missing.
     case entry(PropertyRef, key: [UInt8], ValueType)
     /// The object itself.
     case object(ClassID)
@@ -112,13 +112,13 @@ indirect enum PathLeaf: Hashable, Sendable {
     case elements(PropertyRef, ValueType)
     /// Every key of a dictionary.
     case keys(PropertyRef)
-    /// One element of a list of scalars; none where the list is shorter.
+    /// One element of a list of scalars; missing if the list is shorter.
     case element(PropertyRef, ListPosition, ValueType)
-    /// What is within mixed values: none, one or several.
+    /// Values within mixed values: any number of them.
     case nested(PropertyRef, NestedBase, [NestedStep])
     /// The name of the type of a mixed value.
     case typeName(PathLeaf)
-    /// How many bytes or elements a mixed value has; null where it has none.
+    /// Number of bytes or elements of a mixed value; null if it has no size.
     case mixedSize(PathLeaf)
     /// The length in bytes of every element of a list of strings or data.
     case lengths(PropertyRef)
@@ -146,10 +146,10 @@ indirect enum PathLeaf: Hashable, Sendable {
         }
     }
 
-    /// Whether what it counts may hang on objects further out.
+    /// True if the counted objects may depend on objects further out.
     var isSubquery: Bool { if case .subquery = self { true } else { false } }
 
-    /// Whether one object has none, one or several of it.
+    /// True if one object may have any number of values.
     var isCollection: Bool {
         switch self {
         case .elements, .keys, .element, .lengths, .nested: true
@@ -160,7 +160,7 @@ indirect enum PathLeaf: Hashable, Sendable {
 }
 
 extension PathLeaf {
-    /// What the type or the size is asked of.
+    /// The value whose type or size is read.
     var withoutPart: PathLeaf {
         switch self {
         case .typeName(let leaf), .mixedSize(let leaf): leaf
@@ -193,11 +193,11 @@ enum NestedBase: Hashable, Sendable {
     case entry([UInt8])
 }
 
-/// One step from a mixed value to what is within it. A value that has no such thing has none.
+/// One step from a mixed value to a value within it. A value without such a part gives nothing.
 enum NestedStep: Hashable, Sendable {
     case index(ListPosition)
-    /// The value under a key of a dictionary, null where it is missing; the property of that name
-    /// of the object that the value links to.
+    /// The value under a key of a dictionary, null if it is missing; the property of that name of
+    /// the object that the value links to.
     case key([UInt8])
     /// Every element of a list, every value of a dictionary.
     case every
@@ -219,16 +219,16 @@ struct BoundPath: Sendable {
 
     var type: ValueType { leaf.type }
 
-    /// Whether it stands for none, one or several values rather than for exactly one.
+    /// True if it gives any number of values rather than exactly one.
     var isMultiple: Bool { leaf.isCollection || steps.contains(where: \.isCollection) }
 
-    /// The steps that lead to several objects, and those that then lead from each to one. Behind a
-    /// collection a null link leads nowhere: it is no element, rather than one that is null.
+    /// The steps that lead to several objects, and those that then lead from each to one. A null
+    /// link behind a collection ends the path: it gives no element rather than a null one.
     var splitSteps: (collections: [PathStep], rest: [PathStep]) {
         isMultiple ? (steps, []) : ([], steps)
     }
 
-    /// What is the same for paths that lead to the same values.
+    /// The part of a path that is equal for all paths to the same values.
     struct Identity: Hashable {
         var scope: Int
         var steps: [PathStep]

@@ -39,7 +39,7 @@ indirect enum BoundExpression: Sendable {
         if case .constant(let constant) = self { constant.decimal } else { nil }
     }
 
-    /// The path in it that stands for several values.
+    /// The path in it that gives several values.
     var multiplePath: BoundPath? {
         switch self {
         case .constant: nil
@@ -85,14 +85,14 @@ indirect enum BoundExpression: Sendable {
 
 /// Two values and what is computed of them.
 ///
-/// What is asked of a whole tree again and again is found out where two trees are joined: asked of
-/// both sides at every level it would double with each.
+/// Properties of a tree that are needed repeatedly are computed when two trees are joined: computed
+/// for both sides at every level, the work would double with each.
 struct BoundArithmetic: Sendable {
     let operation: ArithmeticOperator
     let left: BoundExpression
     let right: BoundExpression
     let type: ValueType
-    /// The path in it that stands for several values.
+    /// The path in it that gives several values.
     let multiplePath: BoundPath?
     /// The quantifier written before one of its paths.
     let quantifier: Quantifier?

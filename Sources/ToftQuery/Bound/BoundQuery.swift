@@ -16,23 +16,23 @@ package struct BoundQuery: Sendable {
     struct Source: Sendable {
         var syntax: QuerySyntax
         var arguments: [QueryArgument]
-        /// The paths with aliases, by where they begin, with what the aliases stood for.
+        /// The paths with aliases, by their offsets, with the aliases' elements.
         var expansions: [Int: [PathSyntax.Element.Kind]] = [:]
     }
 
     /// The class whose objects are asked for.
     package let classID: ClassID
     let stages: [Stage]
-    /// What was bound, one after the other: for `description`.
+    /// The bound texts, one after the other: for `description`.
     private let sources: [Source]
-    /// What the answer hangs on, each thing once: for deciding whether a change can alter it.
+    /// The dependencies of the answer, each once: they decide whether a change can alter it.
     package let dependencies: [QueryDependency]
     /// Bytes: see `StackOfQuery`.
     let stack: Int
 
     /// Binds a query that is given as text.
-    /// - Parameter takesNumbersAsBools: whether 0 and 1 stand for false and true beside booleans,
-    ///   as in Cocoa's predicates; in Realm's query language they do not.
+    /// - Parameter takesNumbersAsBools: whether 0 and 1 are accepted as false and true beside
+    ///   booleans, as in Cocoa's predicates; in Realm's query language they are not.
     package static func parse(
         _ text: String, arguments: [QueryArgument] = [], className: String, schema: StoredSchema,
         aliases: KeyPathAliases = KeyPathAliases(), takesNumbersAsBools: Bool = false
@@ -136,8 +136,8 @@ package struct BoundQuery: Sendable {
         stages.contains { if case .ordering = $0 { true } else { false } }
     }
 
-    /// Whether an object is a result by its own properties alone, and stands among the results
-    /// where these put it, whatever other objects there are.
+    /// True if an object's own properties alone decide whether it is a result, and its place among
+    /// the results, whatever other objects exist.
     package var judgesEachAlone: Bool {
         let areInOrder = stages.allSatisfy { stage in
             switch stage {

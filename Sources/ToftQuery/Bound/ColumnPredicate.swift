@@ -22,13 +22,13 @@ indirect enum ColumnPredicate: Sendable {
     /// Decimals, by `Decimal128.orderKey`.
     case decimal(FixedBytes, FixedBytes, isInverted: Bool)
     case text(TextTest)
-    /// Mixed values, of which only those of the constant's kind can be less or greater.
+    /// Mixed values; only those of the constant's kind can be less or greater.
     case mixed(MixedTest)
     /// The object with this key, of the class that the link leads to.
     case link(LinkConstant, isInverted: Bool)
     /// One of several values of one type.
     case members(Members)
-    /// Any of them; none when empty.
+    /// Any of them; an empty one passes nothing.
     case any([ColumnPredicate])
     /// All of them.
     case all([ColumnPredicate])
@@ -191,7 +191,7 @@ extension ColumnPredicate {
             return intTest(comparator, number.decimal)
         default: break
         }
-        // The number lies between two integers, or beyond all of them.
+        // The number is between two integers, or beyond all of them.
         if number >= 0x1p63 { return beyond(comparator, isAbove: true) }
         if number < -0x1p63 { return beyond(comparator, isAbove: false) }
         if case .large(let large) = constant, large.orderOfNearest != 0 || large.isNegative {
@@ -211,7 +211,7 @@ extension ColumnPredicate {
         return isExact ? intTest(comparator, floor) : intTest(comparator, above: floor)
     }
 
-    /// The constant lies between an integer and the next.
+    /// The constant is between an integer and the next.
     private static func intTest(_ comparator: Comparator, above floor: Int64) -> ColumnPredicate {
         switch comparator {
         case .less, .lessOrEqual: .int(.min, floor, isInverted: false)
@@ -265,7 +265,7 @@ extension ColumnPredicate {
         default: break
         }
         if number.isNaN { return nanTest(comparator) }
-        // `order` says on which side of the exact constant the double next to it lies.
+        // `order` is the side of the exact constant on which the double next to it is.
         let lowest = order < 0 ? number.nextUp : number
         let highest = order > 0 ? number.nextDown : number
         return switch comparator {
@@ -306,7 +306,7 @@ extension ColumnPredicate {
             default: .constant(false)
             }
         }
-        // The key of NaN lies before this one.
+        // The key of NaN is less than this one.
         let least = Decimal128.infinity.negated.orderKey
         switch comparator {
         case .equal, .in: return isExact ? .decimal(key, key, isInverted: false) : .constant(false)

@@ -94,7 +94,7 @@ enum Constant: Sendable {
         }
     }
 
-    /// The nearest double of a number; nil for what is none.
+    /// The nearest double of a number; nil for other constants.
     var number: Double? {
         switch self {
         case .int(let value): Double(value)
@@ -107,8 +107,8 @@ enum Constant: Sendable {
         }
     }
 
-    /// The greatest decimal that is not greater than a number, and whether it is the number itself;
-    /// nil for what is none.
+    /// The greatest decimal that is not greater than a number, and true if it is the number itself;
+    /// nil for other constants.
     var decimalFloor: (value: Decimal128, isExact: Bool)? {
         switch self {
         case .int(let value): (Decimal128(value), true)
@@ -121,7 +121,7 @@ enum Constant: Sendable {
         }
     }
 
-    /// What a number is where it is computed with a decimal; nil for what is none.
+    /// The number as a decimal, for computations with decimals; nil for other constants.
     var decimal: Decimal128? {
         switch self {
         case .large(let value): Decimal128(value.description)
@@ -141,7 +141,7 @@ enum Constant: Sendable {
         }
     }
 
-    /// Whether there is no double next to it, as there is none so large, or so small.
+    /// True if no double is near it because its magnitude is out of range.
     var isBeyondDouble: Bool {
         switch self {
         case .large(let value): value.nearest.isInfinite
@@ -189,8 +189,8 @@ struct LargeInteger: Sendable {
 }
 
 extension Constant {
-    /// What a number within quotes stands for where a number is expected; nil when the whole text
-    /// is none.
+    /// The number that a quoted text means if a number is expected; nil if the whole text is not a
+    /// number.
     static func number(spelledBy bytes: [UInt8], allowingInfinity: Bool) -> Constant? {
         let text = String(decoding: bytes, as: UTF8.self)
         let signed = text.first == "-" || text.first == "+"
@@ -223,7 +223,7 @@ extension Constant {
     }
 }
 
-/// What a caller gives for `$0`, `$1`...
+/// A caller's argument for `$0`, `$1`...
 package enum QueryArgument: Sendable {
     case value(Value)
     case list([Value])

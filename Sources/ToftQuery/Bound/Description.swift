@@ -1,16 +1,16 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// Writes syntax back as the text of a query: the values of arguments where they are used, the
-/// paths that aliases stood for, the least parentheses, one spelling for each operator. The text
-/// parses and binds to the same query in the same schema.
+/// Writes syntax back as the text of a query: with the values of arguments, the paths of aliases,
+/// the least parentheses and one spelling for each operator. The text parses and binds to the same
+/// query in the same schema.
 struct Description {
     private(set) var text = ""
     private var arguments: [QueryArgument] = []
     private var expansions: [Int: [PathSyntax.Element.Kind]] = [:]
 
-    /// Queries each of which is asked of the results of the one before. A condition goes into the
-    /// first one as long as no step but sorts stands between.
+    /// Queries that each apply to the results of the one before. A condition moves into the first
+    /// one as long as only sorts are in between.
     init(_ sources: [BoundQuery.Source]) {
         var conditions: [BoundQuery.Source] = []
         var isSortedOnly = true
@@ -42,7 +42,7 @@ struct Description {
 
     private init() {}
 
-    /// Takes what the paths and arguments of a query stand for.
+    /// Takes the paths of aliases and the arguments of a query.
     private mutating func take(_ source: BoundQuery.Source) {
         arguments = source.arguments
         expansions = source.expansions
@@ -50,7 +50,7 @@ struct Description {
 
     // MARK: Predicates
 
-    /// What a predicate stands in.
+    /// The context of a predicate.
     private enum Surroundings {
         case all, conjunction, negation
     }
@@ -348,8 +348,8 @@ extension Literal.PrimaryKeyLiteral {
 }
 
 extension PathSyntax.Element {
-    /// The elements that `$K0` stands for; the element itself where it is none. An argument that is
-    /// no key path gives nothing.
+    /// The elements of `$K0`; other elements unchanged. An argument that is not a key path gives
+    /// nothing.
     func expanded(with arguments: [QueryArgument]) -> [Kind] {
         guard case .argument(let index) = kind else { return [kind] }
         guard index < arguments.count, case .value(.string(let text)) = arguments[index],

@@ -1,8 +1,8 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// Values any of which passes, told apart by hashing or by halving: a row costs the same however
-/// many they are. Made where a query is bound, once for all its runs.
+/// Values to compare with by hashing or bisection: a row costs the same however many they are. Made
+/// when a query is bound, once for all its runs.
 enum Members: Sendable {
     /// Ascending, each once; also what types are numbered by.
     case integers([Int64])
@@ -48,14 +48,14 @@ enum Members: Sendable {
 
 /// Texts, or data, that others are looked up among.
 final class TextSet: Sendable {
-    /// What of the texts is compared: they are folded as these say.
+    /// The comparison's options, by which the texts are folded.
     let options: StringOptions
     /// All texts, one behind the other.
     private let bytes: [UInt8]
-    /// Where each text begins, and the last one ends.
+    /// The start of each text, and the end of the last one.
     private let bounds: [Int]
-    /// The numbers of the texts from 1 on, each at the place of its hash or behind it; 0 where
-    /// there is none. At least twice as many places as texts, a power of two.
+    /// The numbers of the texts from 1 on, each at the bucket of its hash or behind it; 0 in free
+    /// buckets. There are at least twice as many buckets as texts, a power of two.
     private let places: [UInt32]
 
     init(_ texts: [[UInt8]], _ options: StringOptions) {
@@ -98,7 +98,7 @@ final class TextSet: Sendable {
         places[Self.place(of: text, bytes, bounds, places)] != 0
     }
 
-    /// Where a text is, or would be.
+    /// The bucket of a text, or the free one for it.
     @inline(__always)
     private static func place(
         of text: UnsafeRawBufferPointer, _ bytes: [UInt8], _ bounds: [Int], _ places: [UInt32]
@@ -119,7 +119,7 @@ final class TextSet: Sendable {
     }
 }
 
-/// Mixed values, each told by an equality with a constant.
+/// Mixed values, each given by an equality with a constant.
 final class MixedSet: Sendable {
     let tests: [MixedTest]
     /// Whether an index finds them.
@@ -129,7 +129,7 @@ final class MixedSet: Sendable {
     /// The constants that are neither texts nor named by primary key, ascending; of values of any
     /// type but decimals.
     private let values: OrderedValues
-    /// The same beside decimals.
+    /// Values beside decimals.
     private let decimals: OrderedValues
     /// The objects that are named by primary key.
     let objects: [(classID: ClassID, key: Value)]
@@ -284,7 +284,7 @@ extension ColumnPredicate {
     }
 }
 
-/// Tests any of which is to pass, sorted by what they ask for.
+/// Alternative tests, sorted by the kind of their constants.
 private struct GatheredTests {
     private var integers: [Int64] = []
     private var doubles: [Double] = []

@@ -1,6 +1,6 @@
 internal import ToftModel
 
-/// Something that the answer of a query hangs on: a property of the objects at the end of a path.
+/// A dependency of a query's answer: a property of the objects at the end of a path.
 package struct QueryDependency: Hashable, Sendable {
     /// From the queried object to the one whose property is read.
     package var steps: [PathStep]

@@ -14,7 +14,7 @@ enum ValueType: Hashable, Sendable {
     case decimal
     /// A value whose type is its own.
     case mixed
-    /// What `@type` says of a mixed value.
+    /// The result of `@type` for a mixed value.
     case typeName
     /// A link to an object of this class, or the object itself.
     case link(ClassID)
@@ -69,7 +69,7 @@ enum ValueType: Hashable, Sendable {
         }
     }
 
-    /// Whether values of both types may stand on two sides of an operator.
+    /// True if values of both types can be compared.
     func isComparable(with other: ValueType) -> Bool {
         self == other || (isNumeric && other.isNumeric)
             || ((self == .mixed || other == .mixed) && self != .typeName && other != .typeName)

@@ -121,7 +121,7 @@ final class ExtremeNode: ValueNode {
     }
 }
 
-/// What an aggregate knows of the values so far.
+/// An aggregate's state after the values so far.
 struct Accumulator {
     private let operation: AggregateOperation
     private(set) var count = 0

@@ -7,7 +7,7 @@ internal import ToftStorage
 struct Compiler {
     let source: DataSource
 
-    /// What `BoundQuery.stack` does not foresee.
+    /// Stack beyond the estimate of `BoundQuery.stack`.
     private func requireStack() throws(ModelError) {
         guard ThreadStack.hasRoom() else { throw .stackTooSmallForQuery }
     }
@@ -57,8 +57,8 @@ struct Compiler {
             try start(path), try expander(path), try elementValue(expression), test, quantifier)
     }
 
-    /// A test of what lies behind several steps, split into the steps and what the objects at their
-    /// end have.
+    /// A test of values behind several steps, split into the steps and the values of the objects at
+    /// their end.
     private func farTest(
         _ path: BoundPath, _ value: ValueNode, _ test: RowPredicate, _ quantifier: Quantifier
     ) throws(ModelError) -> PredicateNode {
@@ -73,8 +73,7 @@ struct Compiler {
             quantifier == .all ? NotNode(holds) : holds, quantifier)
     }
 
-    /// A test of a property of the objects themselves needs less than one of any value, where it is
-    /// of integers or texts.
+    /// A test of an integer or text of the objects themselves needs less than one of any value.
     private func direct(_ expression: BoundExpression, _ test: RowPredicate, _ node: TestNode)
         -> PredicateNode
     {
@@ -151,8 +150,8 @@ struct Compiler {
         }
     }
 
-    /// The same expression for the rows that its collection leads to: what does not come from the
-    /// collection is broadcast.
+    /// The expression for the rows that its collection leads to: values from outside of the
+    /// collection are broadcast.
     private func elementValue(_ expression: BoundExpression) throws(ModelError) -> ValueNode {
         switch expression {
         case .path(let path) where path.isMultiple:
@@ -335,7 +334,7 @@ struct Compiler {
         return rowTests
     }
 
-    /// The key of an object that a link is compared with; nil where it does not exist.
+    /// The key of an object that a link is compared with; nil if it does not exist.
     func key(of target: ColumnPredicate.LinkConstant) throws(ModelError) -> Int64? {
         switch target {
         case .key(let key): key

@@ -62,9 +62,9 @@ final class CrossPairNode: PredicateNode {
 
 /// Values that others are compared with, as far as they decide a comparison.
 ///
-/// For `<` and its kin, where all must be equal or any may differ, these are the least and the
-/// greatest value; where one equal value decides, each once, in order; else all. Null and NaN stand
-/// apart, as they come before and after no value. Memory: some 16 bytes a value.
+/// The least and the greatest value for `<` and its kin with ALL or ANY; the distinct values in
+/// order if one equal value decides; otherwise all. Null and NaN are kept apart, as they are not
+/// ordered among values. Memory: some 16 bytes a value.
 private final class OtherValues {
     private enum Kept { case extremes, distinct, all }
 
@@ -78,7 +78,7 @@ private final class OtherValues {
     private var ascending: [Int] = []
     private var hasNull = false
     private var hasNaN = false
-    /// What decides about one value: up to `Selection.capacity` others, and it as often.
+    /// A comparison of one value: up to `Selection.capacity` others, and the value as often.
     private let deciding: Vector
     private let single: Vector
 
@@ -217,7 +217,7 @@ private final class OtherValues {
         return decide(deciding, size) ?? (quantifier != .any)
     }
 
-    /// What the first `size` of `others` decide; nil where that takes further ones.
+    /// The result that the first `size` of `others` decide; nil if further ones are necessary.
     private func decide(_ others: Vector, _ size: Int) -> Bool? {
         let wanted = Selection.first(size)
         let passing = test.evaluate(single, others, wanted: wanted) & wanted

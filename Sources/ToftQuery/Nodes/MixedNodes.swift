@@ -15,12 +15,12 @@ struct MixedRow {
 
     var isNaN: Bool { scalar?.isNaN == true }
 
-    /// The number that it is; nil for what is none.
+    /// The value as a number; nil if it is not one.
     var number: Decimal128? { scalar?.decimal }
 
     var owned: Value { (try? value.owned()) ?? .null }
 
-    /// Where values of its kind stand.
+    /// The rank of the value's kind.
     var rank: UInt64 { UInt64(scalar?.mixedRank ?? 9) }
 
     @inline(never)
@@ -83,9 +83,9 @@ struct MixedTest: Sendable {
     var options: StringOptions
     /// Not a link.
     var value = Value.null
-    /// What the constant is beside a decimal, where that is something else.
+    /// The constant beside a decimal, if that is a different value.
     var decimal: Decimal128?
-    /// The constant where it is a number that `value` can't be.
+    /// The constant if it is a number that `value` cannot represent.
     var inexact: InexactNumber?
     var link: ColumnPredicate.LinkConstant?
     var linkClass: ClassID = 0
@@ -125,7 +125,7 @@ struct MixedTest: Sendable {
     /// Whether an index finds what passes: values equal to one that is no object's.
     var isEquality: Bool { isIndexed && (comparator == .equal || comparator == .in) }
 
-    /// The same for values less or greater.
+    /// True for a test of values less or greater that an index can answer.
     var isRange: Bool { isIndexed && isBoundBelow != isBoundAbove }
 
     private var isIndexed: Bool { link == nil && options.isEmpty && inexact == nil }
@@ -150,10 +150,10 @@ struct MixedTest: Sendable {
 struct InexactNumber: Sendable {
     /// The greatest decimal that is less.
     let floor: Decimal128
-    /// Where the number is among doubles.
+    /// The number's place among doubles.
     let double: LargeInteger
 
-    /// Less than or greater than 0 as a number is; nil of NaN and of what is none.
+    /// Less than or greater than 0 as a number is; nil for NaN and for other values.
     func order(_ number: BorrowedValue) -> Int? {
         if number.isNaN { return nil }
         switch number {
@@ -216,7 +216,7 @@ final class MixedRowTest: RowPredicate {
     private let lender = ValueLender()
     private let matcher: TextMatcher?
 
-    /// `key` is that of the object that the constant names; nil where it does not exist.
+    /// `key` is that of the object that the constant names; nil if it does not exist.
     init(_ test: MixedTest, _ key: Int64?) {
         self.test = test
         var value = test.value
@@ -274,7 +274,7 @@ final class MixedRowTest: RowPredicate {
 }
 
 extension PairTest {
-    /// The order of two rows of which one side is mixed; nil where they have none.
+    /// The order of two rows if one side is mixed; nil if they have no order.
     @inline(never)
     func mixedOrder(_ left: Vector, _ right: Vector, _ row: Int) -> Int? {
         if left.layout == .mixed, right.layout == .mixed {
@@ -336,7 +336,7 @@ extension Vector {
     }
 }
 
-/// Something of mixed values: null where they do not have it.
+/// A part of mixed values: null for values without it.
 class MixedPartNode: ValueNode {
     private let inner: ValueNode
 
@@ -345,7 +345,7 @@ class MixedPartNode: ValueNode {
         super.init(layout)
     }
 
-    /// Leaves what a value has in a row; false where it has none.
+    /// Puts a value's part into a row; false if it does not have the part.
     fileprivate func take(_ value: MixedRow, to row: Int) -> Bool { false }
 
     override final func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector
@@ -435,7 +435,7 @@ enum TypeNames {
         }
     }
 
-    /// The types, in ascending order, that a text names; nil for a text that names none.
+    /// The types, in ascending order, that a text names; nil if it names no type.
     static func tags(of constant: Constant) -> [Int64]? {
         guard case .string(let text) = constant else { return nil }
         switch String(decoding: text.bytes, as: UTF8.self).lowercased() {
@@ -475,7 +475,7 @@ final class MixedWalk {
     /// How many values of a row are looked for at most; of all others, objects that have led to
     /// nothing are not walked on from again.
     var limit: Int?
-    /// Where the present row has been, or where nothing was found.
+    /// Places already visited for the present row, or found empty.
     private var known: Set<Place> = []
     private var knownRow = -1
     /// The first of the present row in `found`.
@@ -495,8 +495,9 @@ final class MixedWalk {
 
     deinit { for bytes in made { bytes.deallocate() } }
 
-    /// Each row and each value at the end of the path, as a cell of a mixed property. An array, and
-    /// no closure, of which the compiler would make as many functions as there are callers.
+    /// Each wanted row with each value at the end of the path, as a cell of a mixed property. It
+    /// returns an array instead of calling a closure, as the compiler would make as many functions
+    /// as there are callers.
     @inline(never)
     func values(_ column: UInt32, _ batch: RowBatch, _ wanted: Selection) throws(ModelError) -> [(
         row: Int, cell: Cell
@@ -605,7 +606,8 @@ final class MixedWalk {
         if case .key = step, rest.isEmpty { found.append((row, .null)) }
     }
 
-    /// A property of an object that a mixed value links to; nil where it has none with one value.
+    /// A property of an object that a mixed value links to; nil if it has no such property with one
+    /// value.
     private func value(_ name: String, of target: ObjectRef) throws(ModelError) -> Cell? {
         let view = source.view
         guard let owner = view.schema.anyClass(id: target.classID), !owner.isHidden,

@@ -69,7 +69,7 @@ struct PairTest {
         return found
     }
 
-    /// Which rows are less, equal, greater; NaN with a number is none of them.
+    /// The rows that are less, equal and greater; NaN beside a number is in no set.
     @inline(never)
     private func ordered(_ left: Vector, _ right: Vector, _ open: Selection) -> (
         less: Selection, equal: Selection, greater: Selection
@@ -96,7 +96,7 @@ struct PairTest {
     }
 
     /// Less than, equal to or greater than 0 as a row of `left` is before, with or after one of
-    /// `right`; nil where it is neither.
+    /// `right`; nil if they have no order.
     @inline(__always)
     static func order(_ left: Vector, _ row: Int, _ right: Vector, _ other: Int) -> Int? {
         switch (left.layout, right.layout) {

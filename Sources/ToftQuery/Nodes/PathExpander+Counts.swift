@@ -7,7 +7,7 @@ extension PathExpander {
         private(set) var owners: [UInt8] = []
         /// No more than the greatest integer.
         private(set) var ways: [Int64] = []
-        /// Where the objects of the last owner stand.
+        /// The positions of the last owner's objects.
         private var places: [Int64: Int] = [:]
 
         /// So many that it is time to walk on before more are added.
@@ -18,7 +18,7 @@ extension PathExpander {
             keys.count >= Self.capacity && owners.last != owner
         }
 
-        /// Adds an object that `owner` is led to in so many ways more. Owners come in order.
+        /// Adds `more` paths from `owner` to an object. Owners come in order.
         mutating func add(_ key: Int64, _ owner: UInt8, _ more: Int64) {
             if owners.last != owner { places.removeAll(keepingCapacity: true) }
             let place = places[key] ?? keys.count
@@ -36,9 +36,9 @@ extension PathExpander {
     /// Calls `body` with batches of the objects that the wanted rows of `start` lead to, each once
     /// for each row, and with the number of ways to each. Elements of lists of values do not count.
     ///
-    /// Level by level, so that an object is walked on from once all ways to it are known: the time
-    /// is that of the links between the objects on each level. Where there are many objects,
-    /// those of the first rows go on alone.
+    /// Proceeds level by level, so that an object is followed once all paths to it are known: the
+    /// time is that of the links between the objects on each level. If there are many objects,
+    /// those of the first rows proceed alone.
     func forEachCounted(
         from start: RowBatch, base: RowBatch, wanted: Selection,
         _ body: (RowBatch, ArraySlice<Int64>) throws(ModelError) -> Void
@@ -101,7 +101,7 @@ extension PathExpander {
 }
 
 extension Int64 {
-    /// The sum of two numbers that are not negative; the greatest integer where it is more.
+    /// The sum of two non-negative numbers; the greatest integer if it is more.
     func addingClamped(_ other: Int64) -> Int64 {
         let (sum, overflows) = addingReportingOverflow(other)
         return overflows ? .max : sum

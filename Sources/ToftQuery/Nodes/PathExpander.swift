@@ -7,27 +7,27 @@ internal import ToftStorage
 /// before it is filled again, so the elements of a row come in order and memory stays that of a few
 /// batches.
 ///
-/// The number of ways to an object may grow exponentially with the steps. Where they do not matter,
-/// `isDistinct` takes one of them; where they are counted, `forEachCounted` multiplies their
-/// numbers; where all are taken in their order, `isInOrder` leaves out those that lead to nothing,
-/// so that `settled` can end the walk in time.
+/// The number of paths to an object may grow exponentially with the steps. If they do not matter,
+/// `isDistinct` follows one of them; if they are counted, `forEachCounted` multiplies their
+/// numbers; if all are followed in order, `isInOrder` leaves out those without a result, so that
+/// `settled` can end the walk in time.
 final class PathExpander {
     private let source: DataSource
     let levels: [Level]
     private let elements: ElementLevel?
     /// Whether an object is led to once for each row of the start, however many ways there are.
     var isDistinct = false
-    /// Whether objects are followed one by one, and none again that has led to nothing.
+    /// True if objects are followed one by one, and those without a result not again.
     var isInOrder = false
     /// Rows of the base that are not walked on from where `isInOrder`.
     var settled = Selection.empty
     /// Batches that were given out.
     private var delivered = 0
-    /// Takes the batches of the walk that goes on; nil while none does. Kept here, since the
-    /// compiler would make a copy of the whole walk for each closure that it is given.
+    /// Receives the batches of the walk in progress; otherwise nil. Kept here, since the compiler
+    /// would make a copy of the whole walk for each closure that it is given.
     private var receiver: ((RowBatch) throws(ModelError) -> Void)?
 
-    /// What goes on within mixed values.
+    /// The walk within mixed values.
     var nested: MixedWalk? { elements?.nested }
 
     /// One step and the objects that it leads to.
@@ -36,10 +36,10 @@ final class PathExpander {
         let batch: RowBatch
         let column: ColumnRead
         let links = Vector(.int)
-        /// The objects that `owner`, a row of the start, has led to; kept where each counts once.
+        /// The objects reached from `owner`, a row of the start; kept if each counts once.
         var known: Set<Int64> = []
         var owner = -1
-        /// The objects that nothing lies behind; kept where all are taken in their order.
+        /// The objects without a result; kept if all are followed in their order.
         var barren: Set<Int64> = []
 
         init(_ step: PathStep, _ source: DataSource) throws(ModelError) {

@@ -1,8 +1,8 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// A predicate made ready to run: finds the rows of a batch that satisfy it; all of them where a
-/// subclass says nothing else. One virtual call per batch; loops inside.
+/// A predicate made ready to run: finds the rows of a batch that satisfy it; all of them unless a
+/// subclass overrides it. One virtual call per batch; loops inside.
 class PredicateNode {
     /// The rows of `wanted` that satisfy the predicate; what it says of other rows means nothing.
     func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection { wanted }
@@ -56,7 +56,7 @@ final class AndNode: PredicateNode {
     }
 }
 
-/// Any part: each is tested only for the rows that none before it has found.
+/// Any part: each is tested only for the rows that no earlier part has found.
 final class OrNode: PredicateNode {
     private let parts: [PredicateNode]
 
@@ -96,14 +96,14 @@ final class TestNode: PredicateNode {
     }
 }
 
-/// An integer or a link of the objects themselves from `low` to `high`: compared as it lies in its
+/// An integer or a link of the objects themselves from `low` to `high`: compared within its
 /// cluster, without a vector in between.
 final class IntRangeNode: PredicateNode {
     private let column: UInt32
     private let low: Int64
     private let high: Int64
     @exclusivity(unchecked) private var known: KnownColumn?
-    /// The same for objects of all over.
+    /// The test for objects of several clusters.
     private let scattered: PredicateNode
 
     init(_ column: UInt32, _ low: Int64, _ high: Int64, scattered: PredicateNode) {

@@ -2,8 +2,8 @@ internal import ToftModel
 internal import ToftPlatform
 internal import ToftStorage
 
-/// What the rows of a batch have to satisfy; asked by those that want them, as some only want to
-/// know how many do.
+/// The filter for the rows of a batch; asked for by callers that want the rows, as some only want
+/// their number.
 struct RowFilter {
     private let predicate: PredicateNode
     private let thread = InterruptProbe.thread

@@ -1,7 +1,7 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// What a zone map says about a cluster before it is read.
+/// The verdict of a zone map about a cluster before it is read.
 enum ZoneVerdict {
     /// No row can pass.
     case noRow
@@ -16,10 +16,10 @@ class RowPredicate {
     /// The rows of `wanted` that pass; what it says of other rows means nothing.
     func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection { .empty }
 
-    /// What the least and the greatest value of an int or date column (its seconds) say.
+    /// The verdict for the least and the greatest value of an int or date column (its seconds).
     func verdict(_ minimum: Int64, _ maximum: Int64) -> ZoneVerdict { .unknown }
 
-    /// The same for a double column.
+    /// The verdict for a double column.
     func verdict(_ minimum: Double, _ maximum: Double) -> ZoneVerdict { .unknown }
 
     /// Whether null passes.
@@ -91,7 +91,7 @@ final class IntRangeTest: RowPredicate {
         self.isInverted = isInverted
     }
 
-    /// What passes; nil where nothing or something else does.
+    /// The passing range; nil if nothing or something else passes.
     var range: ClosedRange<Int64>? { low <= high && !isInverted ? low...high : nil }
 
     override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
@@ -221,8 +221,8 @@ final class DoubleRangeTest: RowPredicate {
     }
 
     override func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection {
-        // NaN is never within, so inverted it passes; where that is not what is asked for, its rows
-        // are looked for apart.
+        // NaN is never within, so inverted it passes; if it must not, its rows are found
+        // separately.
         var passing = DoubleLoops.range(vector.doubles, count: count, low, high)
         if isInverted { passing = ~passing }
         if passesNaN != isInverted {
@@ -427,7 +427,7 @@ final class CombinedTest: RowPredicate {
     }
 }
 
-/// What another test does not pass, null included.
+/// Passes the values that another test rejects, including null.
 final class InvertedTest: RowPredicate {
     private let inner: RowPredicate
 

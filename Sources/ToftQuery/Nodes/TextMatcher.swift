@@ -13,7 +13,7 @@ final class TextMatcher {
     private let expression: ExpressionMatcher?
     /// A folded text.
     private var scratch: [UInt8] = []
-    /// What can be said about most texts at once.
+    /// A test that decides most texts quickly.
     let quick: Quick
 
     init(_ test: TextTest) {
@@ -32,7 +32,7 @@ final class TextMatcher {
         operation == .contains && options.isEmpty && needleCount > 0 ? needleBytes : nil
     }
 
-    /// The one text that passes where no other does; of `!=` the one that does not.
+    /// The one text that passes, if no other does; for `!=` the one that does not.
     var exactText: UnsafeRawBufferPointer? {
         (operation == .equal || isInverted) && options.isEmpty ? needleBytes : nil
     }
@@ -40,10 +40,10 @@ final class TextMatcher {
     /// Whether all pass but those that are equal.
     var isInverted: Bool { operation == .notEqual }
 
-    /// What the length and the first eight bytes of a text that lies in a cluster say about `==`
-    /// and BEGINSWITH; of `!=` it is what they say about `==`.
+    /// Decides `==` and BEGINSWITH by the length and the first eight bytes of a text in a cluster;
+    /// `!=` is decided as `==`.
     struct Quick {
-        /// The first bytes of the needle, up to eight; nil where they say nothing.
+        /// The first bytes of the needle, up to eight; nil if they decide nothing.
         private(set) var head: SoughtHead?
         /// The length of all that may be equal; -1: any.
         private var length = -1
@@ -76,9 +76,8 @@ final class TextMatcher {
             isWhole = count <= 8 && (isPlain || isHead)
         }
 
-        /// Nil where they say nothing.
-        /// - Parameter text: a near value of a column, of which the eight bytes before it can be
-        ///   read, too.
+        /// Nil if they decide nothing.
+        /// - Parameter text: a near value of a column; the eight bytes before it can be read, too.
         @inline(__always)
         func verdict(_ text: UnsafeRawBufferPointer) -> Bool? {
             if length >= 0 && text.count != length { return false }
@@ -217,8 +216,8 @@ enum ByteSearch {
         firstIndex(of: needle, in: text, from: 0) != nil
     }
 
-    /// Where `needle` begins in `text`, at `start` or later. Sixteen places are looked at together
-    /// for the needle's first byte and its last one.
+    /// The first position of `needle` in `text`, at `start` or later. Sixteen positions are tested
+    /// together for the needle's first byte and its last one.
     static func firstIndex(
         of needle: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer, from start: Int
     ) -> Int? {
@@ -265,8 +264,7 @@ enum ByteSearch {
             count: needle.count)
     }
 
-    /// What can be said about a text without folding it: nil unless what would be looked at is
-    /// ASCII.
+    /// The verdict about a text without folding it: nil unless the relevant bytes are ASCII.
     static func quickVerdict(
         _ operation: TextTest.Operation, _ text: UnsafeRawBufferPointer,
         _ needle: UnsafeRawBufferPointer, _ options: StringOptions
@@ -291,7 +289,7 @@ enum ByteSearch {
             if CaseFolding.lowercased(byte) != needle[index] { return false }
         }
         guard mustEnd, text.count > needle.count else { return true }
-        // What follows may be an accent, which does not count with [d].
+        // An accent may follow, which does not count with [d].
         return text[needle.count] >= 0x80 ? nil : false
     }
 }

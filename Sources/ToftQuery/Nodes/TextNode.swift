@@ -1,21 +1,21 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// A text of the objects themselves against a constant: tested as it lies in its cluster, without a
-/// vector in between. Of a coded column each different text is tested once, and the rows by their
-/// codes; CONTAINS looks through all texts of a cluster at once.
+/// A text of the objects themselves against a constant: tested within its cluster, without a vector
+/// in between. In a coded column each different text is tested once, and the rows by their codes;
+/// CONTAINS searches all texts of a cluster at once.
 final class TextNode: PredicateNode {
     private let column: UInt32
     private let matcher: TextMatcher
     private let isInverted: Bool
     /// `matcher.exactText`, to be looked for.
     private let exactText: SoughtText?
-    /// The same for objects of all over.
+    /// The test for objects of several clusters.
     private let scattered: PredicateNode
-    /// For each code 1 where its text is found, else 0.
+    /// For each code 1 if its text passes, otherwise 0.
     private let verdicts: UnsafeMutablePointer<UInt8>
     @exclusivity(unchecked) private var known: KnownColumn?
-    /// The code found in the last cluster where there can be but one: in the next it is near.
+    /// The code found in the last cluster if only one can pass: in the next cluster it is near.
     private var lastCode = 0
 
     init(_ column: UInt32, _ matcher: TextMatcher, scattered: PredicateNode) {
@@ -137,8 +137,8 @@ final class TextNode: PredicateNode {
         }
     }
 
-    /// The rows that contain the needle, where it occurs seldom; nil where it does not, or where
-    /// rows have to be looked at one by one.
+    /// The rows that contain the needle, if it is rare; nil if it is not, or if rows have to be
+    /// tested one by one.
     private func rowsWithNeedle(_ texts: BytesColumn, _ count: Int) throws(StorageError)
         -> Selection?
     {

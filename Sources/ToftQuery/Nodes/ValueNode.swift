@@ -4,7 +4,7 @@ internal import ToftStorage
 /// An expression made ready to run: computes a vector for the rows of a batch. One virtual call per
 /// batch; loops inside.
 class ValueNode {
-    /// Where the result is left, unless it is that of another node.
+    /// The vector for the result, unless it is that of another node.
     let vector: Vector
 
     init(_ layout: Vector.Layout) {
@@ -17,11 +17,11 @@ class ValueNode {
     /// next call.
     func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector { vector }
 
-    /// What the zone map of a cluster says about a test of this value.
+    /// The verdict of a cluster's zone map about a test of this value.
     func verdict(_ test: RowPredicate, _ cluster: ClusterView) -> ZoneVerdict { .unknown }
 }
 
-/// The same value for every row.
+/// One value for every row.
 final class ConstantNode: ValueNode {
     init(_ constant: Constant, as type: ValueType) {
         super.init(Vector.Layout(type))
@@ -125,11 +125,11 @@ final class LengthNode: ValueNode {
     }
 }
 
-/// A value at the other end of to-one links, one or several: null where one of them is.
+/// A value at the other end of one or more to-one links: null if one of them is.
 final class LinkedNode: ValueNode {
     private let hops: [Hop]
     private let inner: ValueNode
-    /// Where the last hop leads.
+    /// The batch at the end of the last hop.
     private var last: RowBatch?
 
     private final class Hop {
@@ -246,7 +246,7 @@ extension Vector {
 /// A value of the base's rows, for the rows that belong to them.
 final class BroadcastNode: ValueNode {
     private let inner: ValueNode
-    /// What the base's rows gave, kept while the base stays the same.
+    /// The values for the base's rows, kept while the base stays the same.
     private var known: (batch: ObjectIdentifier, generation: Int, vector: Vector)?
 
     init(_ inner: ValueNode) {
@@ -287,7 +287,7 @@ final class OuterNode: ValueNode {
     }
 }
 
-/// Where a path begins: at the objects of the batch, or at those some subqueries further out.
+/// The start of a path: the objects of the batch, or those some subqueries further out.
 final class OuterRows {
     private let depth: Int
     private let outer: RowBatch
@@ -297,7 +297,7 @@ final class OuterRows {
         outer = RowBatch(reader)
     }
 
-    /// The batch whose rows are where the path begins, one for each row of `batch`.
+    /// The batch whose rows begin the path, one for each row of `batch`.
     func batch(for batch: RowBatch) -> RowBatch {
         guard depth > 0 else { return batch }
         var ancestor = batch
@@ -317,6 +317,6 @@ final class OuterRows {
 }
 
 extension ClusterView {
-    /// What the zone map of `column` says about a test of it.
+    /// The verdict of the zone map of `column` about a test of it.
     func verdict(_ test: RowPredicate, _ column: ColumnRead) -> ZoneVerdict { .unknown }
 }

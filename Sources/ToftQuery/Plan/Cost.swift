@@ -1,8 +1,8 @@
 /// Estimated costs, roughly in nanoseconds for a row: of two conditions the cheaper one is tested
 /// first.
 extension BoundPredicate {
-    /// The same predicate with the parts of every AND and OR in the order of their costs. Parts of
-    /// one cost keep their order.
+    /// The predicate with the parts of every AND and OR in the order of their costs. Parts of equal
+    /// cost keep their order.
     var cheapestFirst: BoundPredicate {
         switch self {
         case .not(let inner): .not(inner.cheapestFirst)

@@ -21,7 +21,7 @@ struct IndexPlan {
     let property: PropertyHandle
     let lookUp: LookUp
 
-    /// The best plan for predicates all of which must hold; nil where no index serves.
+    /// The cheapest access for a conjunction; nil if no index applies.
     static func best(for filter: [BoundPredicate], handle: (PropertyRef) -> PropertyHandle?)
         -> IndexPlan?
     {
@@ -79,8 +79,8 @@ struct IndexPlan {
         }
     }
 
-    /// Whether what it finds is what passes: not so where the index has only the first bytes of a
-    /// string.
+    /// True if it finds exactly the passing objects: not so if the index has only the first bytes
+    /// of a string.
     var isExact: Bool {
         guard case .equal(let test, _) = lookUp, property.type != .mixed else { return false }
         return property.isPrimaryKey || ModelView.isExactInIndex(size: test.longestText)
@@ -101,11 +101,10 @@ struct IndexPlan {
 
     // MARK: Running
 
-    /// What a look-up takes, and what an object takes that is found so, where a row of a scan
-    /// takes 1.
+    /// The costs of a lookup and of an object found by it, in rows of a scan.
     private static let (lookUpCost, candidateCost) = (16, 8)
 
-    /// How many objects may be found in a class with so many rows; nil where the look-ups alone
+    /// Most objects that may be found in a class with `rowCount` rows; nil if the lookups alone
     /// take longer than a scan.
     private func mostCandidates(of rowCount: Int) -> Int? {
         var cost = max(rowCount, 64 * Self.candidateCost)
@@ -113,8 +112,8 @@ struct IndexPlan {
         return cost < 0 ? nil : cost / Self.candidateCost
     }
 
-    /// The objects found, ascending, each once; nil where reading all of a class with so many rows
-    /// in order takes less time.
+    /// The objects found, ascending, each once; nil if reading a whole class of `rowCount` rows in
+    /// order takes less time.
     func candidates(in view: ModelView, of rowCount: Int) throws(ModelError) -> [Int64]? {
         guard let limit = mostCandidates(of: rowCount) else { return nil }
         var found: [Int64] = []
@@ -241,7 +240,7 @@ struct IndexPlan {
         return keys.count <= limit
     }
 
-    /// Strings that begin with `prefix` lie between it and the next string that does not.
+    /// Strings that begin with `prefix` are between it and the next string that does not.
     private func collectPrefixed(
         _ prefix: [UInt8], _ view: ModelView, _ limit: Int, _ found: inout [Int64]
     ) throws(ModelError) -> Bool {
@@ -266,7 +265,8 @@ struct IndexPlan {
 }
 
 extension ColumnPredicate {
-    /// How many values an index is asked for to find what passes; nil where that does not find it.
+    /// Number of values to look up in an index to find the passing objects; nil if that does not
+    /// find them.
     fileprivate var lookUpCount: Int? {
         switch self {
         case .int, .date, .fixed: isEquality ? 1 : nil

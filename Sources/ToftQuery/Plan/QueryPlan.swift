@@ -9,12 +9,12 @@ struct QueryPlan {
         case given
         /// All objects of the class, cluster by cluster.
         case scan
-        /// An index gives every object that can pass the first filter; a scan where that takes
-        /// less time.
+        /// An index gives every object that can pass the first filter; a scan if that takes less
+        /// time.
         case index(IndexPlan)
     }
 
-    /// What a run is to give.
+    /// The kind of a run's answer.
     enum Answer {
         /// The results in their order.
         case results
@@ -35,7 +35,7 @@ struct QueryPlan {
     let access: Access
     /// Whether every object that the index gives passes the first filter.
     let isDecidedByIndex: Bool
-    /// What a scan skips clusters by.
+    /// The tests by which a scan skips clusters.
     let zones: [ZoneMapFilter]
     /// At least one.
     let steps: [Step]
@@ -57,8 +57,8 @@ struct QueryPlan {
         }
     }
 
-    /// Whether something of the objects that an index or a list gives is read though no filter is
-    /// left: to sort them or to tell them apart.
+    /// True if objects that an index or a list gives are read although no filter is left: to sort
+    /// them or to make them distinct.
     var readsKeys: Bool {
         steps.contains {
             switch $0.ordering {
@@ -68,8 +68,8 @@ struct QueryPlan {
         }
     }
 
-    /// How many objects the steps from `index` on look at, as LIMIT and OFFSET at their beginning
-    /// say; nil where they may look at all.
+    /// Number of objects that the steps from `index` on read, by the LIMIT and OFFSET at their
+    /// beginning; nil if they may read all.
     func needed(from index: Int) -> Int? {
         var needed = 0
         for step in steps.dropFirst(index) where needed >= 0 {
@@ -105,8 +105,8 @@ struct QueryPlan {
     }
 
     /// The last sort matters to the order alone, unless a limit or offset follows; which objects
-    /// that leaves does not matter to their number. A filter or DISTINCT that follows may tell
-    /// objects apart.
+    /// that leaves does not matter to their number. A filter or DISTINCT that follows may
+    /// distinguish objects.
     private static func removeSorts(from steps: inout [Step], for answer: Answer) {
         guard answer != .results else { return }
         for index in steps.indices.dropLast().reversed() {

@@ -1,12 +1,12 @@
 internal import ToftStorage
 
-/// A range that a column of the queried objects must lie in, held against the least and the
-/// greatest value that a cluster keeps of it.
+/// A range that a column of the queried objects must be in, compared with the least and the
+/// greatest value that a cluster has of it.
 enum ZoneMapFilter {
     case integers(column: UInt32, Int64, Int64)
     case numbers(column: UInt32, Double, Double)
 
-    /// The tests that follow from predicates all of which must hold.
+    /// The tests that follow from a conjunction of predicates.
     static func conjuncts(of filter: [BoundPredicate]) -> [ZoneMapFilter] {
         filter.flatMap { predicate -> [ZoneMapFilter] in
             switch predicate {

@@ -80,7 +80,7 @@ struct Aggregation {
         }
     }
 
-    /// Calls `body` with values that lie side by side: 64 or 16 of them, or one.
+    /// Calls `body` with runs of adjacent values: 64 or 16 of them, or one.
     @inline(__always)
     private static func forEachRun<Integer>(
         of rows: Selection, _ values: UnsafePointer<Integer>,
@@ -106,7 +106,7 @@ struct Aggregation {
         }
     }
 
-    /// The sum of integers of up to four bytes, of which 256 fit into 64 bits.
+    /// The sum of integers of up to four bytes; the sum of 256 fits into 64 bits.
     @inline(__always)
     private static func narrowSum<Integer: FixedWidthInteger & SignedInteger>(
         _ values: UnsafePointer<Integer>, _ count: Int
@@ -246,8 +246,8 @@ struct Aggregation {
         }
     }
 
-    /// Null where there was no value, except that their sum is 0. Nil for a sum of integers that
-    /// is none of 64 bits.
+    /// Null without a value, except that the sum is then 0. Nil for a sum of integers that does not
+    /// fit into 64 bits.
     var result: Value? {
         switch operation {
         case .sum where type == .int: Int64(exactly: intSum).map { .int($0) }

@@ -3,9 +3,9 @@ package import ToftModel
 extension BoundQuery {
     /// Puts results into the order of others, of a query that judges each alone. Few rows are
     /// compared: about 128 for each that is added and each 64-fold of `keys`.
-    /// - Parameter added: results in the order of the query, none of them in `keys`.
+    /// - Parameter added: results in the order of the query, disjoint from `keys`.
     /// - Parameter keys: results in the order of the query.
-    /// - Returns: all in order; nil where one of them is no result of the query in this version.
+    /// - Returns: all in order; nil if one of them is not a result of the query in this version.
     package func merging(_ added: [Int64], into keys: [Int64], in view: ModelView)
         throws(ModelError) -> [Int64]?
     {

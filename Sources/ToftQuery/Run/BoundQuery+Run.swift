@@ -27,9 +27,9 @@ extension BoundQuery {
         return try execution(in: view, of: base, for: .results).lastKey()
     }
 
-    /// The first `count` keys of sorted results, or more, found in one pass that sorts few. Nil
-    /// where all are found as fast, or nearly: where a SORT is not the end of the query, its first
-    /// key is no property of the objects themselves, or a costly test comes before it.
+    /// The first `count` keys of sorted results, or more, found in one pass that sorts few. Nil if
+    /// all are found about as fast: a SORT does not end the query, its first key is not a property
+    /// of the objects themselves, or a costly test precedes it.
     package func keys(first count: Int, in view: ModelView) throws(ModelError) -> [Int64]? {
         guard case .ordering(.sort(let keys))? = stages.last, keys.first?.steps.isEmpty == true
         else { return nil }
@@ -46,8 +46,8 @@ extension BoundQuery {
         return try execution(in: view, of: base, for: .count).count()
     }
 
-    /// The results where a plan would be nothing but one look-up of one value; nil for all else,
-    /// and where the index gives so many that a scan is cheaper.
+    /// The results if the plan would be a single lookup of one value; nil otherwise, and if the
+    /// index gives so many that a scan is cheaper.
     private func keysInIndex(of view: ModelView, _ base: QueryBase) throws(ModelError) -> [Int64]? {
         guard case .all = base, stages.count == 1, case .filter(let predicate) = stages[0],
             let plan = IndexPlan.deciding(predicate, in: view.schema),

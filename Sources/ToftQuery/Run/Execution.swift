@@ -2,7 +2,7 @@ internal import ToftModel
 internal import ToftPlatform
 internal import ToftStorage
 
-/// What a query is asked of.
+/// The objects that a query selects from.
 package enum QueryBase: Sendable {
     /// Every object of the class, in the order of keys, which is that of creation.
     case all
@@ -22,12 +22,12 @@ final class Execution {
     private var compiler: Compiler
     private var reader: ClassReader
     private let probe = InterruptProbe.current ?? .never
-    /// What has been read so far.
+    /// Statistics of the run so far.
     @exclusivity(unchecked) private(set) var tally = Tally()  // changed for every cluster
 
-    /// What a run has read of the class that is asked for.
+    /// Statistics of a run's reads of the queried class.
     struct Tally {
-        /// How many objects an index gave; nil where none served.
+        /// Number of objects that an index gave; nil without an index.
         var indexed: Int?
         var rows = 0
         var clusters = 0
@@ -85,8 +85,8 @@ final class Execution {
         return found
     }
 
-    /// The key of the last result of a query without orderings, looked for in ever longer parts at
-    /// the end of the base: what lies before is looked at only where they hold none.
+    /// The key of the last result of a query without orderings, searched in ever longer parts from
+    /// the end of the base: earlier parts are read only if the later ones have no result.
     func lastKey() throws(ModelError) -> Int64? {
         let (rows, steps) = try firstRows()
         var size = 4_096
@@ -130,8 +130,8 @@ final class Execution {
         return count
     }
 
-    /// Calls `body` with each batch of results, in no particular order of the whole unless the
-    /// query has none.
+    /// Calls `body` with each batch of results, ordered within a batch only, unless the query has
+    /// no orderings.
     /// - Parameter isNeedless: whether a scan can leave out a cluster.
     func forEachResult(
         where isNeedless: (ClusterView) throws(StorageError) -> Bool = { _ in false },
@@ -153,8 +153,7 @@ final class Execution {
         return (rows, steps.last?.filter ?? [])
     }
 
-    /// The objects that the first step gets, those that an index gives where the plan has one, and
-    /// what is still to be done with them.
+    /// The objects for the first step, from an index if the plan has one, and the remaining steps.
     private func firstRows() throws(ModelError) -> (rows: QueryBase, steps: [QueryPlan.Step]) {
         var rows = base
         var steps = plan.steps
@@ -172,7 +171,7 @@ final class Execution {
         return (rows, steps)
     }
 
-    /// - Parameter limit: how many of what the step finds are looked at; nil where all may be.
+    /// - Parameter limit: most of the found objects that are needed; nil for all.
     private func run(_ step: QueryPlan.Step, _ rows: QueryBase, thenLimitedTo limit: Int?)
         throws(ModelError) -> [Int64]
     {
@@ -253,7 +252,7 @@ final class Execution {
 
     /// Calls `body` with batches of the base and what their rows have to pass, all of `filter`,
     /// until it returns false.
-    /// - Parameter keepsMemory: whether `body` keeps what lies in the file.
+    /// - Parameter keepsMemory: whether `body` keeps borrowed bytes of the file.
     private func forEachBatch(
         _ rows: QueryBase, _ filter: [BoundPredicate], keepsMemory: Bool = true,
         where isNeedless: (ClusterView) throws(StorageError) -> Bool = { _ in false },
@@ -275,8 +274,8 @@ final class Execution {
         source = next
     }
 
-    /// The same from a position on, to the end, to where `body` stops or to where memory is filled:
-    /// then it is true. The position is behind the last batch then.
+    /// Continues from a position to the end, until `body` stops or until memory is full: then it
+    /// returns true. The position is then behind the last batch.
     private func forEachBatch(
         _ rows: QueryBase, _ filter: [BoundPredicate], from position: inout ScanPosition,
         _ keepsMemory: Bool, _ isNeedless: (ClusterView) throws(StorageError) -> Bool,

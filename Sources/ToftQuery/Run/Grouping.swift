@@ -23,7 +23,7 @@ package struct Grouping: Sendable {
         operations = values.map(\.operation)
     }
 
-    /// The path, and which aggregate of it there is none of; nil where all are possible.
+    /// A path and an aggregate that it does not support; nil if all are supported.
     package var impossible: (path: String, operation: AggregateOperation)? {
         for (value, operation) in zip(values, operations)
         where !Aggregation.isPossible(operation, of: value.column.type) {
@@ -39,7 +39,7 @@ package struct ResultGroup: Sendable {
     package var keys: [Value]
     /// How many results are in the group.
     package var count: Int
-    /// What was asked of the group, in that order.
+    /// The group's aggregates, in the requested order.
     package var values: [Value]
 }
 
@@ -55,8 +55,8 @@ extension BoundQuery {
     /// The groups of the results in the order of their keys: null first, then as SORT does. Null
     /// and NaN do not count in aggregates; the sum of nothing is 0, all else of nothing null.
     ///
-    /// One pass over the columns. Memory: one entry for each group. Throws `sumOverflow` where a
-    /// sum of integers is none of 64 bits.
+    /// One pass over the columns. Memory: one entry for each group. Throws `sumOverflow` if a sum
+    /// of integers does not fit into 64 bits.
     package func groups(_ grouping: Grouping, in view: ModelView, of base: QueryBase = .all)
         throws(ModelError) -> [ResultGroup]
     {
@@ -126,7 +126,7 @@ extension Execution {
 }
 
 extension Grouping {
-    /// What was asked of one group.
+    /// The aggregates of one group.
     fileprivate func results(_ aggregations: ArraySlice<Aggregation>, _ view: ModelView)
         throws(ModelError) -> [Value]
     {

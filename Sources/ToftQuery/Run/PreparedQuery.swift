@@ -5,7 +5,7 @@ internal import ToftPlatform
 /// thread. A class, since copying all that it holds costs more than a look-up.
 package final class PreparedQuery: Sendable {
     package let text: String
-    /// Nil where the text has a hyphen: whether that subtracts depends on the names of a schema.
+    /// Nil if the text has a hyphen: whether that subtracts depends on the names of a schema.
     private let syntax: QuerySyntax?
     /// Of a query that is one comparison of a path with an argument.
     private let comparison: PreparedComparison?
@@ -40,16 +40,15 @@ package final class PreparedQuery: Sendable {
         return bound
     }
 
-    /// The property whose value the query compares with its first argument by `==`, and does no
-    /// more, where there are no aliases; nil where it does something else, and before it was bound
-    /// to the class.
+    /// The property that the query compares with its first argument by `==`, if that is the whole
+    /// query and there are no aliases; nil otherwise, and before it was bound to the class.
     package func soughtProperty(of classID: ClassID, _ schema: ModelSchema) -> PropertyID? {
         comparison?.sought(of: classID, schema)
     }
 }
 
-/// How the path of a query that compares it with a constant, and does no more, was bound: for the
-/// same class of the same schema it stands for the same.
+/// The bound path of a query that only compares it with a constant: it is reused for the same class
+/// of the same schema.
 final class PathBinding: Sendable {
     private let className: String
     /// Those of the schema.
@@ -59,7 +58,7 @@ final class PathBinding: Sendable {
     /// The query that was bound.
     let query: BoundQuery
 
-    /// Nil where the query is more than one test.
+    /// Nil if the query is more than one test.
     init?(_ query: BoundQuery, of className: String, _ schema: StoredSchema) {
         guard query.stages.count == 1,
             case .filter(.test(let left, _, let quantifier)) = query.stages[0]
@@ -88,7 +87,7 @@ final class PathBinding: Sendable {
     /// The path; nil where something is computed from it.
     var path: BoundPath? { if case .path(let path) = left { path } else { nil } }
 
-    /// The filter that a comparison of the path is; nil where it has to be bound as a whole.
+    /// The filter of a comparison of the path; nil if it has to be bound as a whole.
     func filter(
         _ comparison: ComparisonSyntax, _ arguments: [QueryArgument], _ schema: StoredSchema,
         _ source: QuerySource, _ takesNumbersAsBools: Bool
@@ -119,7 +118,7 @@ private final class PreparedComparison: Sendable {
         syntax = comparison
     }
 
-    /// Nil where the comparison is to be bound as a whole.
+    /// Nil if the comparison has to be bound as a whole.
     func bound(
         to className: String, _ arguments: [QueryArgument], _ schema: StoredSchema,
         _ source: QuerySource, _ takesNumbersAsBools: Bool
@@ -131,7 +130,7 @@ private final class PreparedComparison: Sendable {
         return BoundQuery(binding.query, with: filter, arguments: arguments)
     }
 
-    /// The property that was sought, where the comparison was bound to the same class last.
+    /// The property that is looked up, if the comparison was last bound to the same class.
     func sought(of classID: ClassID, _ schema: ModelSchema) -> PropertyID? {
         last.withLock { last in
             guard let last, last.binding.query.classID == classID,
@@ -155,7 +154,7 @@ private final class PreparedComparison: Sendable {
 }
 
 extension PathSyntax {
-    /// Whether what it stands for hangs on the arguments.
+    /// True if its elements depend on the arguments.
     var hasArguments: Bool {
         elements.contains {
             switch $0.kind {

@@ -4,8 +4,8 @@ internal import ToftPlatform
 /// The parsed forms of texts that a program asks again and again, and the last path that was
 /// compared with a constant, for the sessions of a database. Any thread.
 package final class QueryCache: Sendable {
-    /// A place for one text: of those with the same place the one that came twice, with none of the
-    /// others between.
+    /// A slot for one text: of the texts with the same slot, the one that came twice without
+    /// another in between.
     private struct Place {
         var query: PreparedQuery?
         /// The hash of the last text that was not found here.
@@ -28,7 +28,7 @@ package final class QueryCache: Sendable {
 
     package init() {}
 
-    /// The parsed form of a text, which is parsed here where it is not known.
+    /// The parsed form of a text, which is parsed here if it is not cached.
     package func query(_ text: String) throws(QueryError) -> PreparedQuery {
         guard text.utf8.count <= Self.longestText else { return try PreparedQuery(text) }
         let hash = text.hashValue
@@ -46,8 +46,8 @@ package final class QueryCache: Sendable {
         return query
     }
 
-    /// The query of a text without arguments. Such a text holds its values, and is likely another
-    /// one each time; but where the last one began alike, the path is not bound once more.
+    /// The query of a text without arguments. Such a text contains its values, and is probably
+    /// different each time; but if the last one began alike, the path is not bound again.
     package func bound(
         _ text: String, to className: String, schema: StoredSchema, aliases: KeyPathAliases,
         takesNumbersAsBools: Bool

@@ -15,11 +15,11 @@ final class SortColumn {
     private var heads: UnsafeMutablePointer<UInt64>
     /// The second part, of all that does not fit into one.
     private var tails: UnsafeMutablePointer<UInt64>
-    /// Text and mixed values, where they lie in the file.
+    /// Texts and mixed values, as borrowed bytes of the file.
     private var texts: UnsafeMutablePointer<UnsafeRawBufferPointer>
-    /// The column of the objects themselves that the values are; nil where they are something else.
+    /// The column of the objects themselves that has the values; nil for other values.
     private let direct: UInt32?
-    /// For each code of a cluster 1 where its text is not behind, else 0.
+    /// For each code of a cluster 1 if its text is not behind, otherwise 0.
     private let verdicts: UnsafeMutablePointer<UInt8>
 
     /// - Parameter direct: the column of the objects themselves that `node` reads, if it does no
@@ -78,7 +78,7 @@ final class SortColumn {
         let isNull = vector.nulls[row]
         if isNull { hasNulls = true }
         nulls[count] = isNull
-        // What lies in the vector for a null row is no value.
+        // The vector's bits for a null row are no value.
         heads[count] = isNull ? 0 : Self.head(vector, row)
         if hasTails { tails[count] = isNull ? 0 : Self.tail(vector, row) }
         if hasTexts {
@@ -206,8 +206,8 @@ final class SortColumn {
         var head: UInt64
     }
 
-    /// Those of the selected rows that can sort before or with a row that begins like `last`: told
-    /// by the bounds of a cluster where it has some, by a text's first bytes where it lies.
+    /// The selected rows that can sort before or with a row that begins like `last`, judged by the
+    /// bounds of a cluster if it has some, and by a text's first bytes in place.
     func notBehind(_ last: Leading, _ batch: RowBatch, _ selection: Selection) throws(ModelError)
         -> Selection
     {
@@ -278,7 +278,7 @@ final class SortColumn {
         return part(0, of: text)
     }
 
-    /// The same of a row of this column.
+    /// The leading part of a row of this column.
     func leading(_ row: Int) -> Leading {
         if nulls[row] { return Leading(rank: isAscending ? 0 : 2, head: 0) }
         return Leading(rank: 1, head: isAscending ? heads[row] : ~heads[row])
@@ -411,7 +411,7 @@ final class SortColumn {
     }
 }
 
-/// Objects with the values that they are sorted or told apart by.
+/// Objects with the values of their sort or DISTINCT keys.
 ///
 /// Sorting goes column by column, and within one part by part of eight bytes: each value is visited
 /// once for each part, and rows that differ early are never compared.
@@ -420,7 +420,7 @@ final class SortTable {
     /// How many of the sorted objects are wanted.
     private let limit: Int
     private(set) var keys: [Int64] = []
-    /// What the last of the wanted rows that have been found so far begins with.
+    /// The leading part of the last of the wanted rows that have been found so far.
     private var last: SortColumn.Leading?
     /// For DISTINCT: the rows with a hash.
     private var rowsByHash: [Int: [Int]] = [:]

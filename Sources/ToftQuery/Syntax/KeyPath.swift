@@ -3,7 +3,7 @@ internal import ToftModel
 extension PathSyntax {
     /// A path that is given as a text of its own: `boss.name`, `marks['math']`. Names are as they
     /// are, without escapes.
-    /// - Parameter offset: below 0; tells the path from others of the query.
+    /// - Parameter offset: below 0; distinguishes the path from others of the query.
     package init(keyPath text: String, offset: Int = -1) {
         self.init(Element.Kind.parts(of: text).map { Element($0) }, offset: offset)
     }
@@ -25,7 +25,7 @@ extension PathSyntax.Element.Kind {
         PathOperation(rawValue: part).map { .operation($0) } ?? .name(part)
     }
 
-    /// What stands between the points, those within brackets aside.
+    /// The parts between the points, except within brackets.
     private static func pieces(of text: String) -> [String] {
         guard text.utf8.contains(UInt8(ascii: "[")) else { return text.pathNames }
         var pieces = [String.UnicodeScalarView()]

@@ -31,7 +31,7 @@ extension Lexer {
         return Timestamp(seconds: wholeSeconds, nanoseconds: Int32(wholeNanoseconds))
     }
 
-    /// An optional sign and digits; a nil value where they do not fit 64 bits.
+    /// An optional sign and digits; a nil value if they do not fit 64 bits.
     func signedDigits(_ index: inout Int) -> (value: Int64?, Void)? {
         let start = index
         if index < source.bytes.count,
@@ -107,7 +107,7 @@ extension Lexer {
         return index > start ? (value, start) : nil
     }
 
-    /// What may stand in the fields after the year.
+    /// The ranges of the fields after the year.
     private static func limits(year: Int64, month: Int64) -> [(
         name: String, range: ClosedRange<Int64>
     )] {

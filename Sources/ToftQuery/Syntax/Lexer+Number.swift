@@ -29,8 +29,8 @@ extension Lexer {
         return .double(number)
     }
 
-    /// A number with a point or an exponent; nil where it is none, or one that is beyond the range
-    /// of decimals.
+    /// A number with a point or an exponent; nil if it is not a number, or beyond the range of
+    /// decimals.
     static func written(_ text: ArraySlice<UInt8>) -> WrittenNumber? {
         guard let (decimal, isExact) = Decimal128.parse(Array(text)),
             !decimal.isBeyondRange(of: text), let double = Double(normalized(text))

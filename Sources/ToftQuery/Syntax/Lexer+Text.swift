@@ -3,8 +3,8 @@ internal import ToftModel
 extension Lexer {
     /// At a quote: the text up to the same quote, escapes resolved.
     ///
-    /// Besides the text itself it keeps what LIKE would match: there `\*`, `\?` and `\\` stand for
-    /// the character, a bare `*` or `?` for a wildcard.
+    /// Besides the text itself it keeps the pattern for LIKE: there `\*`, `\?` and `\\` mean the
+    /// character, a bare `*` or `?` is a wildcard.
     mutating func string() throws(QueryError) -> StringLiteral {
         let start = position
         let quote = peek()
@@ -35,7 +35,7 @@ extension Lexer {
             at: start)
     }
 
-    /// What stands here before the next quote or backslash, or the end.
+    /// The bytes from here to the next quote or backslash, or the end.
     private func bytesBefore(_ quote: UInt8?) -> ArraySlice<UInt8> {
         source.bytes[position...].prefix { $0 != quote && $0 != UInt8(ascii: "\\") }
     }

@@ -3,12 +3,12 @@ internal import ToftStorage
 /// Cuts the text of a query into words, one at a time.
 ///
 /// Letters and digits follow the rules of Realm's query language: a name begins with a letter, `_`,
-/// `$` or anything beyond ASCII, and a backslash before a character makes it part of the name.
-/// Two rules are ours: a sign is a word of its own (so `age-1` subtracts), and a hyphen belongs to
-/// a name only where the schema has such a name.
+/// `$` or anything beyond ASCII, and a backslash before a character makes it part of the name. Two
+/// rules are ours: a sign is a word of its own (so `age-1` subtracts), and a hyphen belongs to a
+/// name only if the schema has such a name.
 struct Lexer {
     let source: QuerySource
-    /// Where the next word is looked for.
+    /// The position at which the next word is read.
     private(set) var position = 0
     /// The names of the schema that contain a hyphen.
     private let hyphenatedNames: Set<String>
@@ -82,7 +82,7 @@ struct Lexer {
         position += distance
     }
 
-    /// Steps over `text` if it stands here.
+    /// Skips `text` if it is next.
     mutating func skip(_ text: StaticString) -> Bool {
         let length = text.utf8CodeUnitCount
         guard position + length <= source.bytes.count else { return false }
@@ -118,8 +118,8 @@ struct Lexer {
 
     // MARK: Names
 
-    /// Whether one of the quotes of printed text stands here, which word processors make of ' and
-    /// ": U+2018 to U+201F.
+    /// True if a typographic quote is next, which word processors make of ' and ": U+2018 to
+    /// U+201F.
     private var isAtCurlyQuote: Bool {
         peek() == 0xE2 && peek(1) == 0x80 && peek(2).map { (0x98...0x9F).contains($0) } == true
     }
@@ -171,7 +171,7 @@ struct Lexer {
         return false
     }
 
-    /// What an escaped character is: itself, but for the letters of blanks.
+    /// The meaning of an escaped character: itself, except for the letters of blanks.
     private static func character(forEscape byte: UInt8) -> UInt8 {
         switch byte {
         case UInt8(ascii: "t"): 0x09

@@ -4,7 +4,7 @@ internal import ToftPlatform
 /// Turns the text of a query into a syntax tree.
 ///
 /// Predicates and values share the parenthesis, so they are parsed by one descent, by precedence
-/// (OR, AND, NOT, comparison, `+ -`, `* /`), and told apart by what comes out. Nesting is limited,
+/// (OR, AND, NOT, comparison, `+ -`, `* /`), and distinguished by the result. Nesting is limited,
 /// so that no text can exhaust a thread's stack.
 struct Parser {
     private var lexer: Lexer
@@ -29,7 +29,7 @@ struct Parser {
         return QuerySyntax(predicate, orderings: orderings, source: source)
     }
 
-    /// Parses what stands between brackets, one pair after the other, and nothing else.
+    /// Parses the contents of brackets, one pair after the other, and nothing else.
     static func indices(_ text: String) throws(QueryError) -> [PathSyntax.Element.Kind] {
         var parser = try Parser(QuerySource(text), hyphenatedNames: [])
         var indices: [PathSyntax.Element.Kind] = []
@@ -64,7 +64,7 @@ struct Parser {
         if case .symbol(symbol) = token.kind { true } else { false }
     }
 
-    /// Steps over `symbol` if it stands here.
+    /// Skips `symbol` if it is next.
     mutating func accept(_ symbol: Token.Symbol) throws(QueryError) -> Bool {
         guard isAt(symbol) else { return false }
         try advance()
@@ -110,7 +110,7 @@ struct Parser {
         return try body(&self)
     }
 
-    /// Counts parts of the query; `offset` is where they stand.
+    /// Counts parts of the query at `offset`.
     mutating func count(_ parts: Int = 1, at offset: Int) throws(QueryError) {
         try size.add(parts, at: offset, in: source)
     }
@@ -122,7 +122,7 @@ struct Parser {
 
     // MARK: Predicates
 
-    /// What a part of a query turned out to be.
+    /// The result of parsing a part of a query.
     enum Part {
         case predicate(PredicateSyntax)
         case expression(ExpressionSyntax)
@@ -154,8 +154,8 @@ struct Parser {
         )
     }
 
-    /// What a name before another one was meant as: these keywords are written in capitals or in
-    /// small letters, as else they are names.
+    /// A hint for a name before another one: these keywords are written in capitals or in small
+    /// letters, otherwise they are names.
     private func keywordHint(_ expression: ExpressionSyntax) -> String? {
         guard case .identifier = token.kind, case .path(let path) = expression,
             path.elements.count == 1, case .name(let name)? = path.elements.first?.kind,
@@ -164,8 +164,7 @@ struct Parser {
         return "Did you mean \(name.uppercased())?"
     }
 
-    /// What other languages say where there is an operator of this one, and operators with a letter
-    /// too much.
+    /// A hint for other languages' words for an operator of this one, and for misspelled operators.
     private var operatorHint: String? {
         guard case .identifier = token.kind else { return nil }
         let word = String(decoding: tokenBytes.prefix(32), as: UTF8.self).uppercased()
@@ -266,7 +265,7 @@ struct Parser {
             in: source)
     }
 
-    /// The comparison operator that stands here.
+    /// The comparison operator that is next.
     private var comparator: Comparator? {
         if case .symbol(let symbol) = token.kind {
             return switch symbol {

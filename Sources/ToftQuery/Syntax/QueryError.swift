@@ -1,5 +1,5 @@
-/// What is wrong with a query. Thrown by parsing and binding; running a bound query fails only
-/// where the storage fails.
+/// A fault of a query. Thrown by parsing and binding; running a bound query fails only if the
+/// storage fails.
 package struct QueryError: Error, Sendable, Equatable {
     package enum Kind: Sendable {
         /// The text does not follow the grammar.
@@ -14,11 +14,11 @@ package struct QueryError: Error, Sendable, Equatable {
     }
 
     package var kind: Kind
-    /// What is wrong, in one sentence.
+    /// The fault, in one sentence.
     package var summary: String
-    /// What to do about it, when there is something to say.
+    /// The remedy, if there is one.
     package var hint: String?
-    /// Where in the text, in UTF-8 bytes; nil for a query that was built from code.
+    /// The offset in the text, in UTF-8 bytes; nil for a query that was built from code.
     package var offset: Int?
     /// The line of the query with a caret under the place; empty for a query that was built from
     /// code.
@@ -56,7 +56,7 @@ extension QueryError {
             in: source)
     }
 
-    /// A name that stands in a sentence may be as long as the query.
+    /// A name in a sentence may be as long as the query.
     private static func shortened(_ text: String) -> String {
         let letters = text.unicodeScalars
         guard letters.count > 2_000 else { return text }
@@ -105,15 +105,15 @@ package struct QuerySource: Sendable {
             ? "…" + String(before.suffix(Self.context)) : String(before)
         let shownAfter =
             after.count > Self.context ? String(after.prefix(Self.context)) + "…" : String(after)
-        // A tab stays a tab under itself, so that the caret stands where the reader's terminal puts
-        // the character.
+        // A tab is kept as a tab in the line below, so that the caret is under the character in the
+        // reader's terminal.
         let margin = String(
             shownBefore.map { character -> Character in character == "\t" ? "\t" : " " })
         let shown = ["    " + shownBefore + shownAfter, "    " + margin + "^"]
         return line(at: offset).map { ["    Line \($0):"] + shown } ?? shown
     }
 
-    /// The number of the line that holds `offset`, from 1; nil where the text has one line.
+    /// The number of the line with `offset`, from 1; nil if the text has one line.
     private func line(at offset: Int) -> Int? {
         var count = 0
         var number = 1

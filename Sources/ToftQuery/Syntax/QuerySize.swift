@@ -1,15 +1,15 @@
 /// How much of a query there is so far, and how much may be.
 ///
-/// What runs a query keeps some thousand bytes for each part of it, the values of 256 rows, so a
-/// text of a few megabytes would take gigabytes. Counted where a text is parsed and once more where
-/// it is bound, since an alias or a key path argument may be more than the word that it stands for.
+/// A running query keeps some thousand bytes for each part of it, the values of 256 rows, so a text
+/// of a few megabytes would take gigabytes. Counted when a text is parsed and again when it is
+/// bound, since an alias or a key path argument may be more than its word.
 struct QuerySize {
     /// First names of paths, comparisons, subqueries, constant conditions, NOT and orderings are
     /// one each; what takes more memory counts more.
     static let partLimit = 24_000
     /// A further name or an index of a path.
     static let stepParts = 2
-    /// What a comparison takes more where neither side is a constant.
+    /// Additional parts of a comparison without a constant side.
     static let pairParts = 3
     static let computationParts = 4
     /// The elements of all list literals together, and of arguments that are used again.
@@ -20,7 +20,7 @@ struct QuerySize {
     private var parts = 0
     private var elements = 0
 
-    /// Counts parts of the query that stand at `offset`.
+    /// Counts parts of the query at `offset`.
     mutating func add(_ count: Int = 1, at offset: Int, in source: QuerySource) throws(QueryError) {
         parts += count
         guard parts <= Self.partLimit else {

@@ -1,8 +1,8 @@
 internal import ToftModel
 internal import ToftPlatform
 
-/// What a bound query takes of a stack, in bytes: it may run on another thread than the one that
-/// bound it, so this is counted when it is bound, and looked at before each run.
+/// The stack that a bound query takes, in bytes: it may run on another thread than the one that
+/// bound it, so this is counted when it is bound, and checked before each run.
 enum StackOfQuery {
     #if DEBUG
     private static let scale = 6
@@ -21,7 +21,7 @@ enum StackOfQuery {
 }
 
 extension BoundQuery {
-    /// Throws where the stack of the calling thread does not hold what the query nests.
+    /// Throws if the stack of the calling thread is too small for the query's nesting.
     func requireStack() throws(ModelError) {
         guard ThreadStack.hasRoom(for: stack) else { throw .stackTooSmallForQuery }
     }

@@ -39,7 +39,7 @@ package struct ComparisonSyntax: Sendable {
     package var comparator: Comparator
     package var options: StringOptions
     package var right: ExpressionSyntax
-    /// Where the operator stands.
+    /// The operator's offset.
     package var offset: Int
 
     package init(
@@ -131,7 +131,7 @@ package indirect enum ExpressionSyntax: Sendable {
         }
     }
 
-    /// Where the expression begins.
+    /// The expression's offset.
     package var offset: Int {
         switch self {
         case .literal(_, let offset), .list(_, _, let offset),
@@ -190,8 +190,7 @@ package enum Literal: Sendable {
 }
 
 extension Literal {
-    /// The constant that a word stands for where no property has this name: Cocoa's YES and NO, and
-    /// `O17`.
+    /// The constant that a word means if no property has this name: Cocoa's YES and NO, and `O17`.
     init?(word: String) {
         switch word {
         case "YES": self = .bool(true)
@@ -239,7 +238,7 @@ package struct WrittenNumber: Sendable {
 package struct StringLiteral: Sendable {
     /// UTF-8, or whatever bytes a `B64"..."` held.
     package var bytes: [UInt8]
-    /// What LIKE matches, when the text was written in a query: there a backslash makes `*`, `?`
+    /// The pattern for LIKE, when the text was written in a query: there a backslash makes `*`, `?`
     /// and `\` ordinary.
     var pattern: LikePattern?
 
@@ -300,7 +299,7 @@ package enum PathOperation: String, Sendable {
     case values = "@values"
 }
 
-/// What may stand between brackets.
+/// The possible contents of brackets.
 package enum PathIndex: Sendable, Equatable {
     case position(Int)
     case first

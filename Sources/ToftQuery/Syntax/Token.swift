@@ -3,10 +3,10 @@ internal import ToftStorage
 
 /// One word of a query.
 struct Token {
-    /// What a word is, with its value where it has one.
+    /// The kind of a word, with its value if it has one.
     enum Kind {
         case end
-        /// A name or a keyword: which, the parser decides by where it stands.
+        /// A name or a keyword: the parser decides by its position.
         case identifier
         case integer(IntegerLiteral)
         case double(WrittenNumber)
@@ -60,7 +60,7 @@ struct Token {
     var range: Range<Int>
 }
 
-/// Words with a meaning. Most may also be the name of a property where a name is expected.
+/// Words with a meaning. Most may also be the name of a property, in the place of a name.
 enum Keyword: String {
     case and, or, not
     case anyOf, allOf, noneOf

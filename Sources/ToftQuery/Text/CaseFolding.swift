@@ -37,8 +37,7 @@ enum CaseFolding {
         byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
     }
 
-    /// The code point that stands for `scalar`; nil for an accent of its own when accents do not
-    /// count.
+    /// The folded code point of `scalar`; nil for a separate accent when accents do not count.
     static func fold(_ scalar: UInt32, case foldsCase: Bool, accents stripsAccents: Bool) -> UInt32?
     {
         var result = scalar

@@ -155,8 +155,8 @@ final class ExpressionMatcher {
     /// No character: the text has ended.
     private static let none = UInt32.max
 
-    /// The character at `position`, as written, and steps over it and what does not count before
-    /// it; `none` at the end.
+    /// Returns the character at `position`, unfolded, and advances past it and past ignored
+    /// characters before it; `none` at the end.
     @inline(__always)
     private func next(_ text: UnsafeRawBufferPointer, _ position: inout Int) -> UInt32 {
         while position < text.count {
@@ -191,7 +191,8 @@ final class ExpressionMatcher {
             var scalars = [character, folded]
             if options.contains(.caseInsensitive) {
                 let upper = Unicode.Scalar(folded)?.properties.uppercaseMapping
-                // One letter may have several in capitals, of which none is its own.
+                // Several letters in capitals may belong to one letter; these are not its upper
+                // case.
                 if let upper, upper.unicodeScalars.count == 1, let only = upper.unicodeScalars.first
                 {
                     scalars.append(only.value)

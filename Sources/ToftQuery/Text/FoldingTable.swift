@@ -2,7 +2,7 @@
 
 /// Which code points beyond ASCII count as which others.
 enum FoldingTable {
-    /// Code points from `first` to `last`, every `step`-th of which maps to the one `distance`
+    /// Code points from `first` to `last`; every `step`-th of them maps to the one `distance`
     /// further on.
     struct Run {
         let first: UInt32

@@ -11,8 +11,8 @@ final class LikeMatcher {
     private let units: [UInt32]
     private let foldsCase: Bool
     private let stripsAccents: Bool
-    /// What stands between the runs, where there are no options and no other wildcard: bytes that
-    /// are searched for. Else nil.
+    /// The texts between the wildcards, if there are no options and all wildcards are `*`: bytes to
+    /// search for. Otherwise nil.
     private let pieces: [[UInt8]]?
 
     init(_ pattern: LikePattern, _ options: StringOptions) {
@@ -108,7 +108,7 @@ final class LikeMatcher {
         return true
     }
 
-    /// The character at `position`, folded, and where the next one begins; nil at the end.
+    /// The character at `position`, folded, and the position of the next one; nil at the end.
     @inline(__always)
     private func next(_ text: UnsafeRawBufferPointer, _ position: Int) -> (
         scalar: UInt32, end: Int

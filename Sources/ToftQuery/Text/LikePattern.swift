@@ -1,5 +1,4 @@
-/// What LIKE matches a text with: characters, `?` for any one character and `*` for any run of
-/// them.
+/// A pattern of LIKE: characters, `?` for any one character and `*` for any run of them.
 struct LikePattern: Sendable, Hashable {
     /// Bytes of UTF-8 below 256, and the two wildcards.
     private(set) var units: [UInt16]
@@ -22,7 +21,7 @@ struct LikePattern: Sendable, Hashable {
     struct Builder {
         private var units: [UInt16] = []
 
-        /// Bytes as they stand: `*` and `?` are wildcards.
+        /// Literal bytes: `*` and `?` are wildcards.
         mutating func append(wild bytes: some Sequence<UInt8>) {
             for byte in bytes { append(wild: byte) }
         }
@@ -36,7 +35,7 @@ struct LikePattern: Sendable, Hashable {
             }
         }
 
-        /// Bytes that stand for themselves.
+        /// Bytes without wildcards.
         mutating func append(plain bytes: [UInt8]) {
             for byte in bytes { units.append(UInt16(byte)) }
         }

@@ -18,7 +18,7 @@ struct RegularExpression: Sendable {
         case end
     }
 
-    /// What is wrong, and at which byte.
+    /// The fault, and its byte.
     struct Failure: Error {
         var reason: String
         var offset: Int
@@ -27,7 +27,7 @@ struct RegularExpression: Sendable {
     /// The end of the program is a match.
     let program: [Instruction]
 
-    /// The steps of a program at most: a text takes at most so many for each character.
+    /// Most steps of a program: a text takes at most as many for each character.
     static let programLimit = 2_000
     /// How deep groups may nest.
     static let depthLimit = 100
@@ -58,7 +58,7 @@ struct CharacterSet: Sendable, Hashable {
         return isInverted
     }
 
-    /// What ends a line: `.` does not match it.
+    /// True for the characters that end a line: `.` does not match them.
     static func endsLine(_ scalar: UInt32) -> Bool {
         switch scalar {
         case 0x0A...0x0D, 0x85, 0x2028, 0x2029: true
