@@ -9,18 +9,18 @@ final class ClassBinding {
     /// The session in which the class was looked up; the realm's own until it is invalidated.
     let engine: Session
     var classID: ClassID { owner.id }
-    /// The id of the auto-incremented primary key; -1 where there is none.
+    /// The id of the auto-incremented primary key; -1 without one.
     let countedColumn: Int
     /// In the order of the model's properties.
     let propertyIDs: [PropertyID]
-    /// Where the rows of objects are found; nil where threads share the realm, as it is frozen.
+    /// Finds the rows of objects; nil if threads share the realm, as it is frozen.
     let cache: ClusterCache?
-    /// Where each property's column number lies in an instance, and the number. Kept by hand, as it
-    /// is gone through for each new instance.
+    /// The offset in an instance of each property's column number, and the number. It is unmanaged
+    /// memory, as it is read for each new instance.
     private let columns: UnsafeMutableBufferPointer<(offset: Int, column: Int32)>
 
-    /// - Parameter thread: the one that the session is confined to; 0 where it is a queue, or
-    ///   frozen.
+    /// - Parameter thread: the one that the session is confined to; 0 for a queue or a frozen
+    ///   session.
     convenience init(_ model: ModelClass, _ owner: ClassHandle, in engine: Session, thread: UInt)
         throws
     {
@@ -54,7 +54,7 @@ final class ClassBinding {
 
     deinit { columns.deallocate() }
 
-    /// The same class in a frozen version of the session.
+    /// The class in a frozen version of the session.
     func frozen(in engine: Session) -> ClassBinding {
         ClassBinding(model, owner, propertyIDs, in: engine, thread: 0)
     }

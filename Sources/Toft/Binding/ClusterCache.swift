@@ -18,7 +18,7 @@ final class ClusterCache {
     /// The epoch that all windows here were opened for.
     private var epoch: UInt64 = 0
 
-    /// - Parameter thread: the one that the session is confined to; 0 where it is a queue.
+    /// - Parameter thread: the one that the session is confined to; 0 for a queue.
     /// - Parameter columnEnd: no column of the class has a number from there on.
     init(_ owner: ClassHandle, of engine: Session, thread: UInt, columnEnd: Int) {
         self.engine = engine

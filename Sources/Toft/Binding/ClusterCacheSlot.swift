@@ -1,12 +1,12 @@
 public import Foundation
 internal import ToftEngine
 
-/// A window on a cluster, at a place where the objects whose rows it shows find it again without
-/// counting references to it.
+/// A window on a cluster, in a place where its objects find it again without counting references to
+/// it.
 ///
-/// What a read looks at lies here side by side, and is looked at in the app's own code.
+/// The parts that a read needs are adjacent here, and are read by inlined code of the app.
 @usableFromInline struct ClusterCacheSlot {
-    /// What the slot shows has this number, never used twice in a cache; 0 while it shows nothing.
+    /// The number of the slot's content, never used twice in a cache; 0 for an empty slot.
     @usableFromInline private(set) var contentNumber: UInt64 = 0
     /// The session's epoch, and what it was when the window was opened.
     @usableFromInline let now: UnsafePointer<UInt64>
@@ -15,9 +15,9 @@ internal import ToftEngine
     /// forked.
     @usableFromInline let process: UnsafePointer<UInt64>
     @usableFromInline let generation: UInt64
-    /// The session's thread; 0 where it is confined to a queue, which is told in a longer way.
+    /// The session's thread; 0 if it is confined to a queue, which takes longer to check.
     @usableFromInline let thread: UInt
-    /// Where columns lie, by their numbers.
+    /// The positions of columns, by their numbers.
     @usableFromInline let pointers: UnsafeMutablePointer<ColumnPointer>
     /// No column of the class has a number from here on.
     private let columnEnd: Int
@@ -72,7 +72,7 @@ internal import ToftEngine
     @inlinable @inline(__always)
     var isOnThread: Bool { thread == UInt(pthread_self()) }
 
-    /// The key of a row; nil where there is no such row. Of a slot that shows something.
+    /// The key of a row; nil if there is no such row. The slot must not be empty.
     @inline(__always)
     func key(in row: Int) -> Int64? {
         row >= 0 && row < count ? keyOfPresent(row) : nil
@@ -90,7 +90,7 @@ internal import ToftEngine
             &+ Int64(truncatingIfNeeded: row & ~keyWordBits)
     }
 
-    /// The row of a key; nil where the cluster has none.
+    /// The row of a key; nil if the cluster does not have it.
     func row(of key: Int64) -> Int? {
         guard keyWords != nil, contentNumber != 0 else { return nil }
         let guess = Int(truncatingIfNeeded: key &- keyOfPresent(0))

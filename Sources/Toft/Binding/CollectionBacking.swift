@@ -1,12 +1,12 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// The property of a managed object that a list, a set or a map stands for, or the list or
-/// dictionary within an `AnyRealmValue`.
+/// The property of a managed object behind a list, a set or a map, or the list or dictionary within
+/// an `AnyRealmValue`.
 struct CollectionBacking {
     let session: RealmSession
     let handle: CollectionHandle
-    /// Where the elements live, where they are objects themselves.
+    /// The context of the elements, if they are objects.
     let home: ObjectContext?
 }
 
@@ -25,8 +25,8 @@ extension CollectionBacking {
                 ?? target.map { try session.home(of: $0) })
     }
 
-    /// Whether the object that has the collection exists and its realm was not invalidated. Any
-    /// thread may ask; another one than the realm's is told of the object alone.
+    /// True if the object that has the collection exists and its realm was not invalidated. Any
+    /// thread may ask; outside of the realm's thread the answer is about the object alone.
     var isValid: Bool {
         guard session.isHere else { return handle.session.existsElsewhere(handle.owner.ref) }
         return (try? handle.isValid) ?? false
@@ -45,7 +45,7 @@ extension CollectionBacking {
         return _CollectionCore(session, try handle.results(), home)
     }
 
-    /// Where elements that are added go.
+    /// The destination of added elements.
     var destination: _Destination { _Destination(session: session, policy: .error) }
 
     /// Whether both are the same property of the same object.

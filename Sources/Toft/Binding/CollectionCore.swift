@@ -1,11 +1,11 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// What live collections stand on: the engine's results in a realm. Not for apps.
+/// The core of live collections: the engine's results in a realm. Not for apps.
 public final class _CollectionCore {
     let session: RealmSession
     let results: ToftEngine.Results
-    /// Where the elements live, where they are objects.
+    /// The context of the elements, if they are objects.
     let home: ObjectContext?
     /// Of all objects of a class, the element that was last asked for, and its index. Used with
     /// every element.
@@ -26,7 +26,7 @@ public final class _CollectionCore {
     /// Whether the realm has been invalidated since: the collection is empty then.
     var isStale: Bool { results.session !== session.engine }
 
-    /// The same realm and class, other results.
+    /// A core with the same realm and class, and other results.
     func with(_ results: ToftEngine.Results) -> _CollectionCore {
         _CollectionCore(session, results, home)
     }
@@ -77,7 +77,7 @@ public final class _CollectionCore {
         return home.makeObject(key, view)
     }
 
-    /// Where an element is.
+    /// The index of an element.
     func index<Element: RealmCollectionValue>(of element: Element) throws -> Int? {
         if isStale { return nil }
         try session.verify()
@@ -116,7 +116,7 @@ extension _CollectionCore {
         return try results.values()
     }
 
-    /// A walk through the objects; nil where there are none, or the elements are values.
+    /// A walk through the objects; nil for an empty or invalid collection, and for values.
     func walk() throws -> ObjectIterator? {
         guard let home, !isStale else { return nil }
         try session.verify()

@@ -2,14 +2,14 @@ internal import ToftEngine
 internal import ToftModel
 internal import ToftStorage
 
-/// Where a column of a cluster lies, for the property reads that are inlined into an app.
+/// The position of a column of a cluster, for the property reads that are inlined into an app.
 @usableFromInline struct ColumnPointer {
     /// Nil while it is not known.
     /// Of words and times, the eight bytes that end with the first.
     @usableFromInline let values: UnsafeRawPointer?
-    /// A bitmap of the rows that are null; nil where none is.
+    /// A bitmap of the rows that are null; nil if no row is.
     @usableFromInline let nulls: UnsafePointer<UInt64>?
-    /// The bytes of a word, and the bits that lie before it in the eight bytes that end with it.
+    /// The bytes of a word, and the number of bits before it in the eight bytes that end with it.
     @usableFromInline let width: Int
     @usableFromInline let bitsBefore: Int64
     private let nanoseconds: UnsafePointer<Int32>?
@@ -62,7 +62,7 @@ internal import ToftStorage
 }
 
 extension ColumnPointer {
-    /// How the values of a column lie.
+    /// The layout of a column's values.
     enum Kind {
         /// Integers and links by their targets' keys, as wide as they are in the cluster; doubles.
         case words
@@ -110,7 +110,7 @@ extension ColumnPointer {
         values(row).map { word(row, in: $0) }
     }
 
-    /// The same for words of any width.
+    /// A word of any width.
     @inlinable @inline(__always)
     func word(_ row: Int, in values: UnsafeRawPointer) -> Int64 {
         (values + row &* width).loadUnaligned(as: Int64.self) &>> bitsBefore
@@ -152,7 +152,7 @@ extension ColumnPointer {
         return try values.assumingMemoryBound(to: BytesColumn.self).pointee[row]
     }
 
-    /// The values, where the row's is not null.
+    /// The values, unless the row is null.
     @inlinable @inline(__always)
     func values(_ row: Int) -> UnsafeRawPointer? {
         if let nulls, Self.bit(row, in: nulls) { return nil }

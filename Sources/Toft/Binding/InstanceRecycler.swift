@@ -4,7 +4,7 @@
 /// the object that it is. A copy of the iterator shares the instance, and so gives out another one.
 struct InstanceRecycler {
     private var instance: ObjectBase?
-    /// The same without counting.
+    /// `object` without a reference count.
     private var unmanaged: Unmanaged<ObjectBase>?
     /// How many instances in a row were kept by the loop's body.
     private var misses = 0

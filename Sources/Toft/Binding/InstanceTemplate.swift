@@ -6,7 +6,7 @@ internal import ToftPlatform
 /// An initializer visits each property by itself, and draws the defaults of dates and ids, which an
 /// accessor never shows: several times the cost of the memory that an instance takes.
 struct InstanceTemplate: @unchecked Sendable {
-    /// What the runtime knows the class by.
+    /// The runtime's metadata of the class.
     private let metadata: UnsafeRawPointer
     private let alignmentMask: Int
     /// All that follows the header, without a reference to anything.
@@ -42,6 +42,6 @@ struct InstanceTemplate: @unchecked Sendable {
     }
 }
 
-/// The bytes of an instance before its address, which a class of Swift has none of, and from there.
+/// The bytes of an instance before its address, always 0 in Swift classes, and from there.
 @_silgen_name("_swift_getSwiftClassInstanceExtents")
 private func extents(of type: AnyClass) -> (negative: UInt, positive: UInt)

@@ -7,16 +7,16 @@ internal import ToftStorage
 /// `EmbeddedObject`.
 // `@exclusivity(unchecked)`: these variables are read with every property.
 open class ObjectBase: CustomStringConvertible {
-    /// Where it lives in the database; nil while unmanaged.
+    /// Its context in the database; nil while unmanaged.
     @exclusivity(unchecked) private(set) final var home: ObjectContext?
     @exclusivity(unchecked) private final var key: Int64 = 0
-    /// Where the row lies, as it was when it was last looked for.
+    /// The location of the row when it was last looked up.
     @exclusivity(unchecked) @usableFromInline private(set) final var view = RowCursor()
-    /// Whether a collection may have been made for the object, and lie in it. Not for apps.
+    /// True if a collection may have been made for the object and stored in it. Not for apps.
     @exclusivity(unchecked) public final var _hasCollections = false
     /// The hash of a live object whose primary key has been read; 0 before.
     @exclusivity(unchecked) private final var managedHash = 0
-    /// Whether it stands for an object that a call could not give.
+    /// True if it replaces an object that a call could not give.
     @exclusivity(unchecked) final var standsIn = false
     /// Set in the instances that find out what a key path names.
     @exclusivity(unchecked) final var recorder: KeyPathRecorder?
@@ -41,20 +41,20 @@ open class ObjectBase: CustomStringConvertible {
     open class func uniqueProperties() -> [[String]] { [] }
     /// Kept for source compatibility: what is not `@Persisted` is ignored anyway.
     open class func ignoredProperties() -> [String] { [] }
-    /// Names that properties have in the file where they differ from those in Swift.
+    /// Names of properties in the file if they differ from those in Swift.
     open class func propertiesMapping() -> [String: String] { [:] }
     /// Whether the class belongs to realms whose configuration names no classes.
     open class func shouldIncludeInDefaultSchema() -> Bool { true }
-    /// The class's name in the database, where it is not its name in Swift.
+    /// The class's name in the database, if it differs from its name in Swift.
     open class func _realmObjectName() -> String? { nil }
     /// Whether the objects live in others. Not for apps.
     open class var _isEmbedded: Bool { false }
 
     // MARK: State
 
-    /// Whether the object has been deleted or its realm invalidated; its properties can't be read
-    /// then. Never for an unmanaged object. Safe at any time and on any thread: another one than
-    /// the realm's is told what the last refresh of that has shown.
+    /// True if the object has been deleted or its realm invalidated; its properties can't be read
+    /// then. Always false for an unmanaged object. Safe at any time and on any thread: outside of
+    /// the realm's thread, the answer is that of the realm's last refresh.
     open var isInvalidated: Bool {
         guard let row else { return false }
         return Misuse.reporting { try !row.isValid } ?? false
@@ -73,8 +73,8 @@ open class ObjectBase: CustomStringConvertible {
     /// found out, nor where threads may share the object, as it is frozen. Not for apps.
     public final var _keepsCollections: Bool { recorder == nil && !isFrozen }
 
-    /// What `==` asks: whether `object` is this instance or, for a class with a primary key and for
-    /// a frozen object, the same row of the same realm.
+    /// Used by `==`: true if `object` is this instance or, for a class with a primary key and for a
+    /// frozen object, the same row of the same realm.
     open func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? ObjectBase else { return false }
         if self === other { return true }
@@ -85,9 +85,10 @@ open class ObjectBase: CustomStringConvertible {
         return hash == other.hash
     }
 
-    /// What `hash(into:)` uses: goes with `isEqual`. By the primary key where the class has one, so
-    /// that adding an object does not change it: set the key before the object goes into a set or a
-    /// dictionary, and one that `add` counts by adding. By the instance in other classes.
+    /// Used by `hash(into:)`, consistent with `isEqual`. The hash of the primary key if the class
+    /// has one, so that adding an object does not change it: set the key before the object is put
+    /// into a set or a dictionary, and a key that `add` counts by adding. The hash of the instance
+    /// in other classes.
     open var hash: Int {
         guard let row else {
             guard let key = ModelClass.of(type(of: self)).primaryKey else {
@@ -101,7 +102,7 @@ open class ObjectBase: CustomStringConvertible {
             return ObjectIdentifier(self).hashValue
         }
         if managedHash != 0 { return managedHash }
-        // What can't be read, as it is deleted, is told apart by its row.
+        // A deleted object, which can't be read, is identified by its row.
         guard let value = try? row.value(of: key.id) else { return row.handle.ref.hashValue }
         managedHash = Self.hash(value)
         return managedHash
@@ -142,8 +143,8 @@ extension ObjectBase {
         return ObjectSchema(ModelClass(named: home.binding.owner))
     }
 
-    /// Whether both stand for the same object of the same realm; for an unmanaged one, whether both
-    /// are one instance.
+    /// True if both are the same object of the same realm; for an unmanaged one, if both are one
+    /// instance.
     public final func isSameObject(as object: ObjectBase?) -> Bool {
         guard let object else { return false }
         guard let row, let other = object.row else { return self === object }
@@ -182,7 +183,7 @@ struct ManagedRow {
         }
     }
 
-    /// The value of a property, where it may be read here and now.
+    /// The value of a property, if it may be read here and now.
     func value(of id: PropertyID) throws -> Value {
         try home.verify()
         return try handle.value(id)
@@ -228,8 +229,8 @@ extension ObjectBase {
 // MARK: Reading and writing managed properties
 
 extension ObjectBase {
-    /// Reads an integer or the key that a link holds, at the cost of some loads while the realm
-    /// stands still. Nil when null, when key paths are recorded, and after misuse. Not for apps.
+    /// Reads an integer or the key in a link, at the cost of some loads while the realm does not
+    /// change. Nil when null, when key paths are recorded, and after misuse. Not for apps.
     @inlinable
     public final func _loadWord(_ column: Int) -> Int64? {
         guard let pointer = view.pointer(column) else { return findWord(column) }
@@ -330,8 +331,8 @@ extension ObjectBase {
         }
     }
 
-    /// Finds out where a column lies, and reads a value from there. `waiting` reads it while the
-    /// transaction holds changes back.
+    /// Finds the position of a column, and reads a value from there. `waiting` reads it while the
+    /// transaction buffers changes.
     @inline(never)
     private final func find<Value>(
         _ column: Int, _ kind: ColumnPointer.Kind,
@@ -377,7 +378,7 @@ extension ObjectBase {
         return found
     }
 
-    /// The window on the object's cluster, a new one where the last one no longer holds. The caller
+    /// The window on the object's cluster, a new one if the last one is no longer valid. The caller
     /// has verified that the object may be read here and now.
     private final func window(in home: ObjectContext) throws(EngineError) -> (
         window: ClusterWindow, row: Int

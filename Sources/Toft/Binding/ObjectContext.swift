@@ -1,8 +1,8 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// Where objects live: a realm, and their class in it. All that a managed object refers to, so that
-/// one count is kept for it.
+/// The context of objects: a realm, and their class in it. A managed object refers to nothing else,
+/// so that one count is kept for it.
 ///
 /// Objects and collections share it. The realm's session does not hold it, as it holds the session.
 final class ObjectContext {
@@ -19,7 +19,7 @@ final class ObjectContext {
     /// Whether the realm has not been invalidated since.
     var isCurrent: Bool { session.engine === binding.engine }
 
-    /// Where objects of another class of the realm live.
+    /// The context of another class's objects in the realm.
     func home(of type: ObjectBase.Type) throws -> ObjectContext {
         binding.model.type == type && isCurrent ? self : try session.home(of: type)
     }

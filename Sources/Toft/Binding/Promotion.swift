@@ -1,12 +1,12 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// Where the elements of a managed collection go: the realm that unmanaged objects are added to,
-/// and how. Not for apps.
+/// The destination of a managed collection's elements: the realm that unmanaged objects are added
+/// to, and the policy. Not for apps.
 public struct _Destination {
     let session: RealmSession
     let policy: Realm.UpdatePolicy
-    /// What takes unmanaged objects in; nil where there are none among the values.
+    /// Adds unmanaged objects; nil if the values have no such objects.
     var addition: Addition?
     /// The class that unmanaged objects have to be of; nil: any.
     var expected: ObjectBase.Type?
@@ -18,13 +18,14 @@ public struct _Destination {
 public final class _Promotion {
     let destination: _Destination
     let binding: ClassBinding
-    /// The object that is changed; nil where one is made.
+    /// The object that is changed; nil if one is created.
     let existing: ObjectHandle?
     /// How many embedded objects lead to this one, itself included.
     private let level: Int
-    /// What is written with the row.
+    /// The values to write with the row.
     private(set) var values: [(property: PropertyID, value: Value)] = []
-    /// What is checked of values that wait for the row: with null for what is not there yet.
+    /// The values to check among those that wait for the row: with null for objects that do not
+    /// exist yet.
     private(set) var known: [(property: PropertyID, value: Value)] = []
     private var later: [(ObjectHandle) throws -> Void] = []
 
@@ -39,7 +40,7 @@ public final class _Promotion {
     }
 
     func set(_ value: Value, _ column: Int) {
-        // The database gives an auto-incremented primary key where it is 0.
+        // The database replaces 0 by the next auto-incremented primary key.
         if column == binding.countedColumn, value == .int(0) { return }
         values.append((PropertyID(truncatingIfNeeded: column), value))
     }
@@ -92,8 +93,8 @@ public final class _Promotion {
 }
 
 extension Value {
-    /// What can be checked of a value in which null stands for objects to come: no list and no set
-    /// of links takes null.
+    /// The part of a value that can be checked if null means a future object: lists and sets of
+    /// links do not accept null.
     func known(in shape: _PropertyShape) -> Value {
         guard shape.type == .link, case .list(let values) = self else { return self }
         return .list(values.filter { $0 != .null })

@@ -1,7 +1,7 @@
 internal import ToftEngine
 
-/// Where the row of a live object lies: found once, good as long as the realm stands still and the
-/// window is not needed for another cluster.
+/// The location of a live object's row: found once, valid as long as the realm does not change and
+/// the window is not needed for another cluster.
 ///
 /// The slot is the cache's, which the object keeps alive. Before each use the slot is asked whether
 /// it still shows what it showed. Nothing on the way counts references, which is most of what a
@@ -22,8 +22,7 @@ internal import ToftEngine
         contentNumber = slot.pointee.contentNumber
     }
 
-    /// The window that shows the row, where it shows what is there now. Whether this is the right
-    /// thread is another question.
+    /// The window that shows the row, if it shows the present state. It does not check the thread.
     var window: ClusterWindow? {
         guard let slot, slot.pointee.contentNumber == contentNumber, slot.pointee.isCurrent else {
             return nil
@@ -39,14 +38,14 @@ internal import ToftEngine
             && slot.pointee.isOnThread
     }
 
-    /// Where a column of the class lies, where all that it takes is known.
+    /// The position of a column of the class, if everything for it is known.
     @inlinable @inline(__always)
     func pointer(_ column: Int) -> ColumnPointer? {
         guard holds, let slot, slot.pointee.pointers[column].values != nil else { return nil }
         return slot.pointee.pointers[column]
     }
 
-    /// Remembers where a column lies in the window, if that is in a slot.
+    /// Remembers the position of a column in the window, if that is in a slot.
     func remember(_ pointer: ColumnPointer, _ column: Int) {
         if window != nil, let slot { slot.pointee.pointers[column] = pointer }
     }

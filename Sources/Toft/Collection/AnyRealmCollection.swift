@@ -22,13 +22,13 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     /// The realm; nil for an unmanaged list or set.
     public var realm: Realm? { box.realm }
 
-    /// Whether what it stands on is gone: its object deleted, or the realm invalidated.
+    /// True if its object was deleted, or the realm invalidated.
     public var isInvalidated: Bool { box.isInvalidated }
 
     /// How many elements there are.
     public var count: Int { box.count }
 
-    /// Whether there is none.
+    /// True if it has no element.
     public var isEmpty: Bool { box.isEmpty }
 
     /// The element at an index; out of range is misuse, with code `.indexOutOfRange`.
@@ -52,7 +52,7 @@ extension AnyRealmCollection: ErasedCollection {
     var isOfAdoptable: Bool { box.isOfAdoptable }
 }
 
-/// What a collection whose kind is hidden tells of the one that it stands on.
+/// Properties of the underlying collection, whose kind is hidden.
 protocol ErasedCollection {
     /// Whether that is a list or a set, which may be unmanaged.
     var isOfAdoptable: Bool { get }

@@ -4,7 +4,7 @@ internal import ToftModel
 /// meanwhile make no difference. Objects that are deleted meanwhile come all the same, and are
 /// invalidated: ask `isInvalidated` in a loop that deletes others than its own.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
-    /// Where the elements are managed objects.
+    /// The walk, if the elements are managed objects.
     @usableFromInline var walk: ObjectIterator?
     private var source = Source.nothing
     private var position = 0

@@ -45,8 +45,8 @@ extension List: _Persistable {
         try sequence.map { try Element._convertedElement(from: $0, conversion) }
     }
 
-    /// A new row's list is filled; that of an updated one becomes equal, element by element where
-    /// only what differs is to be written.
+    /// A new row's list is filled; that of an updated one becomes equal, element by element if only
+    /// differences are to be written.
     public static func _promote(
         _ value: List, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
     ) throws {
@@ -89,7 +89,7 @@ extension List: AdoptableCollection {
 }
 
 extension CollectionBacking {
-    /// Inserts elements into a list, all or none; embedded ones are made there.
+    /// Inserts elements into a list, all or nothing; embedded ones are created there.
     func insert<Element: RealmCollectionValue>(_ elements: [Element], at index: Int) throws {
         let handle = handle
         if Element._isEmbedded, !elements.isEmpty {
@@ -157,14 +157,14 @@ extension CollectionBacking {
 }
 
 extension RealmCollectionValue {
-    /// Those of some values that can be checked where null stands for objects to come.
+    /// Those of some values that can be checked if null means a future object.
     static func _known(_ values: [ToftModel.Value]) -> [ToftModel.Value] {
         _shape.type == .link ? values.filter { $0 != .null } : values
     }
 }
 
 extension CollectionHandle {
-    /// Inserts values that the Swift API keeps, all or none.
+    /// Inserts values that the Swift API keeps, all or nothing.
     func insert(all values: [Value], at index: Int) throws {
         guard !values.isEmpty else {
             guard index >= 0, index <= (try count) else {

@@ -192,7 +192,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         if has(number) { removeSubrange((count - number)..<count) }
     }
 
-    /// Whether there are so many elements to take out.
+    /// True if there are `number` elements to remove.
     private func has(_ number: Int) -> Bool {
         let count = count
         return Misuse.reporting {
@@ -205,7 +205,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         } ?? false
     }
 
-    /// A part of the list. What is set may have another number of elements.
+    /// A part of the list. A new value may have another number of elements.
     public subscript(bounds: Range<Int>) -> Slice<List> {
         get { Slice(base: self, bounds: bounds) }
         set { replaceSubrange(bounds, with: Array(newValue)) }
@@ -230,7 +230,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         }
     }
 
-    /// Takes an element out and puts it where it then has the index `to`.
+    /// Moves an element, whose index is `to` afterwards.
     public func move(from: Int, to: Int) {
         change { backing in
             try backing.handle.move(from: from, to: to)

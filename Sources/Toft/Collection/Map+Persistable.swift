@@ -187,22 +187,22 @@ extension CollectionHandle {
         }
     }
 
-    /// Throws where a dictionary would not take entries.
+    /// Throws if a dictionary would not accept entries.
     fileprivate func check(_ entries: [ValueEntry]) throws {
         for entry in entries { try check(setting: entry.value, forKey: entry.key) }
     }
 
-    /// Throws where a dictionary of objects would not take keys.
+    /// Throws if a dictionary of objects would not accept keys.
     fileprivate func check(keys: [String]) throws {
         for key in keys { try check(setting: .null, forKey: key) }
     }
 
-    /// The value of a key; nil where it is not there.
+    /// The value of a key; nil if it is missing.
     func value(ofKey key: String) throws -> Value? {
         try index(ofKey: key).map { try value(at: $0) }
     }
 
-    /// The index of a key; nil where it is not there.
+    /// The index of a key; nil if it is missing.
     func index(ofKey key: String) throws -> Int? {
         var text = key
         return try text.withUTF8 { try index(ofKey: UnsafeRawBufferPointer($0)) }

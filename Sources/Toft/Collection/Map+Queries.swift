@@ -1,7 +1,7 @@
 internal import ToftEngine
 
-// What `Results` of a map's values do. A map of objects gives the objects alone, without the keys
-// whose object was deleted.
+// The operations of `Results` on a map's values. A map of objects gives the objects alone, without
+// the keys whose object was deleted.
 extension Map {
     /// The values as live results; empty, and misuse, for an unmanaged map.
     private func results(_ name: String) -> Results<Value> {
@@ -60,12 +60,12 @@ extension Map {
         results("offset").offset(by: count)
     }
 
-    /// The least value of a property; nil when there is none.
+    /// The least value of a property; nil without a value.
     public func min<Extreme: MinMaxType>(ofProperty property: String) -> Extreme? {
         aggregate(.minimum, of: property).flatMap { Extreme._scalar(from: $0) }
     }
 
-    /// The greatest value of a property; nil when there is none.
+    /// The greatest value of a property; nil without a value.
     public func max<Extreme: MinMaxType>(ofProperty property: String) -> Extreme? {
         aggregate(.maximum, of: property).flatMap { Extreme._scalar(from: $0) }
     }
@@ -119,9 +119,9 @@ extension Map where Value: _OptionalProtocol, Value.Wrapped: ObjectBase {
 }
 
 extension Map where Value: _HasMinMax {
-    /// The least value; nil when there is none.
+    /// The least value; nil without a value.
     public func min() -> Value.Extreme? { min(ofProperty: "self") }
-    /// The greatest value; nil when there is none.
+    /// The greatest value; nil without a value.
     public func max() -> Value.Extreme? { max(ofProperty: "self") }
 }
 

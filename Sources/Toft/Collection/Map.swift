@@ -1,7 +1,7 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// What may be a key of `Map`: text.
+/// The types of keys of `Map`: text.
 public protocol _MapKey: Hashable, Sendable {
     init(_text: String)
     var _text: String { get }
@@ -12,8 +12,8 @@ extension String: _MapKey {
     public var _text: String { self }
 }
 
-/// What maps have in common with what generic code expects of them: values under keys, live, and to
-/// be filtered, sorted, summed and observed.
+/// The operations of maps, for generic code: values under keys, live, and to be filtered, sorted,
+/// summed and observed.
 public protocol RealmKeyedCollection: Sequence, ThreadConfined, CustomStringConvertible, Equatable
 where Element == (key: Key, value: Value) {
     associatedtype Key: _MapKey
@@ -24,9 +24,9 @@ where Element == (key: Key, value: Value) {
     var keys: [Key] { get }
     /// All values, as they are now, in the order of `keys`.
     var values: [Value] { get }
-    /// The value of a key; nil where it is not there.
+    /// The value of a key; nil if it is missing.
     subscript(key: Key) -> Value? { get }
-    /// What it stands on; nil for an unmanaged one. Not for apps.
+    /// The core of a managed map; nil for an unmanaged one. Not for apps.
     func _core() throws -> _CollectionCore?
 }
 
@@ -39,9 +39,9 @@ where Element == (key: Key, value: Value) {
 ///
 /// A reference type, as in Realm. Unmanaged it lives in memory; managed it is live, and changing it
 /// needs a write transaction. A key is text without "." that does not begin with "$"; another one
-/// is misuse. Objects are optional: when one is deleted, its keys stay, with nil. Embedded
-/// ones are in it once, and deleted when the map loses them. Differs from
-/// Realm: keys are told apart by their bytes, and those of a managed map ascend by them.
+/// is misuse. Objects are optional: when one is deleted, its keys stay, with nil. Embedded ones are
+/// in it once, and deleted when the map loses them. Differs from Realm: keys are compared by their
+/// bytes, and those of a managed map ascend by them.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCollection {
     public typealias Element = (key: Key, value: Value)
 
@@ -135,7 +135,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// All values, as they are now, in the order of `keys`. O(entries).
     public var values: [Value] { map(\.value) }
 
-    /// The value of a key; nil where it is not there. Setting it needs a write transaction, adds an
+    /// The value of a key; nil if it is missing. Setting it needs a write transaction, adds an
     /// unmanaged object to the map's realm, and removes the key for nil; for an optional value that
     /// is nil see `updateValue`. O(log entries).
     public subscript(key: Key) -> Value? {
@@ -235,8 +235,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         }
     }
 
-    /// Sets the values of other entries; where a key is there already, `combine` makes one of the
-    /// present value and the new one. Needs a write transaction.
+    /// Sets the values of other entries; if a key exists already, `combine` makes one value of the
+    /// present one and the new one. Needs a write transaction.
     public func merge<Entries: Sequence>(
         _ keysAndValues: Entries, uniquingKeysWith combine: (Value, Value) throws -> Value
     ) rethrows where Entries.Element == (key: Key, value: Value) {
@@ -247,7 +247,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
     // MARK: By name
 
-    /// The value of a key, as Realm gives it for key-value coding; nil where it is not there.
+    /// The value of a key, as Realm gives it for key-value coding; nil if it is missing.
     public func value(forKey key: String) -> Any? {
         (self[Key(_text: key)] as Any?).flattened
     }
@@ -301,7 +301,7 @@ extension Map: Encodable where Value: Encodable {
     }
 }
 
-/// A map's key where it is coded.
+/// A map's key as a coding key.
 private struct EntryKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

@@ -93,8 +93,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// Whether an element is in the set. O(log elements).
     public func contains(_ object: Element) -> Bool { index(of: object) != nil }
 
-    /// Where an element is; nil where it is not there, and for an object that is not of the set's
-    /// realm. O(log elements).
+    /// The index of an element; nil if the set does not have it, and for an object outside of the
+    /// set's realm. O(log elements).
     public func index(of object: Element) -> Int? {
         Misuse.reporting { () -> Int? in
             guard let backing else { return unmanaged.index(of: UniqueKey(object)) }
@@ -210,7 +210,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         }
     }
 
-    /// What tells the elements apart from those of another set; the session is that of one of them.
+    /// The identities of the elements, for comparisons with another set; the session is that of one
+    /// of the sets.
     private func keys(in session: RealmSession?) throws -> [UniqueKey] {
         guard let backing else { return unmanaged.elements.map { UniqueKey($0, in: session) } }
         try backing.session.verify()

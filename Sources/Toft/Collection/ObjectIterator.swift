@@ -9,9 +9,9 @@ internal import ToftEngine
     private let home: ObjectContext
     private var walk: KeyIterator
     private var keys: [Int64] = []
-    /// Where the next key is in `keys`.
+    /// The position of the next key in `keys`.
     private var position = 0
-    /// Where the last object lay.
+    /// The location of the last object.
     private var view = RowCursor()
     private var spare: InstanceRecycler
 

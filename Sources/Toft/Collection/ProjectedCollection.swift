@@ -55,7 +55,7 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
     public func _carry() throws -> _Carrier { try box.carry() }
 }
 
-/// What `projectTo` gives: the name of a property of the collection's objects comes next.
+/// The result of `projectTo`: a property of the collection's objects has to follow.
 @dynamicMemberLookup
 public struct CollectionElementMapper<Object: ObjectBase> {
     fileprivate let collection: AnyRealmCollection<Object>
@@ -64,7 +64,7 @@ public struct CollectionElementMapper<Object: ObjectBase> {
     public subscript<Value: RealmCollectionValue>(dynamicMember keyPath: KeyPath<Object, Value>)
         -> ProjectedCollection<Value>
     {
-        // Where key paths are found out, this is read as well.
+        // This is also read while key paths are being determined.
         if collection.realm == nil, let object = collection.first, object.recorder != nil {
             _ = object[keyPath: keyPath]
         }

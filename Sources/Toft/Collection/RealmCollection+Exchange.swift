@@ -22,21 +22,21 @@ extension RealmCollection where Element: Object {
     /// is still there, or nothing is. A new file can be read by its owner alone; one that is
     /// replaced keeps its owner and its mode.
     ///
-    /// Call it where the collection may be used; what is frozen may be written on any thread.
+    /// Call it where the collection may be used; a frozen collection may be written on any thread.
     ///
     /// - Parameters:
     ///   - fileURL: of the file; one that is there is replaced. A new one can be read by its owner
     ///     alone.
-    ///   - depth: over how many links, 0 to 100, objects stand in the place of links, each once in
-    ///     a line.
+    ///   - depth: number of links, 0 to 100, up to which objects are written in place of links,
+    ///     each once in a line.
     ///   - progress: called after each object, on this thread, with how many objects are done and
     ///     how many there were at the beginning; what it throws ends the call and is thrown.
     /// - Returns: how many objects were written.
-    /// - Throws: `Realm.Error`: `.invalidArgument` for another `depth`; `.valueTooLong` where more
-    ///   than 101 objects are in one another; `.fileNotFound` where the folder is missing,
-    ///   `.isDirectory`, `.fileExists` where `fileURL` is the database itself,
-    ///   `.permissionDenied`, `.diskFull`, `.fileAccess`; `.invalidArgument` for a list that is in
-    ///   no realm; `.collectionInvalidated`, `.wrongThread`, `.closed`.
+    /// - Throws: `Realm.Error`: `.invalidArgument` for another `depth`; `.valueTooLong` if more
+    ///   than 101 objects are nested; `.fileNotFound` if the folder is missing, `.isDirectory`,
+    ///   `.fileExists` if `fileURL` is the database itself, `.permissionDenied`, `.diskFull`,
+    ///   `.fileAccess`; `.invalidArgument` for an unmanaged list; `.collectionInvalidated`,
+    ///   `.wrongThread`, `.closed`.
     @discardableResult
     public func writeJSONLines(
         to fileURL: URL, depth: Int = 0,
@@ -51,12 +51,12 @@ extension RealmCollection where Element: Object {
     /// `toftdb export --csv` and Python's `write_csv` do; `Realm.readCSV` and they read it.
     ///
     /// Nothing between two commas is nil, `""` an empty text; lists, sets, maps, embedded objects
-    /// and values of any type are JSON. An object without primary key has its key as `_key`, where
-    /// no properties are named. About the file, threads and cost, see `writeJSONLines`.
+    /// and values of any type are JSON. An object without primary key has its key as `_key`, unless
+    /// `properties` is given. About the file, threads and cost, see `writeJSONLines`.
     ///
     /// - Parameters:
     ///   - fileURL: of the file; one that is there is replaced.
-    ///   - properties: the names of those that are written, in their order; none: all.
+    ///   - properties: the names of the properties to write, in their order; empty: all.
     ///   - progress: called after each object, on this thread, with how many objects are done and
     ///     how many there were at the beginning; what it throws ends the call and is thrown.
     /// - Returns: how many objects were written.

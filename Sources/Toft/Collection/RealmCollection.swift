@@ -4,7 +4,7 @@ internal import ToftEngine
 internal import ToftModel
 internal import ToftQuery
 
-/// What is tied to a realm and its thread: objects, collections, results.
+/// The types that are tied to a realm and its thread: objects, collections, results.
 public protocol ThreadConfined {
     /// The realm; nil for what is unmanaged.
     var realm: Realm? { get }
@@ -12,22 +12,22 @@ public protocol ThreadConfined {
     var isInvalidated: Bool { get }
     /// Whether it shows one version for ever, on any thread.
     var isFrozen: Bool { get }
-    /// What it is now, for ever and on any thread.
+    /// An unchanging copy of its present state, for any thread.
     func freeze() -> Self
-    /// What stands for it in the live realm here; nil when it has been deleted.
+    /// Its counterpart in the live realm here; nil when it has been deleted.
     func thaw() -> Self?
-    /// What a reference to it holds. Not for apps.
+    /// The carrier for a reference to it. Not for apps.
     func _carry() throws -> _Carrier
 }
 
 extension ObjectBase: ThreadConfined {}
 
-/// What `Results`, `List`, `MutableSet` and `LinkingObjects` have in common: indexed, live, and to
-/// be filtered, sorted, summed and observed.
+/// The operations of `Results`, `List`, `MutableSet` and `LinkingObjects`: indexed, live, and to be
+/// filtered, sorted, summed and observed.
 public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol,
     CustomStringConvertible, ThreadConfined, Equatable, SendableMetatype
 where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element> {
-    /// What it stands on; nil for an unmanaged list or set. Not for apps.
+    /// The core of a managed collection; nil for an unmanaged list or set. Not for apps.
     func _core() throws -> _CollectionCore?
 }
 
@@ -39,9 +39,9 @@ extension RealmCollection {
     public func index(after index: Int) -> Int { index + 1 }
     public func index(before index: Int) -> Int { index - 1 }
 
-    /// The first element; nil if there is none.
+    /// The first element; nil if the collection is empty.
     public var first: Element? { isEmpty ? nil : self[0] }
-    /// The last element; nil if there is none.
+    /// The last element; nil if the collection is empty.
     public var last: Element? {
         let count = count
         return count == 0 ? nil : self[count - 1]
@@ -71,7 +71,7 @@ extension RealmCollection {
         for element in self { (element as? ObjectBase)?.setValue(value, forKeyPath: keyPath) }
     }
 
-    /// What a path leads to from each element, `[Any?]`; or one value of all: "@count", and
+    /// The value of a path for each element, `[Any?]`; or one value of all: "@count", and
     /// "@min.age", "@max.age", "@sum.age", "@avg.age". After "@unionOfObjects." the path is that of
     /// each element, without nil, after "@distinctUnionOfObjects." each value once; after
     /// "@unionOfArrays." and "@distinctUnionOfArrays." it leads to collections, whose elements are
@@ -111,7 +111,7 @@ extension RealmCollection {
         }
     }
 
-    /// What a path leads to from each element, without nil.
+    /// The value of a path for each element, without nil.
     private func union(_ path: String) -> [Any] {
         values(forKeyPath: path).compactMap(\.flattened)
     }
@@ -126,8 +126,8 @@ extension RealmCollection {
         return values.filter { ($0 as? AnyHashable).map { seen.insert($0).inserted } ?? true }
     }
 
-    /// Where an element is: an object by being the same, a value by being equal. Nil if it is not
-    /// there, and for an unmanaged object.
+    /// The index of an element: an object is found by identity, a value by equality. Nil if the
+    /// collection does not have it, and for an unmanaged object.
     public func index(of element: Element) -> Int? {
         Misuse.reporting { () -> Int? in
             guard let core = try _core() else { return indexInMemory(of: element) }
@@ -147,11 +147,11 @@ extension RealmCollection {
         return elements.firstIndex { UniqueKey($0) == key }
     }
 
-    /// None: a loop may end early, where the machine fails, and the standard library stops the
-    /// program where one gives fewer elements than were promised.
+    /// Always 0: a loop may end early if the machine fails, and the standard library stops the
+    /// program if a collection gives fewer elements than it promised.
     public var underestimatedCount: Int { 0 }
 
-    /// What `Array(collection)` asks, for the same reason. Not for apps.
+    /// Used by `Array(collection)`, for the same reason. Not for apps.
     public func _copyToContiguousArray() -> ContiguousArray<Element> {
         var copy = ContiguousArray<Element>()
         copy.reserveCapacity(count)
@@ -159,8 +159,8 @@ extension RealmCollection {
         return copy
     }
 
-    /// What `contains` asks: of values, whether one is equal as the database compares them. Not for
-    /// apps.
+    /// Used by `contains`: true if a value is equal to one of the elements, as the database
+    /// compares them. Not for apps.
     public func _customContainsEquatableElement(_ element: Element) -> Bool? {
         Element._isObject ? nil : index(of: element) != nil
     }
@@ -174,10 +174,10 @@ extension RealmCollection {
 // MARK: Queries
 
 extension RealmCollection {
-    /// Those elements that match a query in text, `"age > %@ AND name BEGINSWITH[c] 'a'"`; `$0` and
-    /// `%@` stand for arguments, `%K` for a property's name. Where Realm's layer of `NSPredicate`
-    /// differs from its own query language, the language holds: an empty text on the right of
-    /// BEGINSWITH matches everything.
+    /// The elements that match a query in text, `"age > %@ AND name BEGINSWITH[c] 'a'"`; `$0` and
+    /// `%@` are arguments, `%K` is a property's name. If Realm's layer of `NSPredicate` differs
+    /// from its own query language, the language holds: an empty text on the right of BEGINSWITH
+    /// matches everything.
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Element> {
         filter(predicateFormat, all: arguments)
     }
@@ -196,7 +196,7 @@ extension RealmCollection {
         matching(isIncluded)
     }
 
-    /// The same for projections: the query asks their objects.
+    /// The projections whose objects match a query.
     public func `where`(_ isIncluded: (Query<Element.Root>) -> Query<Bool>) -> Results<Element>
     where Element: ProjectionObservable {
         matching(isIncluded)
@@ -238,13 +238,13 @@ extension RealmCollection {
         } ?? nil
     }
 
-    /// The same elements sorted by a property, or a path over to-one links ("owner.name"); values
-    /// by "self". Nil comes first when ascending.
+    /// The elements sorted by a property, or a path over to-one links ("owner.name"); values by
+    /// "self". Nil comes first when ascending.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 
-    /// The same elements sorted by a property: `sorted(by: \.age)`.
+    /// The elements sorted by a property: `sorted(by: \.age)`.
     public func sorted<Value: _HasPersistedOrder>(
         by keyPath: KeyPath<Element, Value>, ascending: Bool = true
     ) -> Results<Element>
@@ -252,7 +252,7 @@ extension RealmCollection {
         sorted(byKeyPath: KeyPathNames.name(of: keyPath), ascending: ascending)
     }
 
-    /// The same projections sorted by what a property stands for in their objects.
+    /// The projections sorted by the property of their objects that a projected one names.
     public func sorted<Value: _HasPersistedOrder>(
         by keyPath: KeyPath<Element, Value>, ascending: Bool = true
     ) -> Results<Element>
@@ -260,8 +260,8 @@ extension RealmCollection {
         sorted(byKeyPath: KeyPathNames.name(of: keyPath), ascending: ascending)
     }
 
-    /// The same elements sorted by several properties, the first being the most significant; ties
-    /// keep their order.
+    /// The elements sorted by several properties, the first being the most significant; ties keep
+    /// their order.
     public func sorted<Descriptors: Sequence>(by sortDescriptors: Descriptors) -> Results<Element>
     where Descriptors.Element == SortDescriptor {
         derived("sorted") { core in
@@ -282,9 +282,9 @@ extension RealmCollection {
     }
 
     /// The first `count` elements, or all if there are fewer: live as other results are, so another
-    /// element comes in from behind where one goes. Realm has no such thing. What is asked of the
-    /// results later is asked of these elements alone, and of sorted ones no more than these are
-    /// sorted. A negative count is misuse, with code `.invalidArgument`.
+    /// element moves up from behind when one is deleted. Realm has no such thing. Later operations
+    /// on the results use these elements alone, and sorted results are sorted only as far as these
+    /// elements. A negative count is misuse, with code `.invalidArgument`.
     public func limited(to count: Int) -> Results<Element> {
         derived("limited") { core in
             try core.results.limited(to: Self.natural(count, "limit"))
@@ -325,8 +325,8 @@ extension RealmCollection {
         }
     }
 
-    /// What a managed collection stands on; nil for one whose realm was invalidated. An unmanaged
-    /// list or set is misuse.
+    /// The core of a managed collection; nil for one whose realm was invalidated. An unmanaged list
+    /// or set is misuse.
     func requiredCore(_ name: String) throws -> _CollectionCore? {
         guard let core = try _core() else {
             guard try isUnmanaged else { return nil }
@@ -341,14 +341,14 @@ extension RealmCollection {
 // MARK: Aggregates
 
 extension RealmCollection {
-    /// The least value of a property; nil when there is none. Of mixed values it is the one that
-    /// sorts first, lists and dictionaries left out. In Toft this and its kin also take a
-    /// path over to-one links, "boss.age": objects whose link is nil do not count.
+    /// The least value of a property; nil without a value. Of mixed values it is the one that sorts
+    /// first, lists and dictionaries left out. In Toft this and its kin also take a path over
+    /// to-one links, "boss.age": objects whose link is nil do not count.
     public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
         aggregate(.minimum, of: property).flatMap { Value._scalar(from: $0) }
     }
 
-    /// The greatest value of a property; nil when there is none.
+    /// The greatest value of a property; nil without a value.
     public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
         aggregate(.maximum, of: property).flatMap { Value._scalar(from: $0) }
     }
@@ -387,14 +387,14 @@ extension RealmCollection {
         average(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
-    /// The least of the values of a property, in the order that sorting gives them, lists and
-    /// dictionaries left out; nil when there is none. A text is greater than any number.
+    /// The least of the values of a property, in the order of sorting, lists and dictionaries left
+    /// out; nil without a value. A text is greater than any number.
     public func min(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue?
     where Element: ObjectBase {
         mixedAggregate(.minimum, keyPath)
     }
 
-    /// The greatest of the values of a property; nil when there is none.
+    /// The greatest of the values of a property; nil without a value.
     public func max(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue?
     where Element: ObjectBase {
         mixedAggregate(.maximum, keyPath)
@@ -406,7 +406,7 @@ extension RealmCollection {
         mixedAggregate(.sum, keyPath) ?? .decimal128(0)
     }
 
-    /// The mean of the numbers among the values of a property, a decimal; nil when there is none.
+    /// The mean of the numbers among the values of a property, a decimal; nil without a number.
     public func average(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue?
     where Element: ObjectBase {
         mixedAggregate(.average, keyPath)
@@ -432,9 +432,9 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element: MinMaxType {
-    /// The least value; nil when there is none.
+    /// The least value; nil without a value.
     public func min() -> Element? { min(ofProperty: "self") }
-    /// The greatest value; nil when there is none.
+    /// The greatest value; nil without a value.
     public func max() -> Element? { max(ofProperty: "self") }
 }
 
@@ -487,12 +487,12 @@ extension RealmCollection {
         } ?? NotificationToken()
     }
 
-    /// The same on an actor, with the collection of a realm of that actor, which nothing else has
-    /// to open. Begun when it returns: what is committed then is told.
+    /// Observes on an actor, with the collection of a realm of that actor, which is opened for it.
+    /// The observation has begun when this returns: it includes every later commit.
     /// - Parameters:
     ///   - keyPaths: as above.
-    ///   - actor: where the block is called. It is not kept alive.
-    ///   - _isolation: where this is called; not to be given.
+    ///   - actor: the actor on which the block is called. It is not kept alive.
+    ///   - _isolation: the caller's isolation; not to be given.
     ///   - block: called with the actor, the collection and what changed.
     /// - Returns: what keeps the observation going.
     public func observe<Owner: Actor>(
@@ -503,12 +503,12 @@ extension RealmCollection {
         await observe(keyPaths, at: Place(actor), Place.called(on: actor, block)).begun()
     }
 
-    /// The same on an actor, with the collection of a realm of that actor, which nothing else has
-    /// to open. Begun when it returns: what is committed then is told.
+    /// Observes on an actor, with the collection of a realm of that actor, which is opened for it.
+    /// The observation has begun when this returns: it includes every later commit.
     /// - Parameters:
     ///   - keyPaths: as above.
-    ///   - actor: where the block is called. It is not kept alive.
-    ///   - _isolation: where this is called; not to be given.
+    ///   - actor: the actor on which the block is called. It is not kept alive.
+    ///   - _isolation: the caller's isolation; not to be given.
     ///   - block: called with the actor, the collection and what changed.
     /// - Returns: what keeps the observation going.
     @_disfavoredOverload
@@ -520,7 +520,7 @@ extension RealmCollection {
         await observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: actor, block)
     }
 
-    /// The same with key paths that the compiler checks: `\.age`, `\.boss?.name`, `\.dogs[0].name`
+    /// Observes with key paths that the compiler checks: `\.age`, `\.boss?.name`, `\.dogs[0].name`
     /// for the name of any dog.
     @_disfavoredOverload
     public func observe(
@@ -530,7 +530,7 @@ extension RealmCollection {
         observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: queue, block)
     }
 
-    /// The same for projections: `\PersonProjection.name`.
+    /// Observes projections: `\PersonProjection.name`.
     @_disfavoredOverload
     public func observe(
         keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,

@@ -25,7 +25,7 @@ public enum LogLevel: UInt, Sendable, CaseIterable {
     case all = 8
 }
 
-/// What the library tells of its work, for the log of a program.
+/// Messages about the library's work, for a program's log.
 ///
 /// ```swift
 /// Logger.shared.level = .info        // to standard error
@@ -34,11 +34,11 @@ public enum LogLevel: UInt, Sendable, CaseIterable {
 /// }
 /// ```
 ///
-/// A message is told when the call that it is about ends, on its thread, or on a thread of the
-/// library's: so the function may run on several threads at once. What comes up on its thread while
-/// it runs is dropped. Spelled as in Realm, which logs `.info` at first; here nothing is told until
-/// a program asks for it. Any thread may use it. A child made by `fork` tells nothing until it sets
-/// `shared`.
+/// A message is logged when the call that it is about ends, on its thread, or on a thread of the
+/// library's: so the function may run on several threads at once. Messages that arise on its thread
+/// while it runs are dropped. Spelled as in Realm, which logs `.info` at first; here nothing is
+/// logged until a program asks for it. Any thread may use it. A child made by `fork` logs nothing
+/// until it sets `shared`.
 public final class Logger: Sendable {
     /// Gets a message.
     public typealias LogFunction = @Sendable (_ level: LogLevel, _ message: String) -> Void
@@ -100,7 +100,7 @@ public final class Logger: Sendable {
 }
 
 extension Realm.Error {
-    /// An error that a call throws, told to the log if it is a mistake or damage.
+    /// An error that a call throws, logged if it is a mistake or damage.
     init(telling error: EngineError) {
         self.init(error)
         tell(error.code)

@@ -5,9 +5,9 @@ internal import ToftModel
 internal import ToftPlatform
 
 extension Realm {
-    /// Where failures of the machine go that a call can't throw: a page of the file that is
+    /// Receives failures of the machine that a call can't throw: a page of the file that is
     /// damaged, a disk that fails or is full, an interruption. The default prints the error, once
-    /// as long as it stays the same, and the program goes on.
+    /// as long as it stays the same, and the program continues.
     ///
     /// The call then gives a default value (0, "", nil, an empty collection, a new unmanaged
     /// object), and a loop ends. `attempt(_:)` throws the failure instead. Inside a write
@@ -19,7 +19,7 @@ extension Realm {
         set { Misuse.failureHandler.withLock { $0 = newValue } }
     }
 
-    /// Where misuse goes that a call can't throw: a property set outside a write transaction, a
+    /// Receives misuse that a call can't throw: a property set outside a write transaction, a
     /// deleted object's property, a bad predicate, a wrong thread, an index out of range. The
     /// default prints the error and stops the process with a trap, whose backtrace shows the line
     /// of the program that made the call.
@@ -42,8 +42,8 @@ extension Realm {
     /// ```
     ///
     /// The block runs to its end, calls after the first misuse too; if it throws after a misuse,
-    /// the misuse is thrown all the same, as what came first. What a task that the block began
-    /// misuses when the block has ended goes to `misuseHandler`. Realm has nothing like it.
+    /// the misuse is thrown all the same, as it came first. Misuse in a task that the block began,
+    /// after the block has ended, goes to `misuseHandler`. Realm has nothing like it.
     @discardableResult
     public static func attempt<Result>(_ block: () throws -> Result) throws -> Result {
         let collector = Misuse.Collector()
@@ -55,8 +55,7 @@ extension Realm {
     }
 }
 
-/// What happens to errors of calls that can't throw: see `Realm.misuseHandler` and
-/// `Realm.failureHandler`.
+/// Handles errors of calls that can't throw: see `Realm.misuseHandler` and `Realm.failureHandler`.
 enum Misuse {
     static let failureHandler = Mutex<@Sendable (Realm.Error) -> Void>({ printed($0) })
     private static let lastPrinted = Mutex<Realm.Error?>(nil)
@@ -98,7 +97,7 @@ enum Misuse {
     /// in, or else to the handler of failures.
     static func report(_ error: Realm.Error) {
         let writing = OpenWrites.here
-        // What comes after a failure, in a transaction that it has ended, follows from it.
+        // Errors after a failure, in a transaction that it has ended, follow from it.
         let cause = error.isFailure ? error : writing.lazy.compactMap(\.failure).first
         if error.isFailure {
             for session in writing { session.fail(error) }
@@ -124,7 +123,7 @@ enum Misuse {
         }
     }
 
-    /// The default handler of misuse; also where there is nothing that a call could give back.
+    /// The default handler of misuse; also used if there is no value that a call could return.
     ///
     /// A trap, not `abort`: debuggers and Swift's own backtraces then show the calls that led here.
     @inline(never)

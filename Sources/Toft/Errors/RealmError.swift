@@ -2,21 +2,21 @@ public import Foundation
 package import ToftEngine
 
 extension Realm {
-    /// What a call that can fail throws: a code to act on, a message for people, and details where
-    /// there are more.
+    /// The error of a call that can fail: a code to act on, a message for people, and further
+    /// details.
     ///
     /// Realm's error is an `NSError` with few codes; this one has the engine's own list, the same
     /// through every API.
     public struct Error: Swift.Error, Sendable, Hashable {
-        /// What went wrong, to act on.
+        /// The kind of failure, to act on.
         public let code: Code
-        /// What happened, where, and what to do about it: a sentence or two for people.
+        /// The failure, its place and the remedy: a sentence or two for people.
         public let message: String
-        /// More of it where there is more: every schema problem on a line of its own, a query with
-        /// a caret. May be empty.
+        /// Additional information: every schema problem on a line of its own, a query with a caret.
+        /// May be empty.
         public let detail: String
-        /// The number that goes with the code: errno, a page, an index, an offset in a query. 0
-        /// where there is none.
+        /// The number that goes with the code: errno, a page, an index, an offset in a query. 0 if
+        /// the code has no number.
         public let number: Int64
 
         /// An error as an app may want to throw it itself, from inside a write block say.
@@ -51,7 +51,7 @@ extension Realm.Error: CustomNSError {
     public static var errorDomain: String { "io.realm" }
     /// The number of the code.
     public var errorCode: Int { Int(code.rawValue) }
-    /// The message, and the details where there are some.
+    /// The message, and the details if there are some.
     public var errorUserInfo: [String: Any] {
         var info = [NSLocalizedDescriptionKey: errorDescription ?? ""]
         if !detail.isEmpty { info[NSLocalizedFailureReasonErrorKey] = detail }
@@ -95,8 +95,8 @@ extension Realm.Error: _ObjectiveCBridgeable {
 }
 
 extension Realm.Error {
-    /// For what can't be asked of an object or results that stand for what a call could not give:
-    /// the failure, or the misuse, was told then.
+    /// For operations on an object or results that replace those that a call could not give: the
+    /// failure, or the misuse, was reported then.
     static var standsIn: Realm.Error {
         Realm.Error(
             .fileAccess,
@@ -112,9 +112,9 @@ extension Realm.Error {
             .diskFull, .addressSpaceExhausted, .fileTooLarge, .fileReplaced, .tooManyReaders,
             .lockTimeout, .poisoned, .commitOutcomeUnknown:
             true
-        // The disk can't be written to any more, where the realm may be.
+        // The disk can't be written to any more, while the realm may be.
         case .readOnly: number != 0
-        // The system has no thread or descriptor left, where there is a number.
+        // The system has no thread or descriptor left, if there is a number.
         case .observationUnavailable: number != 0
         default: false
         }
@@ -123,9 +123,9 @@ extension Realm.Error {
 
 /// Codes as Realm calls them, to be caught: `catch Realm.Error.fileNotFound`.
 extension Realm.Error {
-    /// No file there, and none may be created.
+    /// The file does not exist, and none may be created.
     public static var fileNotFound: Code { .fileNotFound }
-    /// What was to be made is there already.
+    /// The file already exists.
     public static var fileExists: Code { .fileExists }
     /// A system call failed.
     public static var fileAccess: Code { .fileAccess }
@@ -194,11 +194,11 @@ extension Realm.Error {
         case interrupted = 9
 
         // Opening, and the file.
-        /// No file there, and none may be created.
+        /// The file does not exist, and none may be created.
         case fileNotFound = 101
         /// The file or its folder can't be used with the rights of this process.
         case permissionDenied = 102
-        /// There is a folder where the file should be.
+        /// There is a folder in place of the file.
         case isDirectory = 103
         /// The file is something else; the message says what it looks like.
         case notADatabase = 104
@@ -225,7 +225,7 @@ extension Realm.Error {
         /// Too many realms read this file at once, or more versions are kept than
         /// `Configuration.maximumNumberOfActiveVersions` allows; `number` is then how many.
         case tooManyReaders = 115
-        /// What was to be made is there already; nothing was changed.
+        /// The file already exists; nothing was changed.
         case fileExists = 116
         /// The file is encrypted, and no key was given.
         case keyRequired = 117
@@ -272,7 +272,7 @@ extension Realm.Error {
         case noSuchObject = 402
         /// Another object of the class has this primary key.
         case duplicatePrimaryKey = 403
-        /// A primary key is needed and none was given, or the class has none.
+        /// A primary key is needed and was not given, or the class has none.
         case missingPrimaryKey = 404
         /// The primary key of a managed object never changes.
         case primaryKeyChange = 405
@@ -316,8 +316,8 @@ extension Realm.Error {
         case observeInTransaction = 701
         /// Not possible inside a notification block.
         case insideCallback = 702
-        /// What is to be observed is frozen, the thread has no run loop and no queue was given, or
-        /// the system had no thread or descriptor left.
+        /// A frozen object or collection is observed, the thread has no run loop and no queue was
+        /// given, or the system had no thread or descriptor left.
         case observationUnavailable = 703
 
         package init(_ code: ErrorCode) {

@@ -137,7 +137,7 @@ final class Addition {
                 + "class, not of those derived from it.")
     }
 
-    /// Gathers the values of all rows, and throws where one of them would be refused.
+    /// Collects the values of all rows, and throws if one of them would be refused.
     func prepare() throws {
         while gathered < rows.count {
             gathered += 1
@@ -199,7 +199,7 @@ final class Addition {
     func apply() throws {
         isApplied = true
         for row in rows where !row.isEmbedded {
-            // An object that is linked to may have a primary key where others have none.
+            // A linked object may have a primary key even if the others have not.
             let policy = row.binding.model.primaryKey == nil ? .error : policy
             row.handle = try session.make(row.object, row.binding, row.promotion, policy)
         }
@@ -210,8 +210,7 @@ final class Addition {
 }
 
 extension ClassBinding {
-    /// An unmanaged object's primary key; nil where there is none, and where the database counts
-    /// it.
+    /// An unmanaged object's primary key; nil without one, and if the database counts it.
     fileprivate func key(of object: ObjectBase) -> Value? {
         guard let property = model.primaryKey else { return nil }
         let value = property.storedValue(in: object) ?? .null
@@ -285,7 +284,7 @@ extension RealmSession {
     /// - Parameters:
     ///   - shape: of the values.
     ///   - give: hands the values over; of objects that are not in the realm yet null.
-    ///   - check: throws where the change would.
+    ///   - check: throws if the change would.
     ///   - change: is all or nothing.
     func giving<Given>(
         _ shape: _PropertyShape, _ give: (_Destination) throws -> Given,

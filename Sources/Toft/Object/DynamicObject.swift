@@ -18,7 +18,7 @@ internal import ToftModel
 public final class DynamicObject: Object {
     public override class func shouldIncludeInDefaultSchema() -> Bool { false }
 
-    /// The value of the property with this name; of none it is misuse, with code
+    /// The value of the property with this name; an unknown name is misuse, with code
     /// `.noSuchProperty`. Setting it needs a write transaction.
     public subscript(dynamicMember member: String) -> Any? {
         get { value(forKey: member) }
@@ -69,7 +69,7 @@ extension Realm {
         } ?? Results(nil)
     }
 
-    /// The object of the class with this name that has this primary key; nil if there is none.
+    /// The object of the class with this name that has this primary key; nil if it does not exist.
     public func dynamicObject(ofType typeName: String, forPrimaryKey key: Any) -> DynamicObject? {
         Misuse.reporting { () -> DynamicObject? in
             let home = try session.dynamicHome(named: typeName)
@@ -99,13 +99,13 @@ extension Realm {
 }
 
 extension RealmSession {
-    /// Where the objects of a class live when they are known by its name.
+    /// The context of a class's objects that are known by its name.
     func dynamicHome(named name: String) throws -> ObjectContext {
         try verify()
         return try dynamicHome(of: engine.classHandle(named: name))
     }
 
-    /// The same by the class's number.
+    /// The context of a class by its number.
     func dynamicHome(id: ClassID) throws -> ObjectContext {
         try dynamicHome(of: engine.classHandle(id))
     }
@@ -120,7 +120,7 @@ extension RealmSession {
 
     // MARK: Values
 
-    /// What is stored for a value that an app gives to a property, or as one of its elements.
+    /// The stored form of a value that an app gives to a property, or as one of its elements.
     func dynamicValue(_ any: Any?, for property: PropertyHandle) throws -> Value {
         guard let any = any.flattened else { return .null }
         if property.type == .link { return try dynamicTarget(any, of: property) }
@@ -131,7 +131,7 @@ extension RealmSession {
         return value
     }
 
-    /// What a mixed property stores; nil for what it can't.
+    /// The stored form of a mixed property's value; nil for unsupported ones.
     private func mixedValue(_ any: Any, _ property: PropertyHandle) throws -> Value? {
         if let object = ObjectBase.found(in: any) {
             return try dynamicTarget(object, of: property)
@@ -151,8 +151,8 @@ extension RealmSession {
         }
     }
 
-    /// The link to an object: a managed one, or one that is made of values, for which null stands
-    /// while these are only checked.
+    /// The link to an object: a managed one, or one that is made of values, which is null while
+    /// these are only checked.
     private func dynamicTarget(_ any: Any, of property: PropertyHandle) throws -> Value {
         if let object = ObjectBase.found(in: any), let row = object.row {
             guard row.session === self else {
@@ -172,7 +172,7 @@ extension RealmSession {
         -> ObjectHandle
     {
         try verify()
-        // What is one row is made as a whole, or not at all.
+        // A single row is created as a whole, or not at all.
         if !isOneRow(any, of: owner) {
             try checking { _ = try dynamicMake(any, in: owner, policy) }
         }
@@ -191,7 +191,7 @@ extension RealmSession {
         try dynamicSet(any, property, of: object)
     }
 
-    /// Whether an object of values has none inside, and no collection.
+    /// True if the values of an object contain no object and no collection.
     private func isOneRow(_ any: Any, of owner: ClassHandle) -> Bool {
         guard let given = any as? [String: Any?] else { return false }
         return given.allSatisfy { name, value in
@@ -208,7 +208,7 @@ extension RealmSession {
         try change()
     }
 
-    /// Makes an object of values; nil where these are only checked.
+    /// Makes an object of values; nil if these are only checked.
     private func dynamicMake(_ any: Any, in owner: ClassHandle, _ policy: Realm.UpdatePolicy) throws
         -> ObjectHandle?
     {
@@ -320,7 +320,7 @@ extension RealmSession {
             } else {
                 value = try dynamicValue(element, for: property)
             }
-            // No list and no set of links takes the null that stands for an object to come.
+            // Lists and sets of links do not accept the null of a future object.
             if property.type == .link, property.collection != .dictionary, value == .null {
                 continue
             }
@@ -407,7 +407,7 @@ extension ManagedRow {
 }
 
 extension RealmSession {
-    /// What a stored value is in Swift.
+    /// The Swift form of a stored value.
     func dynamicAny(_ value: Value, _ type: ToftModel.PropertyType) throws -> Any? {
         switch value {
         case .null: return nil
@@ -437,7 +437,7 @@ extension PropertyHandle {
             "'\(className).\(name)' can't take '\(shown(any))', which is \(Swift.type(of: any)).")
     }
 
-    /// The elements of a collection that an app gives, with their keys where it is a dictionary.
+    /// The elements of a collection that an app gives, with their keys for a dictionary.
     fileprivate func elements(of any: Any?) throws -> [(key: String, value: Any?)] {
         guard let any = any.flattened else { return [] }
         if collection == .dictionary {
@@ -474,7 +474,7 @@ extension ToftModel.PropertyType {
 }
 
 extension ManagedRow {
-    /// What the engine tells of an object that is known by its class's name.
+    /// The engine's changes of an object that is known by its class's name.
     func dynamicChanges(_ change: ToftEngine.ObjectChange) -> [PropertyChange] {
         home.binding.owner.visibleProperties.compactMap { property in
             guard change.properties.contains(property.id) else { return nil }
@@ -493,7 +493,7 @@ extension ManagedRow {
 protocol DynamicScalar: _Scalar {}
 
 extension DynamicScalar {
-    /// What is stored for a value; nil where it can't be converted.
+    /// The stored form of a value; nil if it can't be converted.
     fileprivate static func stored(_ any: Any) -> Value? {
         ((any as? Self) ?? _scalar(converting: any))?._engineValue.value
     }

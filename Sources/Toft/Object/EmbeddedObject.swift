@@ -15,7 +15,7 @@ internal import ToftModel
 /// ```
 ///
 /// Each object has exactly one owner, and is deleted with it, when the owner's property is set to
-/// something else, and when its list or map loses it. An unmanaged object becomes managed where it
+/// something else, and when its list or map loses it. An unmanaged object becomes managed when it
 /// is assigned; one that has an owner can't get another: assign a copy, `Address(value: address)`.
 /// There is no primary key, and `Realm` has no `add`, `create` and `objects` for it.
 open class EmbeddedObject: ObjectBase {
@@ -150,7 +150,7 @@ extension CollectionHandle {
         return try session.object(ref)
     }
 
-    /// The object of a key; nil where there is none.
+    /// The object of a key; nil if there is no such key.
     func target(ofKey key: String) throws -> ObjectHandle? {
         guard case .link(let ref) = try value(ofKey: key) else { return nil }
         return try session.object(ref)

@@ -1,6 +1,6 @@
 extension ObjectBase {
-    /// The value of the property with this name, as what the property is declared; nil and misuse
-    /// when there is none.
+    /// The value of the property with this name, in the property's declared type; nil and misuse
+    /// for an unknown name.
     public final func value(forKey key: String) -> Any? {
         let value = Misuse.reporting { () -> Any? in
             if self is DynamicObject, let row { return try row.dynamicValue(of: key) }
@@ -40,8 +40,8 @@ extension ObjectBase {
         }
     }
 
-    /// Sets the property at the end of a path over to-one links; where a link is nil, nothing.
-    /// A path over what is no link is misuse.
+    /// Sets the property at the end of a path over to-one links; does nothing if a link is nil. A
+    /// path over a property that is not a link is misuse.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
         guard let dot = keyPath.unicodeScalars.firstIndex(of: ".") else {
             return setValue(value, forKey: keyPath)

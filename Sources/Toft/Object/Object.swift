@@ -25,7 +25,7 @@ open class Object: ObjectBase, RealmFetchable {
     open class func primaryKey() -> String? { nil }
 }
 
-/// What `Realm.objects` gives: the classes of objects, and the projections of such.
+/// The types for `Realm.objects`: the classes of objects, and the projections of such.
 public protocol RealmFetchable: RealmCollectionValue {
     /// The class that is asked for. Not for apps.
     static var _fetched: Object.Type { get }

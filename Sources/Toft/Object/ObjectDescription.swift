@@ -73,7 +73,7 @@ enum ObjectDescription {
             .map { String($0) }.joined(separator: "\n\t")
     }
 
-    /// What tells collections apart in a log: where a list lies, or what results stand on.
+    /// The identity of collections in a log: the address of a list, or of the core of results.
     private static func address(of collection: Any) -> String {
         let object = type(of: collection) is AnyClass ? collection as AnyObject : nil
         let core = try? (collection as? any RealmCollection)?._core()
@@ -82,8 +82,8 @@ enum ObjectDescription {
     }
 }
 
-/// A value for a message or a description: as Swift prints it, except a `Date` that is no time, on
-/// which Foundation stops the process, also where it is in an array or a dictionary.
+/// A value for a message or a description: as Swift prints it, except a `Date` that is not a valid
+/// time, on which Foundation stops the process, even within an array or a dictionary.
 func shown(_ any: Any, depth: Int = 3) -> String {
     switch any {
     case let date as Date:

@@ -1,7 +1,7 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// What gives a class of objects or projections the identity that `Identifiable` asks for:
+/// Gives a class of objects or projections the identity for `Identifiable`:
 ///
 /// ```swift
 /// class Dog: Object, ObjectKeyIdentifiable {
@@ -9,8 +9,8 @@ internal import ToftModel
 /// }
 /// ```
 public protocol ObjectKeyIdentifiable: Identifiable {
-    /// The same for all instances of one managed object, in any realm of its file; of an unmanaged
-    /// object its own.
+    /// Equal for all instances of one managed object, in any realm of its file; unique for an
+    /// unmanaged object.
     var id: UInt64 { get }
 }
 

@@ -18,7 +18,7 @@ internal import ToftPlatform
 /// ```
 ///
 /// As live as the object. A property whose key path can be written is set through it, in a write
-/// transaction. Observers are told of what is projected alone. Spelled as in Realm.
+/// transaction. Observers are notified of projected properties alone. Spelled as in Realm.
 open class Projection<Root: ObjectBase>: ProjectionObservable {
     /// The object.
     public let rootObject: Root
@@ -95,8 +95,8 @@ extension ProjectionObservable {
 public struct Projected<Root: ObjectBase, Value>: AnyProjected {
     private let keyPath: KeyPath<Root, Value>
 
-    /// The value at a key path. It can be set where that can: not so beyond `?`, and of values that
-    /// are worked out, as `\Person.name.count`.
+    /// The value at a key path. It can be set if the key path is writable: not so beyond `?`, and
+    /// for computed values, as `\Person.name.count`.
     public init(_ projectedKeyPath: KeyPath<Root, Value>) { keyPath = projectedKeyPath }
 
     /// Only for the compiler: the value of a property is reached through its projection.
@@ -136,13 +136,13 @@ public struct Projected<Root: ObjectBase, Value>: AnyProjected {
     func value(of root: ObjectBase) -> Any? { (root as? Root).map { $0[keyPath: keyPath] } }
 }
 
-/// What reflection needs of any `Projected`.
+/// The parts of any `Projected` that reflection needs.
 private protocol AnyProjected {
     /// Whether the value is an object or a collection, which goes on changing.
     var isLive: Bool { get }
     /// Whether the value is an object.
     var isLink: Bool { get }
-    /// What the key path names in the class of the object.
+    /// The key path's name in the class of the object.
     func name() -> String
     func value(of root: ObjectBase) -> Any?
 }
@@ -151,7 +151,7 @@ private protocol AnyProjected {
 struct ProjectedPath: @unchecked Sendable {
     /// The name in the projection.
     let label: String
-    /// What it stands for in the object: "address.city".
+    /// Its name in the object: "address.city".
     let name: String
     private let projected: any AnyProjected
 
@@ -224,6 +224,6 @@ extension ProjectionObservable {
         }
     }
 
-    /// What projected properties stand for in the object.
+    /// The names of projected properties in the object.
     static func names(_ labels: [String]?) throws -> [String] { try paths(labels).map(\.name) }
 }

@@ -1,17 +1,17 @@
-/// What happened to a collection since the observer was last called. Indices ascend.
+/// The changes of a collection since the observer was last called. Indices ascend.
 public enum RealmCollectionChange<CollectionType> {
     /// The first call: the collection is there to be read.
     case initial(CollectionType)
-    /// Elements went, came or changed. Deletions and modifications are indices in the old contents,
-    /// insertions in the new: take the deletions out from the last to the first, put the insertions
-    /// in from the first to the last. An element that moves is a deletion and an insertion. A list
-    /// whose object was deleted is told with all its elements as deletions.
+    /// Elements were deleted, inserted or changed. Deletions and modifications are indices in the
+    /// old contents, insertions in the new: remove the deletions from the last to the first, insert
+    /// the insertions from the first to the last. An element that moves is a deletion and an
+    /// insertion. A list whose object was deleted is reported with all its elements as deletions.
     case update(CollectionType, deletions: [Int], insertions: [Int], modifications: [Int])
     /// Changes could not be worked out; the last call.
     case error(any Error)
 }
 
-/// What happened to an object since the observer was last called.
+/// The changes of an object since the observer was last called.
 public enum ObjectChange<ObjectType> {
     /// Changes could not be worked out; the last call.
     case error(any Error)
@@ -24,16 +24,16 @@ public enum ObjectChange<ObjectType> {
 /// A property that was set.
 public struct PropertyChange {
     public let name: String
-    /// The value that the property had at the last call, also where this thread's own commit
-    /// changed it, as Realm does not tell it. Nil for lists and linking objects, and for a link to
-    /// what has been deleted since. A linked object shows what it holds now.
+    /// The value that the property had at the last call, even if this thread's own commit changed
+    /// it, which Realm does not report. Nil for lists and linking objects, and for a link to an
+    /// object that was deleted since. A linked object shows its present values.
     public let oldValue: Any?
     /// The value that the property has now; nil for lists and linking objects.
     public let newValue: Any?
 }
 
 extension Realm {
-    /// What an observer of a whole realm is told.
+    /// The notifications for an observer of a whole realm.
     public enum Notification: String, Sendable {
         /// The realm shows a newer version now.
         case didChange = "RLMRealmDidChangeNotification"
@@ -42,5 +42,5 @@ extension Realm {
     }
 }
 
-/// What an observer of a whole realm has called.
+/// The block of an observer of a whole realm.
 public typealias NotificationBlock = (_ notification: Realm.Notification, _ realm: Realm) -> Void

@@ -1,12 +1,12 @@
 public import Dispatch
 internal import ToftEngine
 
-/// What happened to a map since the observer was last called. Keys ascend.
+/// The changes of a map since the observer was last called. Keys ascend.
 public enum RealmMapChange<Collection: RealmKeyedCollection> {
     /// The first call: the map is there to be read.
     case initial(Collection)
-    /// Keys went, came, or had their value set or changed. A map whose object was deleted is told
-    /// with all its keys as deletions.
+    /// Keys were deleted or inserted, or had their value set or changed. A map whose object was
+    /// deleted is reported with all its keys as deletions.
     case update(
         Collection, deletions: [Collection.Key], insertions: [Collection.Key],
         modifications: [Collection.Key])
@@ -43,12 +43,12 @@ extension Map {
         } ?? NotificationToken()
     }
 
-    /// The same on an actor, with the map of a realm of that actor, which nothing else has to
-    /// open. Begun when it returns: what is committed then is told.
+    /// Observes on an actor, with the map of a realm of that actor, which is opened for it. The
+    /// observation has begun when this returns: it includes every later commit.
     /// - Parameters:
     ///   - keyPaths: as above.
-    ///   - actor: where the block is called. It is not kept alive.
-    ///   - _isolation: where this is called; not to be given.
+    ///   - actor: the actor on which the block is called. It is not kept alive.
+    ///   - _isolation: the caller's isolation; not to be given.
     ///   - block: called with the actor, the map and what changed.
     /// - Returns: what keeps the observation going.
     public func observe<Owner: Actor>(
@@ -59,7 +59,7 @@ extension Map {
         await observe(keyPaths, at: Place(actor), Place.called(on: actor, block)).begun()
     }
 
-    /// The same with key paths that the compiler checks: `\.age`, `\.boss?.name`.
+    /// Observes with key paths that the compiler checks: `\.age`, `\.boss?.name`.
     @_disfavoredOverload
     public func observe(
         keyPaths: [PartialKeyPath<Value.Wrapped>], on queue: DispatchQueue? = nil,

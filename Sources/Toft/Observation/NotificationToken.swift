@@ -20,7 +20,7 @@ public final class NotificationToken: Sendable {
         state = Mutex(.ended)
     }
 
-    /// - Parameter afterSkip: called after a transaction that the observer is not told of.
+    /// - Parameter afterSkip: called after a transaction that skips the observer.
     init(_ token: Token, keeping session: RealmSession, afterSkip: (() -> Void)? = nil) {
         state = Mutex(.running(token, Keeper(session, afterSkip)))
     }
@@ -43,7 +43,7 @@ public final class NotificationToken: Sendable {
         if isLate { token.stop() }
     }
 
-    /// What begins the observation on an actor; nil of others.
+    /// The task that begins the observation on an actor; otherwise nil.
     var beginning: Task<Void, Never>? {
         get { start.withLock { $0 } }
         set { start.withLock { $0 = newValue } }
@@ -67,8 +67,7 @@ public final class NotificationToken: Sendable {
         if case .running(let token, _) = old { token.stop() }
     }
 
-    /// To be called after a transaction of `session` that the observer is not told of, on its
-    /// thread.
+    /// To be called after a transaction of `session` that skips the observer, on its thread.
     func skip(in session: RealmSession) {
         guard case .running(let token, let keeper) = state.withLock({ $0 }),
             keeper.session === session, let version = try? session.engine.version,

@@ -36,12 +36,12 @@ extension ObjectBase {
         } ?? NotificationToken()
     }
 
-    /// The same on an actor, with the object of a realm of that actor, which nothing else has to
-    /// open. Begun when it returns: what is committed then is told.
+    /// Observes on an actor, with the object of a realm of that actor, which is opened for it. The
+    /// observation has begun when this returns: it includes every later commit.
     /// - Parameters:
     ///   - keyPaths: as above.
-    ///   - actor: where the block is called. It is not kept alive.
-    ///   - _isolation: where this is called; not to be given.
+    ///   - actor: the actor on which the block is called. It is not kept alive.
+    ///   - _isolation: the caller's isolation; not to be given.
     ///   - block: called with the actor, the object and what changed.
     /// - Returns: what keeps the observation going.
     public func observe<Owner: Actor, Observed: ObjectBase>(
@@ -52,12 +52,12 @@ extension ObjectBase {
         await observe(keyPaths, at: Place(actor), Place.called(on: actor, block)).begun()
     }
 
-    /// The same on an actor, with the object of a realm of that actor, which nothing else has to
-    /// open. Begun when it returns: what is committed then is told.
+    /// Observes on an actor, with the object of a realm of that actor, which is opened for it. The
+    /// observation has begun when this returns: it includes every later commit.
     /// - Parameters:
     ///   - keyPaths: as above.
-    ///   - actor: where the block is called. It is not kept alive.
-    ///   - _isolation: where this is called; not to be given.
+    ///   - actor: the actor on which the block is called. It is not kept alive.
+    ///   - _isolation: the caller's isolation; not to be given.
     ///   - block: called with the actor, the object and what changed.
     /// - Returns: what keeps the observation going.
     @_disfavoredOverload
@@ -69,7 +69,7 @@ extension ObjectBase {
         await observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: actor, block)
     }
 
-    /// The same with key paths that the compiler checks: `\Person.age`, `\Person.boss?.name`,
+    /// Observes with key paths that the compiler checks: `\Person.age`, `\Person.boss?.name`,
     /// `\Person.dogs[0].name` for the name of any dog.
     @_disfavoredOverload
     public func observe<Observed: ObjectBase>(
@@ -81,7 +81,7 @@ extension ObjectBase {
 }
 
 extension ObjectBase {
-    /// What the engine tells of the object, in the words of its class.
+    /// The engine's changes of the object, in the names and types of its class.
     func changes(_ change: ToftEngine.ObjectChange) -> [PropertyChange] {
         if self is DynamicObject, let row { return row.dynamicChanges(change) }
         guard let row, let binding = try? row.session.binding(of: Swift.type(of: self)) else {
@@ -99,7 +99,7 @@ extension ObjectBase {
 }
 
 extension ModelProperty {
-    /// What the engine's value is in Swift; nil for null and for a link to what has been deleted.
+    /// The Swift form of the engine's value; nil for null and for a link to a deleted object.
     fileprivate func value(of value: Value, in session: RealmSession) -> Any? {
         switch value {
         case .null: nil

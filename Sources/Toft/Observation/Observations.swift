@@ -3,7 +3,7 @@ internal import ToftModel
 
 /// Makes observations: here at once, or on a queue or an actor as soon as it comes around.
 enum Observations {
-    /// An observation that has begun, and what to do after a transaction that it was not told of.
+    /// An observation that has begun, and the work after a transaction that skips it.
     typealias Begun = (token: Token, afterSkip: (() -> Void)?)
 
     /// Observes a collection.
@@ -127,7 +127,7 @@ enum Observations {
         return token
     }
 
-    /// What goes there. `@unchecked Sendable`: the block is used nowhere else from then on.
+    /// The work to send there. `@unchecked Sendable`: the block is used nowhere else from then on.
     private struct Work<Observed>: @unchecked Sendable {
         let carrier: _Carrier
         let configuration: Realm.Configuration
@@ -155,7 +155,8 @@ extension RealmCollectionChange {
     }
 }
 
-/// A list, set or map tells its changes itself, so that the deletion of its object comes through.
+/// A list, set or map reports its own changes, so that observers learn of the deletion of its
+/// object.
 protocol ObservedList {
     var observedHandle: CollectionHandle? { get }
 }

@@ -17,7 +17,7 @@ extension ProjectionObservable {
         observe(at: queue.map { Place($0) }, block) { try Self.paths(keyPaths) }
     }
 
-    /// The same with key paths that the compiler checks: `\PersonProjection.name`.
+    /// Observes with key paths that the compiler checks: `\PersonProjection.name`.
     @_disfavoredOverload
     public func observe(
         keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
@@ -29,12 +29,12 @@ extension ProjectionObservable {
         }
     }
 
-    /// The same on an actor, with the projection of a realm of that actor, which nothing else has
-    /// to open. Begun when it returns: what is committed then is told.
+    /// Observes on an actor, with the projection of a realm of that actor, which is opened for it.
+    /// The observation has begun when this returns: it includes every later commit.
     /// - Parameters:
     ///   - keyPaths: as above.
-    ///   - actor: where the block is called. It is not kept alive.
-    ///   - _isolation: where this is called; not to be given.
+    ///   - actor: the actor on which the block is called. It is not kept alive.
+    ///   - _isolation: the caller's isolation; not to be given.
     ///   - block: called with the actor, the projection and what changed.
     /// - Returns: what keeps the observation going.
     public func observe<Owner: Actor>(
@@ -47,12 +47,12 @@ extension ProjectionObservable {
         }.begun()
     }
 
-    /// The same on an actor, with the projection of a realm of that actor, which nothing else has
-    /// to open. Begun when it returns: what is committed then is told.
+    /// Observes on an actor, with the projection of a realm of that actor, which is opened for it.
+    /// The observation has begun when this returns: it includes every later commit.
     /// - Parameters:
     ///   - keyPaths: as above.
-    ///   - actor: where the block is called. It is not kept alive.
-    ///   - _isolation: where this is called; not to be given.
+    ///   - actor: the actor on which the block is called. It is not kept alive.
+    ///   - _isolation: the caller's isolation; not to be given.
     ///   - block: called with the actor, the projection and what changed.
     /// - Returns: what keeps the observation going.
     @_disfavoredOverload
@@ -93,7 +93,7 @@ extension ProjectionObservable {
     }
 }
 
-/// The values that an observer was last told. Used on the observer's thread or queue alone.
+/// The values of an observer's last call. Used on the observer's thread or queue alone.
 private final class ProjectedValues {
     let paths: [ProjectedPath]
     private var values: [Any?]
@@ -103,8 +103,8 @@ private final class ProjectedValues {
         values = paths.map { Self.value($0, root) }
     }
 
-    /// What changed of the projected properties, where `changes` are those of the object. Beyond a
-    /// link only the link is known to have changed, so values and targets are compared.
+    /// The changes of the projected properties, if `changes` are those of the object. Beyond a link
+    /// only the link is known to have changed, so values and targets are compared.
     func update(_ changes: [PropertyChange], _ root: ObjectBase) -> [PropertyChange] {
         var found: [PropertyChange] = []
         for (index, path) in paths.enumerated() {

@@ -2,8 +2,7 @@ internal import ToftEngine
 
 extension Realm {
     /// Calls the block after every commit of any process: at once for this realm's own, when the
-    /// realm moves to it for others. When `autorefresh` is off it is told `.refreshRequired`
-    /// instead.
+    /// realm moves to it for others. When `autorefresh` is off, it gets `.refreshRequired` instead.
     public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
         Misuse.reporting {
             try session.verify()

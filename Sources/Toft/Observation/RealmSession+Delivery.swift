@@ -4,10 +4,10 @@ internal import ToftEngine
 internal import ToftPlatform
 
 extension RealmSession {
-    /// Has the session go to new versions by itself: where a queue, an actor, the main thread or a
-    /// running run loop can call it, from now on, and on another `Thread` from when its run loop
-    /// runs. Not on a thread of a pool, where to ask for a run loop makes one; and not what can't
-    /// be written, as who only reads has to look for new versions again and again.
+    /// Makes the session move to new versions by itself: from now on if a queue, an actor, the main
+    /// thread or a running run loop can call it, and on another `Thread` once its run loop runs.
+    /// Not on a thread of a pool, on which asking for a run loop makes one; and not in read-only
+    /// realms, as a reader has to poll for new versions.
     func follow() {
         guard !isFrozen, !engine.isReadOnly else { return }
         if case .thread = confinement, !Thread.isMainThread {
@@ -61,8 +61,8 @@ extension RealmSession {
         }
     }
 
-    /// Called by the scheduler: tells of commits that were asked for, makes a write that waits,
-    /// goes to the version that has been worked out, and calls the observers that are due.
+    /// Called by the scheduler: reports commits to their callbacks, makes a write that waits, moves
+    /// to the prepared version, and calls the observers that are due.
     func deliver() {
         guard isOpen else { return }
         complete()

@@ -10,7 +10,8 @@ protocol Scheduler: AnyObject, Sendable {
     func stop()
 }
 
-/// What a scheduler calls. `@unchecked Sendable`: it is used on the session's own thread alone.
+/// The target of a scheduler's calls. `@unchecked Sendable`: it is used on the session's own thread
+/// alone.
 final class DeliveryTarget: @unchecked Sendable {
     private weak var session: RealmSession?
 

@@ -2,8 +2,8 @@ public import Dispatch
 public import Foundation
 internal import ToftEngine
 
-/// What happened to sections since the observer was last called. Where changes can't be worked out,
-/// as the file is damaged, that goes to `Realm.misuseHandler`, and the observation ends.
+/// The changes of sections since the observer was last called. If changes can't be computed, as the
+/// file is damaged, the error goes to `Realm.misuseHandler`, and the observation ends.
 public enum SectionedResultsChange<CollectionType> {
     /// The first call: the sections are there to be read.
     case initial(CollectionType)
@@ -28,8 +28,8 @@ extension RealmSectionedResult {
     ///     and what they are sorted by first. `[]`: nothing does. If not given, what an element
     ///     reaches over up to three links counts.
     ///   - queue: a serial queue; nil: this thread's run loop.
-    ///   - block: called with the sections and what changed. Of one section, it is told of that
-    ///     alone, also that it goes and comes.
+    ///   - block: called with the sections and what changed. An observer of one section gets its
+    ///     changes alone, including its appearance and disappearance.
     /// - Returns: what keeps the observation going.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
@@ -52,12 +52,12 @@ extension RealmSectionedResult {
         } ?? NotificationToken()
     }
 
-    /// The same on an actor, with the sections of a realm of that actor, which nothing else has to
-    /// open. Begun when it returns: what is committed then is told.
+    /// Observes on an actor, with the sections of a realm of that actor, which is opened for it.
+    /// The observation has begun when this returns: it includes every later commit.
     /// - Parameters:
     ///   - keyPaths: as above.
-    ///   - actor: where the block is called. It is not kept alive.
-    ///   - _isolation: where this is called; not to be given.
+    ///   - actor: the actor on which the block is called. It is not kept alive.
+    ///   - _isolation: the caller's isolation; not to be given.
     ///   - block: called with the actor, the sections and what changed.
     /// - Returns: what keeps the observation going.
     public func observe<Owner: Actor>(
@@ -68,12 +68,12 @@ extension RealmSectionedResult {
         await observe(keyPaths, at: Place(actor), Place.called(on: actor, block)).begun()
     }
 
-    /// The same on an actor, with the sections of a realm of that actor, which nothing else has to
-    /// open. Begun when it returns: what is committed then is told.
+    /// Observes on an actor, with the sections of a realm of that actor, which is opened for it.
+    /// The observation has begun when this returns: it includes every later commit.
     /// - Parameters:
     ///   - keyPaths: as above.
-    ///   - actor: where the block is called. It is not kept alive.
-    ///   - _isolation: where this is called; not to be given.
+    ///   - actor: the actor on which the block is called. It is not kept alive.
+    ///   - _isolation: the caller's isolation; not to be given.
     ///   - block: called with the actor, the sections and what changed.
     /// - Returns: what keeps the observation going.
     @_disfavoredOverload
@@ -85,7 +85,7 @@ extension RealmSectionedResult {
         await observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: actor, block)
     }
 
-    /// The same with key paths that the compiler checks: `\.age`, `\.boss?.name`.
+    /// Observes with key paths that the compiler checks: `\.age`, `\.boss?.name`.
     /// - Parameters:
     ///   - keyPaths: of the elements, as above.
     ///   - queue: a serial queue; nil: this thread's run loop.
@@ -99,7 +99,7 @@ extension RealmSectionedResult {
         observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: queue, block)
     }
 
-    /// The same for projections: `\PersonProjection.name`.
+    /// Observes projections: `\PersonProjection.name`.
     /// - Parameters:
     ///   - keyPaths: of the projections, as above.
     ///   - queue: a serial queue; nil: this thread's run loop.
@@ -140,7 +140,7 @@ extension Observations {
     }
 }
 
-/// Keeps what an observer of sections was last told. Used on the observer's thread or queue alone.
+/// Keeps the sections of an observer's last call. Used on the observer's thread or queue alone.
 private final class SectionFollower<Observed: RealmSectionedResult> {
     private let observed: Observed
     private let sections: Sections<Observed.Key, Observed.SectionElement>

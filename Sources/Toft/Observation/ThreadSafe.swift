@@ -25,7 +25,7 @@ public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
         kept = Mutex(Self.keep(wrappedValue))
     }
 
-    /// What was kept, as this thread's realm has it.
+    /// The value, in this thread's realm.
     public var wrappedValue: Confined? {
         get {
             guard let kept = kept.withLock({ $0 }) else { return nil }

@@ -42,8 +42,8 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
 }
 
 extension Realm {
-    /// What a reference stands for, in this realm; nil when it has been deleted. A realm that shows
-    /// an older version than that of the reference goes to the newest first.
+    /// The target of a reference, in this realm; nil when it has been deleted. A realm with an
+    /// older version than that of the reference moves to the newest first.
     public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>)
         -> Confined?
     {
@@ -54,8 +54,8 @@ extension Realm {
     }
 }
 
-/// What is left of something confined when its realm is taken away: enough to find it in another
-/// realm of the same database. Not for apps.
+/// A value confined to a realm, without that realm: enough to find it in another realm of the same
+/// database. Not for apps.
 public struct _Carrier: Sendable {
     private let path: String
     /// The least version that has it: in a write transaction, the one that will be made.
@@ -86,7 +86,7 @@ public struct _Carrier: Sendable {
         return try find(session)
     }
 
-    /// The same with another form of what it finds.
+    /// A carrier that converts the value it finds.
     func mapped(_ make: @escaping @Sendable (Any) -> Any?) -> _Carrier {
         _Carrier(path: path, version: version) { [find] in try find($0).flatMap(make) }
     }

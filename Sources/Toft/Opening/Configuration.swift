@@ -10,7 +10,7 @@ extension Realm {
     /// Spelled as in Realm; there is no sync yet, and what is not there is not accepted in
     /// silence: it does not compile.
     public struct Configuration: Sendable {
-        /// What `Realm()` opens. Any thread may set it.
+        /// The configuration of `Realm()`. Any thread may set it.
         public static var defaultConfiguration: Configuration {
             get { Self.current.withLock { $0 } }
             set { Self.current.withLock { $0 = newValue } }
@@ -42,16 +42,16 @@ extension Realm {
         /// opened.
         public var schemaVersion: UInt64
 
-        /// Called by the opening where the file has classes and a lower schema version: see
-        /// `Migration`. Without one, the opening throws `.schemaMismatch` where values would be
-        /// lost, such as those of a property of another type; Realm drops them then. With one, a
+        /// Called by the opening if the file has classes and a lower schema version: see
+        /// `Migration`. Without one, the opening throws `.schemaMismatch` if values would be lost,
+        /// such as those of a property of another type; Realm drops them then. With one, a
         /// read-only opening of such a file throws it too.
         public var migrationBlock: MigrationBlock?
 
-        /// Called by the opening where the database is new, with a realm in a write transaction:
-        /// what the block adds is committed together with the classes, once in the life of the
-        /// database, whichever of several processes opens it first. What the block throws leaves
-        /// the database without classes and comes out of the opening; the next opening calls it
+        /// Called by the opening if the database is new, with a realm in a write transaction: the
+        /// block's changes are committed together with the classes, once in the life of the
+        /// database, whichever of several processes opens it first. An error of the block leaves
+        /// the database without classes and is thrown by the opening; the next opening calls it
         /// again. A copy of `seedFilePath` is not new. For the time of the opening only. The block
         /// must not begin, commit or cancel a write. Realm has nothing like it in Swift.
         ///
@@ -60,9 +60,9 @@ extension Realm {
         /// ```
         public var initialize: (@Sendable (_ realm: Realm) throws -> Void)?
 
-        /// Whether a file whose classes can't be brought together with the app's is deleted and
-        /// made anew; where it is open elsewhere, in this process or another, the opening throws
-        /// `.alreadyOpen` instead. Not together with `readOnly`.
+        /// Whether a file whose classes can't be adapted to the app's is deleted and created anew;
+        /// if it is open elsewhere, in this process or another, the opening throws `.alreadyOpen`
+        /// instead. Not together with `readOnly`.
         public var deleteRealmIfMigrationNeeded: Bool
 
         /// Whether a migration that makes a class embedded deletes its objects that no owner leads
@@ -71,20 +71,19 @@ extension Realm {
         /// core and its Kotlin have this option; in its Swift the block must do it.
         public var automaticallyHandleBacklinksInMigrations = false
 
-        /// The classes of the realm; nil for all subclasses of `Object` in the program. None, `[]`:
-        /// those that the file has, known by their names (`Realm.dynamicObjects`); Realm has none
-        /// then.
+        /// The classes of the realm; nil for all subclasses of `Object` in the program. Empty,
+        /// `[]`: those of the file, known by their names (`Realm.dynamicObjects`); in Realm, no
+        /// classes.
         public var objectTypes: [ObjectBase.Type]?
 
-        /// A database that is copied to `fileURL` when there is none yet. It need not be writable,
-        /// and has the same key.
+        /// A database that is copied to `fileURL` if that does not exist yet. It need not be
+        /// writable, and has the same key.
         public var seedFilePath: URL?
 
-        /// Asked by an opening that finds the file there, and open nowhere, in no process, whether
-        /// it is to be compacted before it is used: the bytes of the file, and those of them that
-        /// are in use.
-        /// It must not use realms; to open the same file is `.insideCallback`. Where the disk is
-        /// too full for it, the file stays as it is.
+        /// Decides, when an existing file is opened that is open nowhere, in no process, whether it
+        /// is compacted before it is used; gets the bytes of the file, and the part of them in use.
+        /// It must not use realms; opening the same file is `.insideCallback`. If the disk is too
+        /// full for it, the file stays as it is.
         public var shouldCompactOnLaunch: (@Sendable (_ total: Int, _ used: Int) -> Bool)?
 
         /// How many versions there may be at most when a write begins: the newest, and older ones
@@ -107,17 +106,17 @@ extension Realm {
 
         /// Whether the file is mapped into memory, which is fastest. If false, its pages are read
         /// into memory of the process: a device that fails, or a file that another program
-        /// truncates, is then an error that is thrown, where a mapping can end the process with
+        /// truncates, is then an error that is thrown; with a mapping it can end the process with
         /// the signal SIGBUS. Has no effect on a file that the process has open already. Realm has
         /// nothing like it.
         public var usesMapping = true
 
-        /// Whether this process has the file for itself alone, so that it can lie on any file
+        /// Whether this process has the file for itself alone, so that it can be on any file
         /// system: one of FUSE (AppImages, NTFS sticks, the containers of users), of a network, of
-        /// a virtual machine, where processes can't share a database, and which is `.unsupported`
-        /// otherwise. Where there are file locks another process that has it open, or opens it,
-        /// gets `.incompatibleProcess`; where there are none the app vouches for it. No lock file
-        /// is made. If it is `readOnly`, too, nobody may write meanwhile. What is mounted read-only
+        /// a virtual machine, on which processes can't share a database, and which is
+        /// `.unsupported` otherwise. If there are file locks, another process that has it open, or
+        /// opens it, gets `.incompatibleProcess`; otherwise the app vouches for it. No lock file is
+        /// made. If it is `readOnly`, too, nobody may write meanwhile. A file on a read-only mount
         /// can be read without it. Realm has nothing like it.
         public var isExclusive = false
 
@@ -128,10 +127,10 @@ extension Realm {
         /// `Realm.interruption`. Realm has nothing like it.
         public var interruption: Realm.Interruption?
 
-        /// Told, on the thread that opens, how far the opening, or its migration, is while it
-        /// builds indexes and gives objects the defaults of new properties: of how many objects in
-        /// all (`total`) how many are done (`done`). It must not use realms. For the time of the
-        /// opening only. Realm tells only of downloads.
+        /// Gets the progress of the opening, or its migration, on the thread that opens, while it
+        /// builds indexes and gives objects the defaults of new properties: the number of finished
+        /// objects (`done`), and of all (`total`). It must not use realms. For the time of the
+        /// opening only. Realm reports only downloads.
         public var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
 
         /// A configuration; without arguments, that of the default file
@@ -161,8 +160,8 @@ extension Realm {
             self.writeTimeout = writeTimeout
         }
 
-        /// `$XDG_DATA_HOME/<program>/default.realm`, with `~/.local/share` where the variable is
-        /// not set.
+        /// `$XDG_DATA_HOME/<program>/default.realm`, with `~/.local/share` if the variable is not
+        /// set.
         public static var defaultFileURL: URL? {
             let environment = ProcessInfo.processInfo.environment
             let home: URL
@@ -180,7 +179,7 @@ extension Realm {
 }
 
 extension Realm.Configuration: CustomStringConvertible {
-    /// Where the realm is and what is special about it.
+    /// The realm's location and special options.
     public var description: String {
         var parts = [(try? location).map { "\($0)" } ?? "no location"]
         if readOnly { parts.append("read-only") }
@@ -194,7 +193,7 @@ extension Realm.Configuration: CustomStringConvertible {
 }
 
 extension Realm.Configuration {
-    /// Where the database is; nil if neither file nor name is given.
+    /// The database's location; nil if neither file nor name is given.
     var location: StoreConfiguration.Location? {
         get throws(EngineError) {
             if let inMemoryIdentifier { return .memory(name: inMemoryIdentifier) }
@@ -203,7 +202,7 @@ extension Realm.Configuration {
         }
     }
 
-    /// Where the database is.
+    /// The database's location.
     var place: StoreConfiguration.Location {
         get throws(EngineError) {
             guard let location = try location else {
@@ -234,8 +233,8 @@ extension Realm.Configuration {
     /// Whether the realm has the classes that the file has, known by their names.
     var takesFile: Bool { objectTypes?.isEmpty ?? false }
 
-    /// Why a realm that is open with this configuration can't serve for another one of the same
-    /// file; nil where it can.
+    /// The reason why a realm that is open with this configuration can't serve for another one of
+    /// the same file; nil if it can.
     func conflict(with other: Realm.Configuration) -> String? {
         if encryptionKey != other.encryptionKey {
             return switch (encryptionKey, other.encryptionKey) {
@@ -264,7 +263,7 @@ extension Realm.Configuration {
             == other.objectTypes.map { Set($0.map { ObjectIdentifier($0) }) }
     }
 
-    /// The same without what is for the time of the opening.
+    /// The configuration without the options for the time of the opening.
     var opened: Realm.Configuration {
         var configuration = self
         configuration.interruption = nil
@@ -272,7 +271,7 @@ extension Realm.Configuration {
         return configuration
     }
 
-    /// Throws `readOnly` where the file is to be read only.
+    /// Throws `readOnly` if the file is to be read only.
     /// - Parameter what: what was to be done, before "the file".
     func requireWritable(_ what: String) throws(EngineError) {
         guard readOnly else { return }
@@ -280,7 +279,7 @@ extension Realm.Configuration {
             .readOnly, "Can't \(what) the file: its configuration is read-only. Give another one.")
     }
 
-    /// What the engine is told.
+    /// The engine's configuration.
     func engine(at location: StoreConfiguration.Location, _ confinement: Confinement)
         throws(EngineError) -> ToftEngine.Configuration
     {
@@ -316,8 +315,8 @@ extension Realm.Configuration {
 }
 
 extension URL {
-    /// The path of a file. One without a scheme is a path; one of another scheme names no file, and
-    /// its path is none of this machine.
+    /// The path of a file. A URL without a scheme is a path; one of another scheme names no file,
+    /// and its path belongs to another machine.
     var filePath: String {
         get throws(EngineError) {
             guard scheme == nil || isFileURL else {

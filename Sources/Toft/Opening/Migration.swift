@@ -5,8 +5,8 @@ internal import ToftModel
 internal import ToftStorage
 
 /// Moves a file from an older schema version to the app's: see
-/// `Realm.Configuration.migrationBlock`. What it throws leaves the file as it was and comes out of
-/// the opening; Realm's can't throw.
+/// `Realm.Configuration.migrationBlock`. An error that it throws leaves the file as it was and is
+/// thrown by the opening; Realm's can't throw.
 public typealias MigrationBlock =
     @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64)
     throws -> Void
@@ -14,7 +14,7 @@ public typealias MigrationBlock =
 /// An object in a migration, whose properties are known by their names.
 public typealias MigrationObject = DynamicObject
 
-/// What `Migration.enumerateObjects` calls.
+/// The block of `Migration.enumerateObjects`.
 public typealias MigrationObjectEnumerateBlock = (
     _ oldObject: MigrationObject?, _ newObject: MigrationObject?
 ) -> Void
@@ -158,7 +158,7 @@ final class OpeningBlocks: Sendable {
         }
     }
 
-    /// What a block has thrown, if that is why an opening has failed.
+    /// An error of a block, if that is why an opening has failed.
     var cause: (any Swift.Error)? { thrown.withLock { $0 } }
 
     private func keep(_ error: any Swift.Error, _ block: String) -> EngineError {

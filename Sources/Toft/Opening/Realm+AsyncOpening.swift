@@ -20,7 +20,7 @@ extension Realm {
     ///     task is for both.
     ///   - callbackQueue: a serial queue, which the realm then belongs to.
     ///   - callback: called on the queue with the realm or the error.
-    /// - Returns: what ends the opening and tells how far it is.
+    /// - Returns: a task that ends the opening and reports its progress.
     @discardableResult
     public static func asyncOpen(
         configuration: Configuration = .defaultConfiguration,
@@ -73,15 +73,15 @@ public final class AsyncOpenTask: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Ends the opening, within 50 ms where it waits and a thousand objects where it builds an
-    /// index: the file is then as it was. The callback is not called any more.
+    /// Ends the opening, within 50 ms if it waits and a thousand objects if it builds an index: the
+    /// file is then as it was. The callback is not called any more.
     public func cancel() {
         state.withLock { $0.isCancelled = true }
         interruption.interrupt()
     }
 
-    /// Has a block called on a queue while the opening builds indexes; an opening without an index
-    /// to build tells nothing. Realm tells of downloads.
+    /// Makes the opening call a block on a queue while it builds indexes; an opening without an
+    /// index to build reports nothing. Realm reports downloads.
     public func addProgressNotification(
         queue: DispatchQueue = .main, block: @escaping @Sendable (Realm.Progress) -> Void
     ) {

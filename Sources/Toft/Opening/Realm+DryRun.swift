@@ -2,13 +2,14 @@ internal import ToftEngine
 internal import ToftModel
 
 extension Realm {
-    /// What an opening with this configuration would change in the classes of its file, in their
-    /// order, and what it would hide, as the configuration's classes lack it; nothing where the
-    /// file is as it should be. Where something new may be what is gone, the description asks "Did
-    /// you rename it?". All is done, the migration block too, in a transaction that is rolled back:
-    /// so this throws what the opening would throw, takes as long, and leaves the file as it was,
-    /// though it may have grown. The file must exist. Where `deleteRealmIfMigrationNeeded` would
-    /// delete it, this throws `.schemaMismatch`. Realm has nothing like it.
+    /// The changes that an opening with this configuration would make to the classes of its file,
+    /// in their order, and the classes and properties that it would hide, as the configuration
+    /// lacks them; empty if the file is up to date. If something new may be a renamed old one, the
+    /// description asks "Did you rename it?". Everything is done, the migration block too, in a
+    /// transaction that is rolled back: so this throws what the opening would throw, takes as long,
+    /// and leaves the file as it was, though it may have grown. The file must exist. If
+    /// `deleteRealmIfMigrationNeeded` would delete it, this throws `.schemaMismatch`. Realm has
+    /// nothing like it.
     ///
     /// ```swift
     /// for change in try Realm.dryRun(of: configuration) { print(change) }
@@ -28,7 +29,7 @@ extension Realm {
 
     /// A change that an opening makes to the classes of a file: see `dryRun(of:)`.
     public struct SchemaChange: Sendable, Hashable, CustomStringConvertible {
-        /// What becomes of a class or a property.
+        /// The change of a class or a property.
         public enum Kind: Sendable, Hashable {
             case classAdded
             /// It is deleted, or hidden: then its objects stay.

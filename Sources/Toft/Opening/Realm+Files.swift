@@ -6,7 +6,7 @@ internal import ToftStorage
 extension Realm {
     /// Deletes the file of a configuration, also a damaged one; its lock file, which holds no data,
     /// stays. Throws `.alreadyOpen` while a realm of this process or another has it open,
-    /// `.notADatabase` for a file that is none and not empty. Whether there was a file.
+    /// `.notADatabase` for another file that is not empty. Returns true if the file existed.
     @discardableResult
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
         do throws(EngineError) {
@@ -21,9 +21,9 @@ extension Realm {
     /// write: `refresh` goes to the newest before. The copy has been read back and checked, and is
     /// durable, when this returns; after an error, or a crash, there is no such file.
     ///
-    /// Throws `.fileExists` where there is something at `fileURL`, `.alreadyInTransaction` in a
-    /// write transaction (Realm writes what was not committed), `.fileNotFound` where the folder is
-    /// missing, `.permissionDenied`, `.diskFull`... Takes as long as reading the file.
+    /// Throws `.fileExists` if `fileURL` exists, `.alreadyInTransaction` in a write transaction
+    /// (Realm writes uncommitted changes), `.fileNotFound` if the folder is missing,
+    /// `.permissionDenied`, `.diskFull`... Takes as long as reading the file.
     ///
     /// - Parameters:
     ///   - fileURL: of the copy.
@@ -44,8 +44,8 @@ extension Realm {
     /// see `writeCopy(toFile:encryptionKey:)`. Its classes and schema version do not matter.
     ///
     /// - Parameter configuration: of the copy, whose file must not exist.
-    /// - Throws: `Realm.Error`: `.invalidArgument` where the configuration has no file, and what
-    ///   the other one throws.
+    /// - Throws: `Realm.Error`: `.invalidArgument` if the configuration has no file, and the errors
+    ///   of the other one.
     public func writeCopy(configuration: Configuration) throws {
         do throws(EngineError) {
             try session.verify()
@@ -64,7 +64,7 @@ extension Realm {
     /// meanwhile. Returns its sizes in bytes, nil where somebody has it open and nothing was done.
     /// Realm compacts only when a file is opened: see `Configuration.shouldCompactOnLaunch`.
     ///
-    /// - Throws: `Realm.Error`: `.readOnly` where the configuration is; `.fileNotFound`...
+    /// - Throws: `Realm.Error`: `.readOnly` if the configuration is; `.fileNotFound`...
     @discardableResult
     public static func compact(_ configuration: Configuration) throws -> (
         before: Int, after: Int
@@ -84,16 +84,16 @@ extension Realm {
         }
     }
 
-    /// What a step of a compaction beside others has done. Sizes in bytes.
+    /// The result of a step of a compaction beside others. Sizes in bytes.
     public struct CompactionStep: Sendable, Equatable {
-        /// What was moved from the end of the file to free space before it.
+        /// Bytes moved from the end of the file to free space before it.
         public var moved: Int
         /// The size of the file when the step began.
         public var before: Int
         /// The size of the file now.
         public var after: Int
-        /// What only earlier versions need, which some process reads: see `versionPins`. No step
-        /// gives it back before they are gone.
+        /// Bytes that only earlier versions need, which some process reads: see `versionPins`. No
+        /// step releases them before those versions end.
         public var held: Int
         /// Whether another step would do something.
         public var hasMore: Bool
@@ -101,19 +101,19 @@ extension Realm {
 
     /// Gives the free space of the file back to the system in small steps, while others use it.
     ///
-    /// One step moves what lies at the end of the file to free space before it, and cuts off what
-    /// the step before has moved, unless somebody still reads a version that needs it. Where nobody
-    /// reads an earlier version, new entries of an index move to their places first, if it has
-    /// gained a sixteenth. It is a write transaction that changes no object: it waits for other
-    /// writers and holds them up, readers and observers it leaves alone, and a crash loses nothing.
-    /// The realm goes to the newest version before and after it. All is done by
-    /// `while try realm.compactStep().hasMore {}`. Realm compacts only when a file is opened.
+    /// One step moves pages from the end of the file to free space before it, and cuts off the
+    /// pages that the step before has emptied, unless somebody still reads a version that needs
+    /// them. If nobody reads an earlier version, new entries of an index move to their places
+    /// first, if it has gained a sixteenth. It is a write transaction that changes no object: it
+    /// waits for other writers and blocks them, but not readers and observers, and a crash loses
+    /// nothing. The realm moves to the newest version before and after it. Repeat it with `while
+    /// try realm.compactStep().hasMore {}`. Realm compacts only when a file is opened.
     ///
     /// - Parameter byteCount: bytes that are moved at most, but at least 256 KiB, and one extent;
     ///   0: the step only cuts off.
     /// - Returns: what the step has done.
     /// - Throws: `Realm.Error`: `.alreadyInTransaction` in a write transaction, `.readOnly`, also
-    ///   where it is frozen, and what a write throws.
+    ///   if it is frozen, and the errors of a write.
     @discardableResult
     public func compactStep(movingAtMost byteCount: Int = 1 << 20) throws -> CompactionStep {
         do throws(EngineError) {
@@ -130,9 +130,9 @@ extension Realm {
 
     /// Encrypts a configuration's file, which has the configuration's key, with another key, or
     /// decrypts it, if nobody has it open, in this process or another. A crash leaves the file with
-    /// the one key or the other. Throws `.alreadyOpen` where somebody has it open, `.wrongKey`,
-    /// `.keyRequired` or `.notEncrypted` where the configuration's key is not that of the file, and
-    /// `.readOnly` where the configuration is. Realm has nothing like it.
+    /// the one key or the other. Throws `.alreadyOpen` if somebody has it open, `.wrongKey`,
+    /// `.keyRequired` or `.notEncrypted` if the configuration's key is not that of the file, and
+    /// `.readOnly` if the configuration is. Realm has nothing like it.
     ///
     /// The file is a new one, which takes the name. A hard link to the file by another name still
     /// leads to the old content, under the old key or in plain text: delete it.
@@ -158,15 +158,15 @@ extension Realm {
         }
     }
 
-    /// What a salvage has read of a damaged file, and what it has not.
+    /// The parts of a damaged file that a salvage has read and has not read.
     public struct Salvage: Sendable, Equatable {
-        /// What was found of a class.
+        /// The result for one class.
         public struct Class: Sendable, Equatable {
             public var name: String
             /// Objects in the new file.
             public var objects: Int
-            /// Objects of the version that was read which were found nowhere; nil where nothing
-            /// says how many there were.
+            /// Objects of the version that was read which were not found; nil if their number is
+            /// unknown.
             public var missing: Int?
             /// Objects of an older version: they may have been changed or deleted since.
             public var older: Int
@@ -197,10 +197,10 @@ extension Realm {
     /// durable, when this returns; after an error, or a crash, there is no such file. Realm has
     /// nothing like it.
     ///
-    /// Throws `.fileExists` where there is something at `newFileURL`, `.alreadyOpen` while a
-    /// process has the damaged file open for writing, `.corrupt` where its schema is lost,
-    /// `.keyRequired`, `.wrongKey`, `.notEncrypted`, `.notADatabase`, `.unsupportedFormat`,
-    /// `.fileNotFound`, `.diskFull`... Takes as long as reading the file.
+    /// Throws `.fileExists` if `newFileURL` exists, `.alreadyOpen` while a process has the damaged
+    /// file open for writing, `.corrupt` if its schema is lost, `.keyRequired`, `.wrongKey`,
+    /// `.notEncrypted`, `.notADatabase`, `.unsupportedFormat`, `.fileNotFound`, `.diskFull`...
+    /// Takes as long as reading the file.
     ///
     /// - Parameters:
     ///   - fileURL: of the damaged file.
@@ -237,21 +237,21 @@ extension Realm {
         }
     }
 
-    /// What the bytes of a file are used for.
+    /// The use of a file's bytes.
     public struct Sizes: Sendable, Equatable {
         /// The whole file.
         public var file: Int
-        /// What the newest version consists of.
+        /// Bytes of the newest version.
         public var live: Int
         /// Free for reuse.
         public var free: Int
-        /// What only earlier versions need, which some process reads, or the last checkpoint.
+        /// Bytes that only earlier versions need, which some process or the last checkpoint reads.
         public var held: Int
         /// The log.
         public var log: Int
     }
 
-    /// What the bytes of the file are used for now. Realm has nothing like it.
+    /// The present use of the file's bytes. Realm has nothing like it.
     public func sizes() throws -> Sizes {
         do throws(EngineError) {
             try session.verify()

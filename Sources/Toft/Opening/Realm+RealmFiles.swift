@@ -3,7 +3,7 @@ internal import ToftEngine
 internal import ToftStorage
 
 extension Realm {
-    /// What an import of one of Realm's own files has brought over.
+    /// The result of an import of one of Realm's own files.
     public struct RealmFileImport: Sendable, Equatable {
         /// A class of the new file.
         public struct Class: Sendable, Equatable {
@@ -14,12 +14,12 @@ extension Realm {
 
         /// The file format of the Realm file, 2 to 24.
         public var format: Int
-        /// The schema version, which the new file has too; nil where no program had set one.
+        /// The schema version, which the new file has too; nil if no program had set one.
         public var schemaVersion: UInt64?
         /// In the order of the Realm file.
         public var classes: [Class]
-        /// What differs from the Realm file, a sentence each: names that Toft does not take,
-        /// indexes without a counterpart, links to nothing, texts that are no UTF-8...
+        /// The differences from the Realm file, a sentence each: names that Toft does not accept,
+        /// indexes without a counterpart, dangling links, texts that are not UTF-8...
         public var notes: [String]
     }
 
@@ -29,18 +29,18 @@ extension Realm {
     /// meanwhile. The new file is durable when this returns; after an error, or a crash, there is
     /// no such file.
     ///
-    /// Throws `.fileExists` where there is something at `newFileURL`, `.notADatabase` where
-    /// `fileURL` is no Realm file, or an encrypted one and no key was given, `.wrongKey`,
-    /// `.corrupt` where the Realm file is damaged, `.unsupported` where it has what no SDK of
-    /// Realm makes, `.fileNotFound`, `.diskFull`... Takes as long as reading the one and writing
-    /// the other file; memory for some 50 bytes an object, and for what is read of the Realm file.
+    /// Throws `.fileExists` if `newFileURL` exists, `.notADatabase` if `fileURL` is not a Realm
+    /// file, or an encrypted one without a key, `.wrongKey`, `.corrupt` if the Realm file is
+    /// damaged, `.unsupported` for contents that no SDK of Realm makes, `.fileNotFound`,
+    /// `.diskFull`... Takes as long as reading the one and writing the other file; memory for some
+    /// 50 bytes an object, and for the parts of the Realm file that are read.
     ///
     /// - Parameters:
     ///   - fileURL: of the Realm file, also of one that was written as a copy.
     ///   - newFileURL: of the new one.
     ///   - encryptionKey: of the Realm file, 64 bytes; nil: it is plain.
     ///   - newEncryptionKey: of the new file, 64 bytes; nil: it is plain.
-    ///   - progress: told on the calling thread how many objects of how many are done.
+    ///   - progress: called on the calling thread with the number of finished objects and of all.
     /// - Returns: what was imported.
     @discardableResult
     public static func importRealmFile(

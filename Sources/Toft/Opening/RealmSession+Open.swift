@@ -83,7 +83,7 @@ extension RealmSession {
         }
     }
 
-    /// Makes the folder of a file that lies where the default file does, or in a folder below.
+    /// Makes the folder of a file that is in the default file's folder, or in a folder below.
     private static func prepareFolder(of path: String, _ configuration: Realm.Configuration) {
         guard !configuration.readOnly,
             let home = Realm.Configuration.defaultFileURL?.deletingLastPathComponent(),
@@ -91,7 +91,7 @@ extension RealmSession {
                 .deletingLastPathComponent(),
             folder.pathComponents.starts(with: home.standardizedFileURL.pathComponents)
         else { return }
-        // Where that fails, the opening says what is missing.
+        // If that fails, the opening says what is missing.
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 }
@@ -140,7 +140,7 @@ final class SessionCache: @unchecked Sendable {
     func sessions(_ key: Key) -> [RealmSession] {
         lock.withLock {
             (entries[key] ?? []).compactMap(\.session).filter { session in
-                // An actor may stand where one stood that is gone.
+                // An actor may have the address of one that has ended.
                 guard case .place(let place) = session.confinement, place.isActor else {
                     return session.isOpen
                 }

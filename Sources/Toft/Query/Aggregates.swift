@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What has a least and a greatest value: numbers and dates.
+/// The types with a least and a greatest value: numbers and dates.
 public protocol MinMaxType: _Scalar {}
 extension Int: MinMaxType {}
 extension Int8: MinMaxType {}
@@ -11,9 +11,9 @@ extension Float: MinMaxType {}
 extension Double: MinMaxType {}
 extension Date: MinMaxType {}
 
-/// What can be added up: numbers.
+/// The types that can be added up: numbers.
 public protocol AddableType: _Scalar {
-    /// What the mean of such values is.
+    /// The type of the mean of such values.
     associatedtype _Mean: AddableType = Double
 }
 extension Int: AddableType {}
@@ -51,10 +51,10 @@ extension Float: _HasSum { public typealias Sum = Float }
 extension Double: _HasSum { public typealias Sum = Double }
 extension Optional: _HasSum where Wrapped: AddableType { public typealias Sum = Wrapped }
 
-/// What can be sorted by: numbers, text, dates, Bool, data, UUID, ObjectId, optional or not, and
-/// `AnyRealmValue`.
+/// The types that can be sorted by: numbers, text, dates, Bool, data, UUID, ObjectId, optional or
+/// not, and `AnyRealmValue`.
 public protocol _HasPersistedOrder {}
-/// The same, as Realm calls it.
+/// Realm's name for it.
 public typealias SortableType = _HasPersistedOrder
 extension Bool: _HasPersistedOrder {}
 extension Int: _HasPersistedOrder {}

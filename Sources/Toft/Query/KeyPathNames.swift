@@ -8,7 +8,7 @@ enum KeyPathNames {
         name(of: keyPath, from: Root.self) { _ = $0.instance(of: Root.self)[keyPath: keyPath] }
     }
 
-    /// What a key path of a projection stands for in the class of its object.
+    /// The name of a projection's key path in the class of its object.
     static func name<Projected: ProjectionObservable>(of keyPath: PartialKeyPath<Projected>)
         -> String
     {
@@ -51,7 +51,7 @@ enum KeyPathNames {
 final class KeyPathRecorder {
     private(set) var names: [String] = []
 
-    /// An instance that tells this recorder what is read of it; its properties' columns are their
+    /// An instance that reports its reads to this recorder; its properties' columns are their
     /// places in the class.
     func instance<Model: ObjectBase>(of type: Model.Type) -> Model {
         let object = type.init()
@@ -72,8 +72,7 @@ final class KeyPathRecorder {
         return instance(of: type)
     }
 
-    /// A collection was read: what is read next is a property of its elements, where they are
-    /// objects.
+    /// A collection was read: the next read is a property of its elements, if they are objects.
     func follow<Element: RealmCollectionValue>(
         _ object: ObjectBase, _ column: Int, toElements type: Element.Type
     ) -> [Element] {

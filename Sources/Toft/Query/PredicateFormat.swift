@@ -50,7 +50,7 @@ private struct FormatReader {
     /// The letters that may end a format, after lengths such as `ll`.
     private static let conversions = Set("@dDiuUxXfFegGsc".unicodeScalars)
     private static let lengths = Set("hlqLzt0123456789.".unicodeScalars)
-    /// What Cocoa's predicates call the parts of a map, and the query language's words for them.
+    /// The names of a map's parts in Cocoa's predicates, and the query language's words for them.
     private static let operations = ["@allKeys": "@keys", "@allValues": "@values"]
 
     init(_ format: String) {

@@ -1,11 +1,11 @@
 internal import ToftQuery
 
-// What can be asked of the lists and dictionaries within a value.
+// Queries on the lists and dictionaries within a value.
 extension Query where T == AnyRealmValue {
-    /// What a dictionary has under a key; null where the value is none or has no such key.
+    /// The value under a dictionary's key; null if the value is not a dictionary or lacks the key.
     public subscript(key: String) -> Query<AnyRealmValue> { element(.key(key)) }
 
-    /// What a list has at an index; null where the value is none or is shorter.
+    /// The value at a list's index; null if the value is not a list or is shorter.
     public subscript(index: Int) -> Query<AnyRealmValue> { element(.position(index)) }
 
     private func element(_ index: PathIndex) -> Query<AnyRealmValue> {

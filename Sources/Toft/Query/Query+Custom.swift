@@ -1,7 +1,7 @@
 internal import ToftModel
 internal import ToftQuery
 
-// What can be asked of a type of an app's own: what is kept of it.
+// Queries on a custom type: on its stored form.
 extension Query where T: _CustomPersistable {
     /// The value as it is kept, for what the app's type can't be asked:
     /// `$0.home.persistableValue.latitude > 50`.
@@ -66,12 +66,12 @@ extension Query {
         return all ?? .value(.value(.bool(true)))
     }
 
-    /// The same of a value of an app's own type; nil for any other.
+    /// The embedded object of a custom type's value; nil for any other.
     static func embedded(custom value: Any?) -> ObjectBase? {
         value.flattened is any _CustomPersistable ? embedded(value.flattened) : nil
     }
 
-    /// The embedded object that stands for a value and is in no realm.
+    /// The embedded object of a value, if it is unmanaged.
     static func embedded(_ value: Any?) -> ObjectBase? {
         let object = (value as? any RealmCollectionValue)?._embedded
         return object?.row == nil ? object : nil

@@ -1,8 +1,8 @@
 internal import ToftQuery
 
-// What can be asked of a map.
+// Queries on a map.
 extension Query where T: RealmKeyedCollection {
-    /// What the map has under a key; null where it has no such key.
+    /// The map's value under a key; null if it lacks the key.
     public subscript(key: T.Key) -> Query<T.Value> {
         path { $0.appending(key: key._text) }
     }
@@ -37,13 +37,13 @@ extension Query where T: RealmKeyedCollection, T.Value: _HasMinMax {
     /// The greatest value.
     public var max: Query<T.Value> { aggregate(.maximum) }
 
-    /// Whether all values lie in a range.
+    /// Matches if all values are in a range.
     public func contains(_ range: Range<T.Value>) -> Query<Bool> where T.Value: Comparable {
         min.compared(.greaterOrEqual, to: range.lowerBound)
             && max.compared(.less, to: range.upperBound)
     }
 
-    /// Whether all values lie in a range.
+    /// Matches if all values are in a range.
     public func contains(_ range: ClosedRange<T.Value>) -> Query<Bool>
     where T.Value: Comparable {
         min.compared(.greaterOrEqual, to: range.lowerBound)

@@ -200,13 +200,13 @@ extension Query where T: RealmCollection, T.Element: _HasMinMax {
     /// The greatest element.
     public var max: Query<T.Element> { aggregate(.maximum) }
 
-    /// Whether all elements lie in a range.
+    /// Matches if all elements are in a range.
     public func contains(_ range: Range<T.Element>) -> Query<Bool> where T.Element: Comparable {
         min.compared(.greaterOrEqual, to: range.lowerBound)
             && max.compared(.less, to: range.upperBound)
     }
 
-    /// Whether all elements lie in a range.
+    /// Matches if all elements are in a range.
     public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool>
     where T.Element: Comparable {
         min.compared(.greaterOrEqual, to: range.lowerBound)
@@ -258,7 +258,7 @@ extension Query where T == Bool {
 
 // MARK: Conditions
 
-/// What can be asked for equality: all persisted values, and links.
+/// The types that can be compared for equality: all persisted values, and links.
 public protocol _QueryEquatable {}
 extension Bool: _QueryEquatable {}
 extension Int: _QueryEquatable {}
@@ -323,12 +323,12 @@ extension Query where T: _HasPersistedOrder {
 }
 
 extension Query where T: _HasMinMax {
-    /// Whether the value lies in a range without its end.
+    /// Matches if the value is in a range without its end.
     public func contains(_ range: Range<T.Extreme>) -> Query<Bool> where T.Extreme: Comparable {
         compared(.greaterOrEqual, to: range.lowerBound) && compared(.less, to: range.upperBound)
     }
 
-    /// Whether the value lies in a range with its end.
+    /// Matches if the value is in a range with its end.
     public func contains(_ range: ClosedRange<T.Extreme>) -> Query<Bool>
     where T.Extreme: Comparable {
         compared(.greaterOrEqual, to: range.lowerBound)
@@ -382,7 +382,7 @@ extension Query where T: _QueryBinary {
     }
 }
 
-/// The same with another property in place of a value.
+/// Queries with another property in place of a value.
 extension Query where T: _QueryBinary {
     /// Whether the value has that of another property in it.
     public func contains<U: _QueryBinary>(
@@ -407,7 +407,7 @@ extension Query where T: _QueryBinary {
 }
 
 extension Query where T: _QueryString {
-    /// The same, as older programs say that letters are compared in either case.
+    /// `like`, as older programs spell comparisons in either case.
     public func like(_ value: T, caseInsensitive: Bool) -> Query<Bool> {
         like(value, options: caseInsensitive ? [.caseInsensitive] : [])
     }

@@ -2,7 +2,7 @@ internal import ToftEngine
 internal import ToftModel
 internal import ToftQuery
 
-/// A query while it is being built in Swift: the engine's syntax tree, with values where that has
+/// A query while it is being built in Swift: the engine's syntax tree, with values in place of
 /// arguments.
 indirect enum QueryNode {
     case path(QueryPath)
@@ -15,7 +15,7 @@ indirect enum QueryNode {
     case not(QueryNode)
     case and(QueryNode, QueryNode)
     case or(QueryNode, QueryNode)
-    /// Something that can't be asked; told when the query is used.
+    /// An unsupported condition; reported when the query is used.
     case mistake(Realm.Error)
 }
 
@@ -32,7 +32,7 @@ struct QueryPath {
         return path
     }
 
-    /// What a map has under a key, and what follows it.
+    /// A map's value under a key, and the rest of the path.
     func appending(key: String) -> QueryPath {
         var path = self
         if isCollection { path.collectionDepths.removeLast() }
@@ -55,8 +55,8 @@ struct QueryPath {
         return path
     }
 
-    /// An aggregate over a collection: of objects' property `$0.dogs.age`, the operation stands
-    /// before the property.
+    /// An aggregate over a collection: for objects' property `$0.dogs.age`, the operation is before
+    /// the property.
     func aggregated(_ operation: PathOperation) -> QueryPath {
         guard let collectionDepth = collectionDepths.first, collectionDepth < elements.count else {
             return appending(operation)
@@ -175,7 +175,7 @@ extension QueryPath {
 }
 
 extension QueryNode {
-    /// The collection that a condition is about, where it is about one.
+    /// The collection that a condition is about, if there is one.
     var collection: QueryPath? {
         switch self {
         case .path(let path): path.collection
@@ -188,7 +188,7 @@ extension QueryNode {
         }
     }
 
-    /// The same condition of an element of the collection, called `variable`.
+    /// The condition for an element of the collection, called `variable`.
     fileprivate func relative(to collection: QueryPath, _ variable: String) throws -> QueryNode {
         switch self {
         case .path(let path):

@@ -95,7 +95,7 @@ struct QueryValue {
 }
 
 extension NSNumber {
-    /// Whether it stands for true or false: there is one instance of each.
+    /// True if it is one of the two boolean instances.
     fileprivate var isBoolean: Bool {
         self === NSNumber(value: true) || self === NSNumber(value: false)
     }

@@ -14,7 +14,7 @@ public struct SortDescriptor: Hashable, Sendable {
         self.init(keyPath: KeyPathNames.name(of: keyPath), ascending: ascending)
     }
 
-    /// The same in the other direction.
+    /// The descriptor for the other direction.
     public func reversed() -> SortDescriptor {
         SortDescriptor(keyPath: keyPath, ascending: !ascending)
     }

@@ -42,7 +42,7 @@ extension Realm {
 }
 
 extension Realm.Durability {
-    /// The same in the storage level's words.
+    /// The storage's form of it.
     var stored: ToftStorage.Durability {
         switch self {
         case .immediate: .immediate

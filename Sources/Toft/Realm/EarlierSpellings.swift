@@ -1,7 +1,7 @@
 public import Foundation
 
-// What apps for Apple's systems and classes without `@Persisted` write: the compiler says what to
-// write here.
+// Spellings of apps for Apple's systems and of classes without `@Persisted`: the compiler says the
+// present one.
 
 extension RealmCollection {
     /// There are no predicates in text on Linux.

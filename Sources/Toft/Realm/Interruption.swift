@@ -29,8 +29,8 @@ extension Realm {
     }
 
     /// Ends waits for other writers (`write`, `beginWrite`, `flush`) and queries of this realm,
-    /// from any thread. What is under way ends with `.interrupted`; a call that can't throw it
-    /// gives it to `failureHandler`, so run a query that may be interrupted in `Realm.attempt`.
-    /// Of a frozen realm it ends the queries of all threads. Realm has nothing like it.
+    /// from any thread. Pending operations end with `.interrupted`; a call that can't throw it
+    /// passes it to `failureHandler`, so run a query that may be interrupted in `Realm.attempt`.
+    /// For a frozen realm it ends the queries of all threads. Realm has nothing like it.
     public var interruption: Interruption { Interruption(session.engine.interruption) }
 }

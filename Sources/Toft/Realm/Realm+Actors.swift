@@ -4,9 +4,9 @@ internal import ToftEngine
 extension Realm {
     // MARK: Opening
 
-    /// Opens a database for an actor: the realm, and all that comes out of it, is used in code that
-    /// is isolated to it, whichever thread that runs on. What an opening may wait for or build
-    /// happens on a thread of its own, while the actor does other work. A cancelled task throws
+    /// Opens a database for an actor: the realm, and everything read from it, is used in code that
+    /// is isolated to it, whichever thread that runs on. Waiting and building by an opening happen
+    /// on a thread of its own, while the actor does other work. A cancelled task throws
     /// `CancellationError`, and the file is then as it was.
     ///
     /// ```swift
@@ -23,7 +23,7 @@ extension Realm {
     /// Opening again for the same actor gives the same instance. The actor is not kept alive.
     /// - Parameters:
     ///   - configuration: of the database. Its `interruption` and `progress` are not looked at.
-    ///   - actor: where the realm belongs.
+    ///   - actor: the actor that the realm belongs to.
     public init<Owner: Actor>(
         configuration: Configuration = .defaultConfiguration, actor: isolated Owner
     ) async throws {
@@ -41,7 +41,7 @@ extension Realm {
     /// `let realm = try await Realm.open()`.
     /// - Parameters:
     ///   - configuration: of the database.
-    ///   - _isolation: where this is called; not to be given.
+    ///   - _isolation: the caller's isolation; not to be given.
     /// - Returns: the realm, as `init(configuration:actor:)` gives it.
     public static func open(
         configuration: Configuration = .defaultConfiguration,
@@ -63,7 +63,7 @@ extension Realm {
     /// written. Differs from Realm: the commit reaches the disk before the actor goes on.
     /// - Parameters:
     ///   - durability: when the changes are on disk, if not at once. Realm has nothing like it.
-    ///   - _isolation: where this is called; not to be given.
+    ///   - _isolation: the caller's isolation; not to be given.
     ///   - block: makes the changes; an error that it throws cancels them.
     /// - Returns: what the block returns.
     @discardableResult
@@ -77,7 +77,7 @@ extension Realm {
 
     /// Goes to the newest version and calls the observers that are due, after other work of the
     /// actor that waits.
-    /// - Parameter _isolation: where this is called; not to be given.
+    /// - Parameter _isolation: the caller's isolation; not to be given.
     /// - Returns: false if there was no newer version, as `refresh`.
     @discardableResult
     public func asyncRefresh(_isolation: isolated any Actor = #isolation) async -> Bool {
@@ -112,7 +112,7 @@ extension RealmSession {
         }
     }
 
-    /// What tells the running task apart from others that run; nil outside of tasks.
+    /// The identity of the running task; nil outside of tasks.
     static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
     /// Whether a write transaction of this realm is open that goes on while the running task waits.

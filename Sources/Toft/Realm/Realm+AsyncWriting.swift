@@ -61,7 +61,7 @@ extension Realm {
             do { try commitWrite(durability: allowGrouping ? .group : .immediate) } catch {
                 failure = Realm.Error(wrapping: error)
             }
-            // Where nobody is told, the handler is.
+            // Without a callback, the failure handler gets it.
             if onComplete == nil, let failure { throw failure }
             return session.addCompletion { onComplete?(failure) }
         } ?? 0
@@ -87,7 +87,7 @@ extension Realm {
 /// A write that waits for its turn.
 struct WaitingWrite {
     enum Kind {
-        /// Committed after the block, and then told of.
+        /// Committed after the block, then reported to the callback.
         case whole(Realm.Durability, (((any Swift.Error)?) -> Void)?)
         /// The block commits.
         case open
@@ -182,8 +182,8 @@ extension RealmSession {
         resumeWrites()
     }
 
-    /// Runs a block inside the transaction that has begun, and ends that. What the block has
-    /// committed or cancelled itself is left so.
+    /// Runs a block inside the transaction that has begun, and ends that. A transaction that the
+    /// block has committed or cancelled itself is left so.
     private func run(_ write: WaitingWrite) -> Realm.Error? {
         isMakingWrite = true
         defer { isMakingWrite = false }

@@ -5,8 +5,8 @@ internal import ToftModel
 
 /// Objects from files. Realm has nothing like it.
 extension Realm {
-    /// Creates an object of each line of a file, all or none: of what `writeJSONLines`, Python's
-    /// `write_json_lines` and `toftdb export` write. Needs a write transaction.
+    /// Creates an object of each line of a file, all or nothing: a file of `writeJSONLines`,
+    /// Python's `write_json_lines` or `toftdb export`. Needs a write transaction.
     ///
     /// ```swift
     /// try realm.write { try realm.readJSONLines(of: Dog.self, from: url) }
@@ -14,25 +14,25 @@ extension Realm {
     ///
     /// A line is a JSON object whose members are properties, by the names that the database file
     /// has for them, or those of the class. A link is the primary key of its target, or an object
-    /// in its place; it may lead to what a later line brings. Objects without primary key have
-    /// numbers as `_key`, by which the lines link to them. A new object has its class's defaults
-    /// where the line says nothing, but for links and collections, which begin empty. Empty lines
-    /// and a byte order mark are left out. <doc:Limits> has the whole format.
+    /// in its place; its target may come in a later line. Objects without primary key have numbers
+    /// as `_key`, by which the lines link to them. A new object has its class's defaults for
+    /// members that the line lacks, except for links and collections, which begin empty. Empty
+    /// lines and a byte order mark are left out. <doc:Limits> has the whole format.
     ///
-    /// What an error leaves: of the objects that the call has created none is there, and the
-    /// transaction can go on. Objects that were updated stay so: cancel the transaction then.
+    /// After an error, the objects that the call has created are deleted, and the transaction can
+    /// continue. Objects that were updated stay so: cancel the transaction then.
     ///
-    /// The file is read line by line, and may be of any length. What stays in memory are links to
-    /// what no line has brought yet, and the `_key` of each object that has no primary key. Call it
-    /// where the realm may be used.
+    /// The file is read line by line, and may be of any length. Links to objects of later lines
+    /// stay in memory, and the `_key` of each object that has no primary key. Call it where the
+    /// realm may be used.
     ///
     /// - Parameters:
     ///   - type: the class of the objects.
     ///   - fileURL: of the file.
-    ///   - update: what happens where an object with the primary key exists; `.error` is an error.
-    ///   - progress: called after each object, on this thread, with how many objects are done and
-    ///     how many there are, for which the file is read twice. What it throws ends the call and
-    ///     is thrown.
+    ///   - update: the policy for an object whose primary key exists; `.error` is an error.
+    ///   - progress: called after each object, on this thread, with the number of finished objects
+    ///     and of all, for which the file is read twice. An error of it ends the call and is
+    ///     thrown.
     /// - Returns: how many objects the file had.
     /// - Throws: `Realm.Error`, which says the line, the property and what to do:
     ///   `.invalidArgument` for what is not JSON, `.noSuchProperty`, `.typeMismatch`,
@@ -48,8 +48,8 @@ extension Realm {
         try read(try owner(of: type), fileURL, update, progress) { _, _ in }
     }
 
-    /// The same for a class that is known by its name: one of the realm's classes, whose name of
-    /// another is `.noSuchClass`.
+    /// Reads lines into a class that is known by its name: one of the realm's classes; an unknown
+    /// name is `.noSuchClass`.
     ///
     /// ```swift
     /// try realm.write { try realm.readJSONLines(ofType: "Dog", from: url) }
@@ -62,20 +62,20 @@ extension Realm {
         try read(try owner(named: typeName), fileURL, update, progress) { _, _ in }
     }
 
-    /// Creates an object of each record of comma-separated values, all or none: of what
-    /// `writeCSV`, Python's `write_csv` and `toftdb export --csv` write. Needs a write transaction.
+    /// Creates an object of each record of comma-separated values, all or nothing: a file of
+    /// `writeCSV`, Python's `write_csv` or `toftdb export --csv`. Needs a write transaction.
     ///
-    /// The first line names the properties. Nothing between two commas is nil, or an empty text
-    /// where that may not be; lists, sets, maps, embedded objects and values of any type are JSON.
-    /// Empty lines are left out, but where there is one column. For the rest, see `readJSONLines`.
+    /// The first line names the properties. Nothing between two commas is nil, or an empty text if
+    /// the property is not optional; lists, sets, maps, embedded objects and values of any type are
+    /// JSON. Empty lines are left out, except with one column. For the rest, see `readJSONLines`.
     ///
     /// - Parameters:
     ///   - type: the class of the objects.
     ///   - fileURL: of the file.
-    ///   - update: what happens where an object with the primary key exists; `.error` is an error.
-    ///   - progress: called after each object, on this thread, with how many objects are done and
-    ///     how many there are, for which the file is read twice. What it throws ends the call and
-    ///     is thrown.
+    ///   - update: the policy for an object whose primary key exists; `.error` is an error.
+    ///   - progress: called after each object, on this thread, with the number of finished objects
+    ///     and of all, for which the file is read twice. An error of it ends the call and is
+    ///     thrown.
     /// - Returns: how many objects the file had.
     /// - Throws: `Realm.Error`: what `readJSONLines` throws; `.invalidArgument` also for a file
     ///   that is empty, quotes without an end, and a record with too few or too many fields.
@@ -87,8 +87,8 @@ extension Realm {
         try readCSV(try owner(of: type), fileURL, update, progress)
     }
 
-    /// The same for a class that is known by its name: one of the realm's classes, whose name of
-    /// another is `.noSuchClass`.
+    /// Reads records into a class that is known by its name: one of the realm's classes; an unknown
+    /// name is `.noSuchClass`.
     @discardableResult
     public func readCSV(
         ofType typeName: String, from fileURL: URL, update: UpdatePolicy = .error,
@@ -134,7 +134,7 @@ extension Realm {
         }
     }
 
-    /// What an error in a line is told to do about it.
+    /// The advice for an error in a line.
     private static func hint(_ code: ErrorCode, _ update: UpdatePolicy) -> String {
         switch code {
         case .noSuchProperty: " Leave it out, or declare it."
@@ -146,7 +146,7 @@ extension Realm {
 }
 
 extension RealmSession {
-    /// Adds the objects of lines, all or none.
+    /// Adds the objects of lines, all or nothing.
     fileprivate func add(
         _ lines: inout ObjectLines, of owner: ClassHandle, _ update: Realm.UpdatePolicy,
         _ progress: (Int) throws -> Void
@@ -160,7 +160,7 @@ extension RealmSession {
                 throw EngineError(error)
             }
         }
-        // What only creates objects deletes them again at less cost than a savepoint has.
+        // Deleting created objects again costs less than a savepoint.
         let updates = update != .error
         if updates { try engine.beginSavepoint() }
         do {

@@ -1,8 +1,8 @@
 internal import ToftEngine
 
 extension Realm {
-    /// The realm as it is now, for ever and on any thread; in a write transaction, as it was before
-    /// it. What comes out of it is frozen, too.
+    /// An unchanging copy of the realm's present state, for any thread; in a write transaction, of
+    /// the state before it. Everything read from it is frozen, too.
     ///
     /// A frozen realm keeps its version's pages from being reused until it and everything that came
     /// out of it is let go. Frozen twice at one version, it is the same realm.
@@ -16,7 +16,7 @@ extension Realm {
         Misuse.reporting { Realm(try session.thawed()) } ?? self
     }
 
-    /// What an object is in the version that the realm shows, for ever and on any thread.
+    /// An unchanging copy of an object in the version that the realm shows, for any thread.
     public func freeze<Model: ObjectBase>(_ object: Model) -> Model { object.freeze() }
 
     /// The live object on this thread; nil when it has been deleted.
@@ -26,9 +26,9 @@ extension Realm {
 extension ThreadConfined {
     public var isFrozen: Bool { realm?.session.isFrozen ?? false }
 
-    /// What it is now, for ever and on any thread: it and everything that is reached from it. In a
-    /// write transaction, what it was before; what was made in the transaction can't be frozen, and
-    /// it is misuse, as for what is unmanaged or deleted.
+    /// An unchanging copy of its present state, for any thread: it and everything that is reached
+    /// from it. In a write transaction, of its state before it; objects created in the transaction
+    /// can't be frozen, which is misuse, as for unmanaged and deleted ones.
     public func freeze() -> Self {
         Misuse.reporting { () -> Self in
             guard let session = realm?.session else { throw unmanaged("frozen") }
@@ -47,8 +47,8 @@ extension ThreadConfined {
         } ?? self
     }
 
-    /// What stands for it in the live realm on this thread, or on the queue that it came from; nil
-    /// when it has been deleted. What is live, itself.
+    /// Its counterpart in the live realm on this thread, or on the queue that it came from; nil
+    /// when it has been deleted. A live one returns itself.
     public func thaw() -> Self? {
         Misuse.reporting { () -> Self? in
             guard let session = realm?.session else { throw unmanaged("thawed") }

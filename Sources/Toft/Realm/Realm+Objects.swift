@@ -2,7 +2,7 @@ internal import ToftEngine
 internal import ToftModel
 
 extension Realm {
-    /// What adding or creating does where an object with the primary key exists.
+    /// The behaviour of adding or creating an object whose primary key exists.
     public enum UpdatePolicy: Int, Sendable {
         /// It is misuse, with code `.duplicatePrimaryKey`.
         case error = 1
@@ -102,7 +102,7 @@ extension Realm {
             })
     }
 
-    /// The object with this primary key; nil if there is none.
+    /// The object with this primary key; nil if it does not exist.
     public func object<Element: Object, KeyType>(
         ofType type: Element.Type, forPrimaryKey key: KeyType
     ) -> Element? {
@@ -119,8 +119,7 @@ extension Realm {
         } ?? nil
     }
 
-    /// The value of a key that is an `Int`, as most are, without the casts that tell what any other
-    /// is.
+    /// The value of a key that is an `Int`, as most are, without the casts for other types.
     private static func integer<KeyType>(_ key: KeyType) -> Value? {
         guard KeyType.self == Int.self else { return nil }
         return .int(Int64(unsafeBitCast(key, to: Int.self)))
@@ -128,15 +127,14 @@ extension Realm {
 
     // MARK: Queries
 
-    /// Makes a name stand for a key path in the queries, sorts and aggregates that are asked of a
-    /// class in this realm, or in what is frozen of it later: after
-    /// `try realm.setAlias("chief", of: Person.self, to: "boss.name")`,
-    /// `people.filter("chief == 'Ann'")` is possible. Nothing is stored; nil takes the alias away.
-    /// A property of the same name comes first, a path may hold up to 50 other aliases, and what it
-    /// leads to is seen when it is used. Realm has this in C alone.
+    /// Gives a key path a name in the queries, sorts and aggregates on a class in this realm, or in
+    /// realms frozen from it later: after `try realm.setAlias("chief", of: Person.self, to:
+    /// "boss.name")`, `people.filter("chief == 'Ann'")` is possible. Nothing is stored; nil takes
+    /// the alias away. A property of the same name comes first, a path may contain up to 50 other
+    /// aliases, and it is resolved when it is used. Realm has this in C alone.
     ///
-    /// Throws `.invalidArgument` for an empty name or path, `.noSuchClass` for a class that is none
-    /// of the realm's, `.readOnly` for a frozen realm.
+    /// Throws `.invalidArgument` for an empty name or path, `.noSuchClass` for a class that is not
+    /// in the realm, `.readOnly` for a frozen realm.
     public func setAlias(_ name: String, of type: ObjectBase.Type, to keyPath: String?) throws {
         do {
             try session.verify()
@@ -243,14 +241,14 @@ struct ManagedBuilder: ObjectBuilder {
             (object as? EmbeddedObject)?.given = try within().assign(any, to: object)
             return object
         }
-        // It is added with the object around it, all or none.
+        // It is added with the object around it, all or nothing.
         let object = type.init()
         let given = try within().assign(any, to: object)
         if policy != .error { session.givenNames[ObjectIdentifier(object)] = given }
         return object
     }
 
-    /// Whether an object itself goes where it is given.
+    /// True if an object itself is used, not a copy.
     private func keeps(_ object: ObjectBase) -> Bool {
         guard let row = object.row else { return copies == nil }
         return row.session === session && !type(of: object)._isEmbedded
@@ -294,8 +292,8 @@ struct ManagedBuilder: ObjectBuilder {
     }
 }
 
-/// The copies that one `create` makes: those of objects that have begun and not ended, so that
-/// circles close, and all of objects with a primary key, of which there can be one only.
+/// The copies that one `create` makes: those of unfinished objects, so that cycles close, and all
+/// of objects with a primary key, which must be unique.
 final class ObjectCopies {
     private enum Step {
         case fill(ObjectBase, ObjectBase)
@@ -303,9 +301,9 @@ final class ObjectCopies {
     }
 
     private(set) var made: [Key: ObjectBase] = [:]
-    /// What is to be done, the last first.
+    /// The remaining steps, the last first.
     private var steps: [Step] = []
-    /// What the copy that is filled leads to, in order.
+    /// The steps for the targets of the copy being filled, in order.
     private var found: [Step] = []
 
     /// Has a copy filled after those that wait for the same owner.
@@ -338,7 +336,7 @@ final class ObjectCopies {
         return nil
     }
 
-    /// Tells objects apart, also where a realm gives several instances of one.
+    /// Identifies objects, even if a realm gives several instances of one.
     struct Key: Hashable {
         private let realm: ObjectIdentifier?
         private let object: UniqueKey

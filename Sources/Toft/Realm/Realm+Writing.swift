@@ -14,8 +14,8 @@ extension Realm {
     /// in a call that can't throw, ends the transaction: nothing of it is kept, what the block does
     /// further has no effect, and the failure is thrown here.
     /// - Parameters:
-    ///   - tokens: observers of this realm that this transaction is not told to; one of another
-    ///     realm, also of the same file on another thread or queue, is an error.
+    ///   - tokens: observers of this realm that this transaction skips; one of another realm, also
+    ///     of the same file on another thread or queue, is an error.
     ///   - durability: when the changes are on disk, if not at once. Realm has nothing like it.
     ///   - block: makes the changes; an error that it throws cancels them.
     @discardableResult
@@ -68,8 +68,8 @@ extension Realm {
     /// Commits the write transaction: when it returns, the changes are on disk and every observer
     /// of any process will hear of them.
     /// - Parameters:
-    ///   - tokens: observers of this realm that this transaction is not told to. One that has not
-    ///     been called for an earlier commit yet is told of both: `write(withoutNotifying:)` calls
+    ///   - tokens: observers of this realm that this transaction skips. One that has not been
+    ///     called for an earlier commit yet is notified of both: `write(withoutNotifying:)` calls
     ///     it first.
     ///   - durability: when the changes are on disk, if not at once. Realm has nothing like it.
     public func commitWrite(

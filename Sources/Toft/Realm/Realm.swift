@@ -46,7 +46,7 @@ public struct Realm {
 
     // MARK: Properties
 
-    /// What the realm was opened with.
+    /// The configuration that the realm was opened with.
     public var configuration: Configuration { session.configuration }
 
     /// The classes of the realm.
@@ -56,8 +56,8 @@ public struct Realm {
         return Schema(classes.map { ModelClass(named: $0) })
     }
 
-    /// Whether there is no object of any of the realm's classes. Any thread may ask, as of all
-    /// properties of a realm; another one than its own is told what the last refresh has shown.
+    /// True if no class of the realm has an object. Any thread may ask, as for all properties of a
+    /// realm; outside of its thread, the answer is that of its last refresh.
     public var isEmpty: Bool {
         guard session.isHere else {
             let engine = session.engineElsewhere
@@ -78,12 +78,12 @@ public struct Realm {
     /// Whether the realm shows one version for ever, on any thread.
     public var isFrozen: Bool { session.isFrozen }
 
-    /// Whether the realm goes to new versions by itself, whichever thread or process commits them,
+    /// Whether the realm moves to new versions by itself, whichever thread or process commits them,
     /// when its run loop, queue or actor comes around; true at first. When it does not, realm
-    /// observers are told `.refreshRequired`. With observers or without: on the main thread, on a
-    /// queue, for an actor, and on a thread whose run loop runs; on another thread a realm stays at
-    /// its version until `refresh` or a write. A realm that is opened with `readOnly` follows from
-    /// its first observer on. Never of a frozen realm.
+    /// observers get `.refreshRequired`. With observers or without: on the main thread, on a queue,
+    /// for an actor, and on a thread whose run loop runs; on another thread a realm stays at its
+    /// version until `refresh` or a write. A realm that is opened with `readOnly` follows from its
+    /// first observer on. Always false for a frozen realm.
     public var autorefresh: Bool {
         get { session.isAutorefreshing && !session.isFrozen }
         nonmutating set {
@@ -121,8 +121,8 @@ public struct Realm {
 
     // MARK: Moving
 
-    /// Goes to the newest version and calls the observers that are due. False if there was none
-    /// newer, inside a write transaction, inside a notification block, and when frozen.
+    /// Moves to the newest version and calls the observers that are due. False if the realm has the
+    /// newest version, inside a write transaction, inside a notification block, and when frozen.
     @discardableResult
     public func refresh() -> Bool {
         Misuse.reporting {

@@ -1,6 +1,6 @@
 internal import ToftEngine
 
-/// What the objects of a group are asked for: of a property, or of a key path over links to one
+/// An aggregate of the objects of a group: of a property, or of a key path over links to one
 /// object. Nil and NaN do not count.
 public enum GroupValue: Hashable, Sendable {
     /// The least value.
@@ -20,7 +20,7 @@ public struct ResultGroup {
     public let keys: [AnyRealmValue]
     /// How many objects there are.
     public let count: Int
-    /// What was asked, in that order; `.none` where there is no value.
+    /// The requested values, in that order; `.none` for a missing one.
     public let values: [AnyRealmValue]
 }
 

@@ -26,13 +26,12 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// How many elements there are.
     public var count: Int { core.flatMap { core in Misuse.reporting { try core.count() } } ?? 0 }
 
-    /// Whether there is none. A query that has not been worked out looks for the first alone.
+    /// True if there is no element. An unevaluated query searches for the first result alone.
     public var isEmpty: Bool {
         core.flatMap { core in Misuse.reporting { try core.isEmpty() } } ?? true
     }
 
-    /// The last element; nil if there is none. A filter that has not been worked out is asked from
-    /// its end.
+    /// The last element; nil if there is none. An unevaluated filter is searched from its end.
     public var last: Element? {
         core.flatMap { core in Misuse.reporting { try core.last(Element.self) } ?? nil }
     }
@@ -52,16 +51,16 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
 
     public func makeIterator() -> RLMIterator<Element> { RLMIterator(core) }
 
-    /// What the objects pass, as the text of one query with the values of its arguments:
-    /// `people.filter("age > %@", 30).query` is "age > 30". Given to `filter` it finds the same
-    /// again. Of results of values it is empty.
+    /// The conditions and orderings of the objects, as the text of one query with the values of its
+    /// arguments: `people.filter("age > %@", 30).query` is "age > 30". `filter` with it finds the
+    /// same results again. It is empty for results of values.
     public var query: String {
         guard let core else { return "" }
         return (try? core.results.query()) ?? ""
     }
 
-    /// How the results are worked out, a line for each step: "look up index..." where an index
-    /// serves, "scan..." where all objects are read. For people: the words may change.
+    /// The plan for evaluating the results, a line for each step: "look up index..." if an index
+    /// applies, "scan..." if all objects are read. For people: the words may change.
     public func explain() -> String {
         core.flatMap { core in
             Misuse.reporting {

@@ -13,7 +13,7 @@ struct SectionLayout {
 
     /// In the order of rows.
     private(set) var runs: [Run] = []
-    /// What tells the key of each section apart.
+    /// The identity of each section's key.
     private(set) var marks: [UniqueKey] = []
     /// How many rows each section has.
     private(set) var sizes: [Int] = []
@@ -57,7 +57,7 @@ struct SectionLayout {
 
     func section(of mark: UniqueKey) -> Int? { sections[mark] }
 
-    /// The row of an element of a section; nil where there is none.
+    /// The row of an element of a section; nil if there is no such element.
     func row(_ index: Int, of section: Int) -> Int? {
         guard marks.indices.contains(section), index >= 0, index < sizes[section] else {
             return nil
@@ -71,7 +71,7 @@ struct SectionLayout {
         return ordered[low].rows.lowerBound + index - ordered[low].offset
     }
 
-    /// Where a set of rows is, in the order of rows.
+    /// The index paths of a set of rows, in the order of rows.
     fileprivate func paths(of rows: IndexRanges) -> [IndexPath] {
         var paths: [IndexPath] = []
         var next = 0
@@ -85,7 +85,7 @@ struct SectionLayout {
     }
 }
 
-/// What happened to sections.
+/// The changes of sections.
 struct SectionChange {
     private(set) var deletions: [IndexPath] = []
     private(set) var insertions: [IndexPath] = []
@@ -98,9 +98,9 @@ struct SectionChange {
             && sectionsToInsert.isEmpty && sectionsToDelete.isEmpty
     }
 
-    /// From one layout to another, where `change` says what became of the rows. A row whose section
-    /// is another one went and came, whether it moved or not; so did the rows of a section that
-    /// stands elsewhere among those that stayed.
+    /// From one layout to another, by the changes of the rows. A row with another section counts as
+    /// deleted and inserted, even if it has not moved; so do the rows of a section that has another
+    /// place among those that stayed.
     init(from old: SectionLayout, to new: SectionLayout, _ change: CollectionChange) {
         let places = Self.places(of: old, in: new)
         for (section, place) in places.enumerated() where place == nil {
@@ -114,7 +114,7 @@ struct SectionChange {
         modifications = old.paths(of: change.modifications.subtracting(rows.gone))
     }
 
-    /// Which section each old one is now; nil where it is gone.
+    /// The new index of each old section; nil if it is deleted.
     private static func places(of old: SectionLayout, in new: SectionLayout) -> [Int?] {
         var highest = -1
         return old.marks.map { mark in
@@ -124,7 +124,7 @@ struct SectionChange {
         }
     }
 
-    /// What of it happened to one section, which was `old` and is `new`.
+    /// The part that concerns one section, which was `old` and is `new`.
     func only(old: Int?, new: Int?) -> SectionChange {
         var part = self
         part.deletions.removeAll { $0.section != old }
@@ -177,7 +177,7 @@ private struct RowWalk {
         come.append(after.row..<max(after.row, new.rowCount))
     }
 
-    /// A place in the rows of one layout, of which some are listed as gone or new.
+    /// A position in the rows of one layout, some of which are listed as deleted or new.
     private struct Side {
         let layout: SectionLayout
         let listed: [Range<Int>]

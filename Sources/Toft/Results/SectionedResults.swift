@@ -13,7 +13,7 @@ internal import ToftModel
 /// let person = people[IndexPath(item: 0, section: 2)]
 /// ```
 ///
-/// The sections stand in the order in which their first elements do. Spelled as in Realm.
+/// The sections are in the order of their first elements. Spelled as in Realm.
 public struct SectionedResults<
     Key: _Persistable & Hashable, SectionElement: RealmCollectionValue
 >: RealmSectionedResult {
@@ -100,7 +100,8 @@ public struct SectionedResults<
     public func _sectioned() -> (results: SectionedResults, mark: _SectionMark?) { (self, nil) }
 }
 
-/// The elements of one key among `SectionedResults`: live, and empty while there are none.
+/// The elements of one key among `SectionedResults`: live, and empty as long as no element has the
+/// key.
 public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: RealmCollectionValue>:
     RealmSectionedResult, Identifiable
 {
@@ -123,13 +124,13 @@ public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: Realm
     /// The key.
     public var id: Key { key }
 
-    /// The section's rows now; nil where it has none.
+    /// The section's rows now; nil for an empty section.
     private func place() throws -> (layout: SectionLayout, section: Int)? {
         let layout = try sections.current().layout
         return mark.flatMap { layout.section(of: $0) }.map { (layout, $0) }
     }
 
-    /// How many elements there are; 0 while none has the key.
+    /// Number of elements; 0 as long as no element has the key.
     public var count: Int {
         Misuse.reporting { try place().map { $0.layout.sizes[$0.section] } ?? 0 } ?? 0
     }
@@ -203,13 +204,13 @@ public struct _SectionMark {
     let key: UniqueKey?
 }
 
-/// What `SectionedResults` and `ResultsSection` have in common: indexed, live, and to be observed.
+/// The operations of `SectionedResults` and `ResultsSection`: indexed, live, and to be observed.
 public protocol RealmSectionedResult: RandomAccessCollection, CustomStringConvertible, Equatable,
     ThreadConfined
 where Index == Int {
-    /// What tells sections apart.
+    /// The type of the sections' keys.
     associatedtype Key: _Persistable & Hashable
-    /// What is in the sections.
+    /// The type of the sections' elements.
     associatedtype SectionElement: RealmCollectionValue
     /// The sections, and which of them this is; nil: all. Not for apps.
     func _sectioned() -> (results: SectionedResults<Key, SectionElement>, mark: _SectionMark?)
@@ -221,9 +222,9 @@ extension RealmSectionedResult {
     public func index(after index: Int) -> Int { index + 1 }
     public func index(before index: Int) -> Int { index - 1 }
 
-    /// The first; nil if there is none.
+    /// The first; nil if there are no elements.
     public var first: Element? { isEmpty ? nil : self[0] }
-    /// The last; nil if there is none.
+    /// The last; nil if there are no elements.
     public var last: Element? {
         let count = count
         return count == 0 ? nil : self[count - 1]
@@ -248,7 +249,7 @@ extension RealmCollection {
             { $0[keyPath: keyPath] })
     }
 
-    /// The same in an order that begins with the key.
+    /// Sections in an order that begins with the key.
     /// - Parameters:
     ///   - keyPath: names the key of an object.
     ///   - sortDescriptors: the order. The first has to be of the same key path; anything else is
@@ -275,11 +276,11 @@ extension RealmCollection {
             { $0[keyPath: keyPath] })
     }
 
-    /// The same in an order that begins with the key.
+    /// Sections in an order that begins with the key.
     /// - Parameters:
     ///   - keyPath: names the key of a projection.
-    ///   - sortDescriptors: the order. The first has to be of what the key path stands for in the
-    ///     object; anything else is misuse, and there are no sections.
+    ///   - sortDescriptors: the order. The first has to be of the object's property that the key
+    ///     path names; anything else is misuse, and there are no sections.
     /// - Returns: the sections.
     public func sectioned<Key: _Persistable & Hashable>(
         by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
@@ -292,9 +293,9 @@ extension RealmCollection {
     /// `sectioned(by: { $0.name.first.map(String.init) ?? "" }, sortDescriptors: ["name"])`.
     /// - Parameters:
     ///   - block: gives the key of an element, which has to depend on nothing else. It may be
-    ///     called on any thread where the sections are used.
-    ///   - sortDescriptors: the order, of at least one descriptor. Elements of one key that do not
-    ///     stand side by side are in one section, where the first of them is.
+    ///     called on any thread that uses the sections.
+    ///   - sortDescriptors: the order, of at least one descriptor. Elements of one key that are not
+    ///     adjacent are in one section, at the place of the first of them.
     /// - Returns: the sections.
     public func sectioned<Key: _Persistable & Hashable>(
         by block: @escaping (Element) -> Key, sortDescriptors: [SortDescriptor]
@@ -302,7 +303,7 @@ extension RealmCollection {
         sectioned(by: nil, sortDescriptors, block)
     }
 
-    /// The same with the block at the end.
+    /// Sections with the block at the end.
     /// - Parameters:
     ///   - sortDescriptors: the order, of at least one descriptor.
     ///   - keyBlock: gives the key of an element, which has to depend on nothing else.

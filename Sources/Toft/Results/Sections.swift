@@ -7,23 +7,23 @@ internal import ToftModel
 /// `@unchecked Sendable`: key paths are immutable, and a block depends on nothing but the element.
 struct SectionRule<Key, Element: RealmCollectionValue>: @unchecked Sendable {
     let key: (Element) -> Key
-    /// What the elements are sorted by first.
+    /// The path by which the elements are sorted first.
     let sortPath: String
-    /// Whether that is the key as well, so that equal keys stand side by side.
+    /// True if that is the key as well, so that equal keys are adjacent.
     let isSortedByKey: Bool
 }
 
-/// Sections of sorted results: worked out when they are first asked for, and again after something
-/// that they hang on has changed.
+/// Sections of sorted results: computed when they are first read, and again after a dependency has
+/// changed.
 ///
-/// Where the key is what the elements are sorted by, only the keys at the ends of sections are
-/// looked for, so no object is made for each element. A block is called with every element.
+/// If the elements are sorted by the key, only the keys at the ends of sections are read, and not
+/// every element becomes an object. A block is called with every element.
 ///
 /// `@unchecked Sendable`: threads share those of a frozen realm, and a lock guards what was found.
 final class Sections<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
     @unchecked Sendable
 {
-    /// What the sections are, for the whole time between two changes.
+    /// The sections, valid between two changes.
     struct Found {
         var layout = SectionLayout()
         var keys: [Key] = []
@@ -40,7 +40,7 @@ final class Sections<Key: _Persistable & Hashable, Element: RealmCollectionValue
         self.rule = rule
     }
 
-    /// The sections as they are now; none where the results are no longer there.
+    /// The present sections; empty if the results no longer exist.
     func current() throws -> Found {
         guard let core = results._core(), !core.isStale else { return Found() }
         try core.session.verify()
@@ -81,7 +81,7 @@ final class Sections<Key: _Persistable & Hashable, Element: RealmCollectionValue
 }
 
 extension UniqueKey {
-    /// What tells a section's key apart from others: as the database compares values.
+    /// The identity of a section's key, as the database compares values.
     fileprivate init<Key>(sectionKey key: Key) {
         func unique<Value: RealmCollectionValue>(_ value: Value) -> UniqueKey { UniqueKey(value) }
         self = (key as? any RealmCollectionValue).map { unique($0) } ?? .value(.null)
@@ -123,7 +123,7 @@ extension _CollectionCore {
         return try object.value(id)
     }
 
-    /// Where the rows end that have the value of the row `first`, in results that are sorted by it.
+    /// The end of the rows with the value of the row `first`, in results that are sorted by it.
     /// O(log rows).
     fileprivate func endOfEqual(_ path: [PropertyID], from first: Int, count: Int) throws -> Int {
         let value = try value(path, at: first)

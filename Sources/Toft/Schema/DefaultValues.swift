@@ -1,7 +1,7 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// What objects that a file has already get in properties that are new to it: what a new object
+/// The defaults of new properties for objects that a file has already: the values that a new object
 /// would have. An instance is made for each object, so that random defaults differ.
 struct DefaultValues: Sendable {
     private let models: [String: ModelClass]
@@ -10,7 +10,7 @@ struct DefaultValues: Sendable {
         self.models = Dictionary(models.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
     }
 
-    /// What the engine asks.
+    /// The handler for the engine.
     var handler: DefaultHandler {
         { className, name, use throws(ModelError) in
             guard let model = models[className],
@@ -24,8 +24,8 @@ struct DefaultValues: Sendable {
         }
     }
 
-    /// The defaults of a class besides those of links and collections, for an object of which some
-    /// properties are given.
+    /// The defaults of a class, except of links and collections, for an object with some given
+    /// properties.
     func values(of owner: ClassHandle, besides given: Set<PropertyID>) throws(ModelError)
         -> [(property: PropertyID, value: Value)]
     {

@@ -1,8 +1,8 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// What looks whether something of a change of objects that are known by their classes' names would
-/// be refused, before anything of it is done.
+/// Checks whether a part of a change of objects that are known by their classes' names would be
+/// refused, before any of it is done.
 final class DynamicCheck {
     private struct Key: Hashable {
         let classID: ClassID
@@ -18,7 +18,7 @@ final class DynamicCheck {
 
     init(_ engine: Session) { self.engine = engine }
 
-    /// Throws where an object would not be created.
+    /// Throws if an object would not be created.
     func create(
         _ owner: ClassHandle, _ values: [(property: PropertyID, value: Value)],
         _ policy: Realm.UpdatePolicy
@@ -44,7 +44,7 @@ final class DynamicCheck {
         }
     }
 
-    /// Throws where a property would not take a value.
+    /// Throws if a property would not accept a value.
     /// - Parameter object: that has the property; nil for one that is to be made.
     func set(_ property: PropertyHandle, _ value: Value, of object: ObjectHandle?) throws {
         if let object { return try object.check(property.id, value) }

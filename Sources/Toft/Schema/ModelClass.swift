@@ -18,9 +18,9 @@ final class ModelClass: Sendable {
     private let template: InstanceTemplate?
     /// Whether objects may lead to others.
     let leadsOn: Bool
-    /// Why no realm can have it; nil where one can.
+    /// The reason why no realm can have it; nil if one can.
     let problem: String?
-    /// The names of variables that look as stored ones did before `@Persisted`; nil for none.
+    /// The names of variables that look like stored ones before `@Persisted`; nil without any.
     let unstored: String?
     private let positions: [String: Int]
 
@@ -73,7 +73,7 @@ final class ModelClass: Sendable {
         ModelClass(named: owner, properties: [])
     }
 
-    /// The same with its properties as they are shown, not for instances.
+    /// The class with its visible properties, not for instances.
     convenience init(named owner: ClassHandle) {
         self.init(named: owner, properties: owner.visibleProperties.map { ModelProperty($0) })
     }
@@ -99,7 +99,7 @@ final class ModelClass: Sendable {
         positions[name].map { properties[$0] }
     }
 
-    /// What the engine is told of the class.
+    /// The class's schema for the engine.
     var schema: ClassSchema {
         ClassSchema(
             name, isEmbedded: type._isEmbedded, properties.map(\.schema),
@@ -141,13 +141,13 @@ final class ModelClass: Sendable {
 }
 
 extension [ModelProperty] {
-    /// Forgets the values that lie in an instance.
+    /// Releases the values in an instance.
     fileprivate func forgetValues(of object: ObjectBase) {
         for property in self { property.withAddress(in: object) { property.wrapper.clear(at: $0) } }
     }
 }
 
-/// What a class says of its properties in class functions, the older way.
+/// A class's declarations in class functions, the older way.
 private struct LegacyNames {
     let primaryKey: String?
     let indexed: [String]
@@ -177,7 +177,7 @@ struct ModelProperty: Sendable {
     let name: String
     let persistedName: String
     let shape: _PropertyShape
-    /// The class that is linked to, where it is known by its name only.
+    /// The class that is linked to, if only its name is known.
     let targetName: String?
     let isPrimaryKey: Bool
     let isAutoIncremented: Bool
@@ -186,14 +186,14 @@ struct ModelProperty: Sendable {
     /// For linking objects, the property that links here.
     let origin: String?
     let wrapper: any AnyPersisted.Type
-    /// Whether a new instance has a value of it that has to go where the instance becomes an
-    /// accessor: a collection, or a default that holds memory.
+    /// True if a new instance has a value of it that has to be released when the instance becomes
+    /// an accessor: a collection, or a default that owns memory.
     let isClearedInAccessors: Bool
     /// Whether a new instance may have another value of it than the database gives by itself.
     let hasDefault: Bool
-    /// Where the wrapper lies in an instance.
+    /// The wrapper's offset in an instance.
     let offset: Int
-    /// Where its column's number lies.
+    /// The offset of its column's number.
     var columnOffset: Int { offset + wrapper.columnOffset }
 }
 
@@ -242,7 +242,7 @@ extension ModelProperty {
         offset = 0
     }
 
-    /// What the engine is told of the property.
+    /// The property's schema for the engine.
     var schema: PropertySchema {
         PropertySchema(
             name, shape.type, collection: shape.collection, isOptional: shape.isOptional,

@@ -119,7 +119,7 @@ public struct Property: CustomStringConvertible, Equatable {
     }
 }
 
-/// What a property holds.
+/// The type of a property's values.
 public enum PropertyType: Int, Sendable {
     case int = 0
     case bool = 1

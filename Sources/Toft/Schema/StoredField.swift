@@ -44,9 +44,9 @@ struct StoredField {
 }
 
 extension StoredField {
-    /// What is wrong with the stored properties of a class; nil where nothing is: it has none that
-    /// the database keeps, and no subclass to have some, or a collection that it does not keep,
-    /// which always is a mistake.
+    /// The problem with the stored properties of a class; nil if they are valid. It is a problem if
+    /// the class has no stored property, and no subclass to have some, or a collection that is not
+    /// stored, which always is a mistake.
     static func problem(of type: ObjectBase.Type, _ className: String) -> String? {
         let fields = declared(of: type), ignored = type.ignoredProperties()
         let lost = fields.first {
@@ -60,7 +60,7 @@ extension StoredField {
             + (names.isEmpty ? "" : " Not marked: \(listed(names)).")
     }
 
-    /// Variables of a class, or of a base class of it, none of which is kept: they look as
+    /// Variables of a class, or of a base class of it, none of which is stored: they look as
     /// properties did before there was `@Persisted`.
     static func unstored(of type: ObjectBase.Type) -> String? {
         let ignored = type.ignoredProperties()

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import ToftPlatform
 
-/// Where a realm may be used.
+/// The threads on which a realm may be used.
 enum Confinement {
     /// On the thread that opened it; the engine checks that.
     case thread
@@ -19,7 +19,7 @@ final class Place: Sendable {
         case actor(ActorReference)
     }
 
-    /// What tells it apart from others that live.
+    /// Its identity among those that live.
     let id: ObjectIdentifier
     private let kind: Kind
 
@@ -50,7 +50,7 @@ final class Place: Sendable {
         }
     }
 
-    /// What a wrong use of a realm there is told.
+    /// The message for a wrong use of a realm there.
     var wrongUse: String {
         isActor
             ? "Realm accessed from outside of its actor. Use it in code that is isolated to the "
@@ -77,8 +77,9 @@ final class Place: Sendable {
     static func called<Owner: Actor, Change>(
         on actor: Owner, _ block: @escaping @Sendable (isolated Owner, Change) -> Void
     ) -> (Change) -> Void {
-        // The type says where the block may be called, nothing of how it is: `assumeIsolated` of
-        // the standard library does the same, and stops the program where it is wrong.
+        // The type's isolation says where the block may be called, and does not change the call:
+        // `assumeIsolated` of the standard library does the same, and stops the program if it is
+        // wrong.
         let block = unsafeBitCast(block, to: (@Sendable (Owner, Change) -> Void).self)
         return { [weak actor] change in
             if let actor { block(actor, change) }
@@ -92,8 +93,7 @@ private struct ActorReference: @unchecked Sendable {
     private let executor: UnownedSerialExecutor
 
     /// Asks the Swift runtime whether the running code is on an executor, without stopping the
-    /// program where it is not. Nil in programs that hold the runtime themselves: there only the
-    /// compiler checks.
+    /// program if it is not. Nil in statically linked programs: only the compiler checks there.
     private static let isCurrent: (@convention(c) (UnsafeRawPointer?, UInt, UInt64) -> Bool)? =
         SharedLibrary(loaded: "libswift_Concurrency.so")?.function(
             "swift_task_isCurrentExecutorWithFlags",

@@ -5,49 +5,50 @@ internal import ToftModel
 internal import ToftPlatform
 internal import ToftStorage
 
-/// What the instances of `Realm` on one thread (or queue) share: the engine's session, and what
-/// belongs to it here.
+/// The shared part of the instances of `Realm` on one thread (or queue): the engine's session, and
+/// the state that belongs to it here.
 final class RealmSession {
     private(set) var engine: Session {
         didSet { shared.withLock { $0.engine = engine } }
     }
-    /// The same for other threads.
+    /// The engine, for other threads.
     private let shared: FutexMutex<SharedEngine>
     let configuration: Realm.Configuration
     let confinement: Confinement
     /// Runs work of the engine's thread here; made at the first use.
     var scheduler: (any Scheduler)?
-    /// The thread that it is confined to, for the short way past `verify`; 0 where it is a queue,
-    /// or frozen.
+    /// The thread that it is confined to, for the short way past `verify`; 0 for a queue or a
+    /// frozen realm.
     private let thread: UInt
     let isFrozen: Bool
     var isAutorefreshing = true
     /// The realm that was last frozen of this one.
     private weak var lastFrozen: RealmSession?
-    /// What `writeAsync` asked for and has not happened yet, in order.
+    /// The blocks of `writeAsync` that have not run yet, in order.
     var waitingWrites: [WaitingWrite] = []
-    /// What is to be called for commits of `commitAsyncWrite`, in order.
+    /// The callbacks for commits of `commitAsyncWrite`, in order.
     var completions: [WaitingCompletion] = []
     var lastWriteID: AsyncTransactionId = 0
     /// Which calls of `asyncWrite` wait, in order.
     var waitingTasks: [AsyncTransactionId] = []
-    /// What tells the task apart that began the open write transaction with `beginWrite`; nil where
-    /// no task did.
+    /// The identity of the task that began the open write transaction with `beginWrite`; nil if no
+    /// task did.
     var writingTask: Int?
     var isMakingWrite = false
     /// The failure that has ended the write transaction, until that is committed or cancelled.
     private(set) var failure: Realm.Error?
-    /// Whether observers are being told of a commit that changed nothing: they may make such.
+    /// True while observers are being notified of a commit that changed nothing: they may make such
+    /// commits.
     private var isTellingEmptyCommit = false
     /// The defaults of objects that are made by the names of their classes: in migrations.
     var defaults: DefaultValues?
     /// The number of dictionaries around the object that is being made by its class's name.
     var dynamicDepth = 0
-    /// What only looks at a change of such objects, before it is made.
+    /// The check of a change of such objects, before it is made.
     var dynamicCheck: DynamicCheck?
     /// The properties that were given for objects made of dictionaries, until these are added.
     var givenNames: [ObjectIdentifier: Set<String>] = [:]
-    /// Who is told of commits of any kind, while they live.
+    /// The observers of commits of any kind, while they live.
     private var observers: [WeakObserver] = []
     private var bindings: [ObjectIdentifier: ClassBinding] = [:]
     private var dynamicBindings: [ClassID: ClassBinding] = [:]
@@ -98,7 +99,7 @@ final class RealmSession {
         }
     }
 
-    /// Whether the running code is where the realm may be used. Any thread may ask.
+    /// True if the running code may use the realm. Any thread may ask.
     var isHere: Bool {
         switch confinement {
         case .thread: thread == UInt(pthread_self())
@@ -240,7 +241,7 @@ final class RealmSession {
                 + "configuration's objectTypes leave it out.")
     }
 
-    /// The same of a class that is known by its name only.
+    /// The binding of a class that is known by its name only.
     func dynamicBinding(of owner: ClassHandle) throws -> ClassBinding {
         // A class that another process adds properties to gets another handle.
         if let known = dynamicBindings[owner.id], known.owner === owner { return known }
@@ -250,7 +251,7 @@ final class RealmSession {
         return binding
     }
 
-    /// Where the objects of a class live.
+    /// The context of a class's objects.
     func home(of type: ObjectBase.Type) throws -> ObjectContext {
         ObjectContext(self, try binding(of: type))
     }
@@ -321,7 +322,7 @@ extension RealmSession {
 // MARK: Commits
 
 extension RealmSession {
-    /// Throws where observers that a commit is not to tell are another realm's: it would tell them.
+    /// Throws if observers that a commit is to skip are another realm's: it would notify them.
     func requireOwn(_ tokens: [NotificationToken]) throws {
         guard !tokens.contains(where: { $0.isOther(than: self) }) else {
             throw Realm.Error(
@@ -332,7 +333,7 @@ extension RealmSession {
     }
 
     /// Commits the write transaction. The engine makes no version of one that changed nothing, and
-    /// tells nobody; the realm's own observers hear of it, as in Realm.
+    /// notifies nobody; the realm's own observers are called, as in Realm.
     func commit(_ durability: Realm.Durability, withoutNotifying tokens: [NotificationToken])
         throws
     {

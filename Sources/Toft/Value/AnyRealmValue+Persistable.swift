@@ -196,7 +196,7 @@ extension AnyRealmValue {
         }
     }
 
-    /// The value where it is neither an object nor a list or dictionary.
+    /// The value if it is neither an object nor a list or dictionary.
     var scalar: ToftModel.Value? {
         switch self {
         case .none: .null
@@ -205,7 +205,7 @@ extension AnyRealmValue {
         }
     }
 
-    /// The value as the database knows it; nil where it has an unmanaged object in it.
+    /// The value as the database knows it; nil if it contains an unmanaged object.
     var known: ToftModel.Value? {
         var isKnown = true
         let value = try? value { object in
@@ -218,8 +218,8 @@ extension AnyRealmValue {
         return isKnown ? value : nil
     }
 
-    /// What tells it apart from others in an unmanaged set: numbers by their value, lists and
-    /// dictionaries, which no managed set takes, by being the same.
+    /// Its identity in an unmanaged set: numbers by their value; lists and dictionaries, which no
+    /// managed set accepts, by their instance.
     func uniqueKey(in session: RealmSession?) -> UniqueKey {
         switch self {
         case .object(let object): UniqueKey(object, in: session)
@@ -229,7 +229,7 @@ extension AnyRealmValue {
         }
     }
 
-    /// Where a live list or dictionary is.
+    /// The place of a live list or dictionary.
     fileprivate var backing: CollectionBacking? { listValue?.backing ?? dictionaryValue?.backing }
 }
 
@@ -244,7 +244,7 @@ extension RealmSession {
         }
     }
 
-    /// The object that a value links to; nil where it has been deleted.
+    /// The object that a value links to; nil if it has been deleted.
     fileprivate func linked(_ ref: ObjectRef) throws -> Object? {
         try ObjectContext(self, try binding(of: ref.classID)).object(ref.key) as? Object
     }
@@ -264,14 +264,15 @@ extension CollectionBacking {
         return try handle.liveValues().compactMap { try session.mixed($0) as? Element }
     }
 
-    /// The list, where it belongs to the session, whose objects its values name.
+    /// The list, if it belongs to the session whose objects its values name.
     fileprivate func wholeHandle(in session: RealmSession?) throws -> CollectionHandle? {
         guard self.session === session else { return nil }
         try self.session.verify()
         return handle
     }
 
-    /// The error where a collection of no realm is to be filtered, sorted, summed up or observed.
+    /// The error for an operation on an unmanaged collection: filtering, sorting, summing up or
+    /// observing.
     static func unmanaged(_ name: String, _ collections: String) -> Realm.Error {
         Realm.Error(
             .unsupported,
@@ -282,13 +283,13 @@ extension CollectionBacking {
 // MARK: Aggregates
 
 extension RealmCollection where Element == AnyRealmValue {
-    /// The least value besides nil, as values of all types are sorted; nil when there is none.
+    /// The least value besides nil, in the order of all types; nil without a value.
     public func min() -> AnyRealmValue? { aggregate(.minimum) }
-    /// The greatest value, as values of all types are sorted; nil when there is none.
+    /// The greatest value, in the order of all types; nil without a value.
     public func max() -> AnyRealmValue? { aggregate(.maximum) }
-    /// The sum of all numbers, a decimal; 0 when there is none.
+    /// The sum of all numbers, a decimal; 0 without a number.
     public func sum() -> AnyRealmValue { aggregate(.sum) ?? .decimal128(0) }
-    /// The mean of all numbers, a decimal; nil when there is none.
+    /// The mean of all numbers, a decimal; nil without a number.
     public func average() -> AnyRealmValue? { aggregate(.average) }
 
     private func aggregate(_ kind: Aggregate) -> AnyRealmValue? {

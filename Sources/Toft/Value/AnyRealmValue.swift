@@ -14,18 +14,18 @@ public import Foundation
 /// setting.value.dictionaryValue?["sizes"]?.listValue?.append("huge")
 /// ```
 ///
-/// Spelled as in Realm. A property starts as `.none`, which stands for nil, and can have no index.
-/// A link to an object that is deleted becomes `.none`.
+/// Spelled as in Realm. A property starts as `.none`, which means nil, and can have no index. A
+/// link to an object that is deleted becomes `.none`.
 ///
-/// Lists and dictionaries are in one another to a depth of 100; sets hold none. Assigning one to a
-/// managed object copies it, with the unmanaged objects in it added to the realm. What a managed
-/// object gives out is live: it shows and makes changes in a write transaction, and is invalid once
-/// the property is set to something else. Such a list or map has no results and no observers of its
-/// own; to the observers of its object, a change of it is one of the property. Reading an element
-/// takes time proportional to the size of the property's value, and each change writes that value
-/// anew.
+/// Lists and dictionaries can be nested to a depth of 100; sets hold neither. Assigning one to a
+/// managed object copies it, with the unmanaged objects in it added to the realm. A list or
+/// dictionary read from a managed object is live: it shows and makes changes in a write
+/// transaction, and is invalid once the property is set to something else. Such a list or map has
+/// no results and no observers of its own; to the observers of its object, a change of it is one of
+/// the property. Reading an element takes time proportional to the size of the property's value,
+/// and each change writes that value anew.
 ///
-/// `==` tells types apart, as in Realm: `.int(1)` is not `.double(1)`. The database compares
+/// `==` distinguishes types, as in Realm: `.int(1)` is not `.double(1)`. The database compares
 /// numbers by their value, in queries, sorting and managed sets.
 public enum AnyRealmValue: Hashable {
     /// No value.
@@ -113,7 +113,7 @@ extension AnyRealmValue {
         if case .object(let object) = self { object as? T } else { nil }
     }
 
-    /// What it holds; nil for nothing.
+    /// The value in it; nil for `.none`.
     var content: Any? {
         switch self {
         case .none: nil
@@ -169,7 +169,7 @@ extension AnyRealmValue: ExpressibleByDictionaryLiteral {
 // MARK: Coding
 
 extension AnyRealmValue: Encodable {
-    /// Encodes what it holds, without its type: `.none` as null, a list as an array, a dictionary
+    /// Encodes the value in it, without its type: `.none` as null, a list as an array, a dictionary
     /// as an object with its keys, a linked object as it encodes itself.
     /// - Throws: `EncodingError.invalidValue` for an object whose class is not `Encodable`.
     public func encode(to encoder: any Encoder) throws {
@@ -187,9 +187,9 @@ extension AnyRealmValue: Encodable {
 }
 
 extension AnyRealmValue: Decodable {
-    /// What is there: nothing, a truth value, an integer where the number is one of 64 bits,
-    /// another number, text, an array or an object with keys. Other types come back as what they
-    /// were encoded as: a UUID as text, for example.
+    /// Decodes the value found: nothing, a truth value, an integer if the number fits into 64 bits,
+    /// another number, text, an array or an object with keys. Other types come back in the form
+    /// that they were encoded in: a UUID as text, for example.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {

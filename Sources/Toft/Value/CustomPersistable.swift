@@ -1,17 +1,17 @@
 internal import ToftModel
 
-/// What a type of an app's own can be kept as: numbers, text, dates and their like, enums of such,
-/// and `EmbeddedObject`. Not for apps.
+/// The types that a custom type can be stored as: numbers, text, dates and their like, enums of
+/// such, and `EmbeddedObject`. Not for apps.
 public protocol _PersistedForm: _PersistableInsideOptional {}
 
 extension EmbeddedObject: _PersistedForm {}
 
-/// What the types of an app's own have in common; an app's type conforms to `CustomPersistable` or
+/// The conversions of all custom types; an app's type conforms to `CustomPersistable` or
 /// `FailableCustomPersistable`.
 public protocol _CustomPersistable: _Persistable, _PersistableInsideOptional, _QueryEquatable,
     _Indexable, _PrimaryKey
 {
-    /// What the database keeps.
+    /// The stored type.
     associatedtype PersistedType: _PersistedForm
     /// The value as the database keeps it.
     var persistableValue: PersistedType { get }
@@ -46,7 +46,7 @@ public protocol CustomPersistable: _CustomPersistable {
     init(persistedValue: PersistedType)
 }
 
-/// A type of an app's own of which not everything that can be kept is a value.
+/// A custom type that has no value for some stored values.
 ///
 /// ```swift
 /// extension URL: FailableCustomPersistable {
@@ -55,11 +55,11 @@ public protocol CustomPersistable: _CustomPersistable {
 /// }
 /// ```
 ///
-/// Where the file holds what is no value, an optional reads as nil; any other reads as the value of
-/// a bare declaration and is misuse, with code `.typeMismatch`: Realm stops the program there. If
-/// no value can be made of 0, "" or a new object, a property that is not optional needs a default.
+/// If the file contains such a value, an optional reads as nil; any other reads as the value of a
+/// bare declaration and is misuse, with code `.typeMismatch`: Realm stops the program there. If no
+/// value can be made of 0, "" or a new object, a property that is not optional needs a default.
 public protocol FailableCustomPersistable: _CustomPersistable {
-    /// Makes a value of what is kept; nil when it is none.
+    /// Makes a value of a stored one; nil if it has none for it.
     init?(persistedValue: PersistedType)
 }
 

@@ -3,8 +3,9 @@ internal import ToftModel
 
 /// A decimal number of IEEE 754-2008: 34 digits, and an exponent of -6176...6111.
 ///
-/// As in Realm, where it is a class. 1.0 and 1.00 are equal, and each keeps its digits. NaN equals
-/// NaN and sorts below all numbers. A property of this type is neither a primary key nor indexed.
+/// A decimal with 34 digits; a class in Realm. 1.0 and 1.00 are equal, and each keeps its digits.
+/// NaN equals NaN and sorts below all numbers. A property of this type is neither a primary key nor
+/// indexed.
 public struct Decimal128: Hashable, Sendable {
     let number: ToftModel.Decimal128
 
@@ -77,7 +78,7 @@ public struct Decimal128: Hashable, Sendable {
 }
 
 extension Decimal128: SignedNumeric, Strideable {
-    /// An integer; nil where it has more digits than are kept.
+    /// An integer; nil if it has more digits than fit.
     public init?(exactly source: some BinaryInteger) {
         let digits = String(source.magnitude)
         let zeros = digits.reversed().prefix { $0 == "0" }.count
@@ -116,7 +117,7 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
             ? ToftModel.Decimal128(value) : ToftModel.Decimal128("\(value)") ?? .nan
     }
 
-    /// The same as `init(string:)`.
+    /// Equivalent to `init(string:)`.
     public init(stringLiteral value: String) { self.init(string: value) }
 }
 

@@ -1,8 +1,8 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// What tells the elements of a set apart, and the keys of a map: a value as the database compares
-/// it, an object that is not of the realm by being the same instance.
+/// The identity of a set's element or a map's key: a value as the database compares it, or the
+/// instance for an object outside of the realm.
 enum UniqueKey: Hashable {
     case value(Value)
     case instance(ObjectIdentifier)
@@ -37,7 +37,7 @@ struct KeyedElements<Element> {
     private var keys: [UniqueKey] = []
     private var positions: [UniqueKey: Int] = [:]
 
-    /// The index of a key; nil where it is not there.
+    /// The index of a key; nil if it is missing.
     func index(of key: UniqueKey) -> Int? { positions[key] }
 
     /// Inserts an element unless its key is there.

@@ -7,7 +7,7 @@ internal import ToftStorage
 /// Twelve bytes that name a thing: the second it was made in, five random bytes of the process, and
 /// a counter, so that ids made by any process on any machine differ and sort by time.
 ///
-/// As in Realm, where it is a class.
+/// An identifier of 12 bytes; a class in Realm.
 public struct ObjectId: Hashable, Sendable {
     let bytes: FixedBytes
 

@@ -2,8 +2,8 @@ public import Foundation
 internal import ToftModel
 internal import ToftStorage
 
-/// What all scalars have in common: one conversion from what is stored and one to it serve
-/// properties, lists, results and queries.
+/// The conversions of all scalars: one from the stored form and one to it serve properties, lists,
+/// results and queries.
 public protocol _Scalar: _Persistable, _PersistedForm {
     init()
     static var _type: _PropertyShape { get }
@@ -14,8 +14,8 @@ public protocol _Scalar: _Persistable, _PersistedForm {
     /// Writes a managed property.
     func _store(_ object: ObjectBase, _ column: Int)
     var _engineValue: _EngineValue { get }
-    /// From whatever an app gives where the type is not known: an `Int8` for an `Int`, an
-    /// `NSNumber`, a JSON number.
+    /// Converts any value of an app whose type is not known: an `Int8` for an `Int`, an `NSNumber`,
+    /// a JSON number.
     static func _scalar(converting any: Any) -> Self?
 }
 
@@ -204,7 +204,7 @@ extension String: _Scalar, _Indexable, _PrimaryKey {
     public var _engineValue: _EngineValue { _EngineValue(.string(self)) }
     public static func _load(_ object: ObjectBase, _ column: Int) -> String? {
         guard let bytes = object.bytes(column) else { return nil }
-        // Up to 15 bytes lie in the string itself, and this is the shortest way there.
+        // Up to 15 bytes fit in the string itself, and this is the fastest way to fill it.
         guard bytes.count <= 15 else { return String(decoding: bytes, as: UTF8.self) }
         return String(unsafeUninitializedCapacity: bytes.count) { room in
             UnsafeMutableRawBufferPointer(room).copyMemory(from: bytes)
@@ -242,8 +242,8 @@ extension Date: _Scalar, _Indexable {
     /// Seconds from 1970 to the reference date of Foundation, 2001.
     private static let referenceSeconds: Int64 = 978_307_200
 
-    /// Seconds and nanoseconds of the same sign, as the file keeps time. What is beyond 64 bits
-    /// becomes the nearest that is not.
+    /// Seconds and nanoseconds of the same sign, as the file keeps time. Times beyond 64 bits
+    /// become the nearest valid one.
     var timestamp: Timestamp {
         let interval = timeIntervalSinceReferenceDate
         guard abs(interval) < 9e18 else {
@@ -276,8 +276,8 @@ extension Date: _Scalar, _Indexable {
     public static func _load(_ object: ObjectBase, _ column: Int) -> Date? {
         object.time(column).map { Date($0) }
     }
-    /// What stands for null where that is not declared: the first moment of 1970, like the zero of
-    /// numbers.
+    /// The value of null in a property that is not optional: the first moment of 1970, like the
+    /// zero of numbers.
     public static func _get(_ object: ObjectBase, _ column: Int) -> Date {
         _load(object, column) ?? Date(timeIntervalSince1970: 0)
     }

@@ -1,7 +1,7 @@
 public import Foundation
 internal import ToftModel
 
-/// What a `@Persisted` property can hold. Every conformance is Toft's own; apps name it at most in
+/// The types of `@Persisted` properties. Every conformance is Toft's own; apps name it at most in
 /// generic code.
 public protocol _Persistable: SendableMetatype {
     static var _shape: _PropertyShape { get }
@@ -14,7 +14,8 @@ public protocol _Persistable: SendableMetatype {
     static func _get(_ object: ObjectBase, _ column: Int) -> Self
     /// Writes a managed property.
     static func _set(_ value: Self, _ object: ObjectBase, _ column: Int)
-    /// Reads anything (a value, a dictionary, an array) as such a value; throws when it is none.
+    /// Converts anything (a value, a dictionary, an array) to such a value; throws if it is not
+    /// one.
     static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> Self
     /// Gives the value of an unmanaged object's property to the object's new row.
     static func _promote(
@@ -25,7 +26,7 @@ extension _Persistable {
     @inlinable public static var _isKeptWhenManaged: Bool { false }
 }
 
-/// What may be an element of `List`, `MutableSet`, `Results` and `LinkingObjects`, and a value of
+/// The types of elements of `List`, `MutableSet`, `Results` and `LinkingObjects`, and of values of
 /// `Map`: objects, and the scalars, optional or not.
 public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static var _shape: _PropertyShape { get }
@@ -33,13 +34,13 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static var _isObject: Bool { get }
     /// Whether it is kept as an object that lives in its owner.
     static var _isEmbedded: Bool { get }
-    /// The object that is kept where it is an embedded one.
+    /// The object to store, for an embedded one.
     var _embedded: ObjectBase? { get }
     /// Makes an element of what the engine gives.
     static func _make(_ value: _EngineValue) -> Self
     /// Gives the element to the engine. An unmanaged object is added to the realm.
     func _give(to destination: _Destination) throws -> _EngineValue
-    /// What stands in for an element that can't be had, after misuse.
+    /// The replacement for an element that can't be read, after misuse.
     static func _standIn() -> Self
     static func _convertedElement(from any: Any?, _ conversion: _ValueConversion) throws -> Self
 }
@@ -50,7 +51,7 @@ extension RealmCollectionValue {
     @inlinable public var _embedded: ObjectBase? { nil }
 }
 
-/// What may be `Wrapped` of an optional property: the scalars, and objects as links.
+/// The types that may be `Wrapped` of an optional property: the scalars, and objects as links.
 public protocol _PersistableInsideOptional: RealmCollectionValue {
     /// Reads a managed optional property.
     static func _getOptional(_ object: ObjectBase, _ column: Int) -> Self?
@@ -62,12 +63,14 @@ public protocol _PersistableInsideOptional: RealmCollectionValue {
     static func _makeOptional(_ value: _EngineValue) -> Self?
 }
 
-/// What may have an index: Bool, Int and its kin, String, Date, UUID, ObjectId, each also optional.
+/// The types that may have an index: Bool, Int and its kin, String, Date, UUID, ObjectId, each also
+/// optional.
 public protocol _Indexable {}
-/// What may be a primary key: Int and its kin, String, UUID, ObjectId, each also optional.
+/// The types that may be a primary key: Int and its kin, String, UUID, ObjectId, each also
+/// optional.
 public protocol _PrimaryKey {}
 
-/// Types of which a bare declaration starts differently each time: Date, UUID, ObjectId.
+/// Types whose bare declaration starts with a different value each time: Date, UUID, ObjectId.
 public protocol _DrawnDefault: _Persistable {}
 
 extension Date: _DrawnDefault {}
@@ -98,7 +101,7 @@ public struct _PropertyShape: Sendable {
         self.target = target
     }
 
-    /// The same, made optional.
+    /// The optional form of the shape.
     var optional: _PropertyShape {
         var shape = self
         shape.isOptional = true

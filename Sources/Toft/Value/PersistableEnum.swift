@@ -11,10 +11,10 @@
 /// realm.objects(Dog.self).where { $0.mood == .wild }
 /// ```
 ///
-/// A bare declaration starts with the first case. Where the file holds a raw value that no case
-/// has, an optional reads as nil; any other reads as the first case and is misuse, with code
+/// A bare declaration starts with the first case. If the file has a raw value without a case, an
+/// optional reads as nil; any other reads as the first case and is misuse, with code
 /// `.typeMismatch`: Realm stops the program there. An index or a primary key needs a raw value that
-/// can have one, Int and its kin or String; of another it is an error when the realm is opened.
+/// can have one, Int and its kin or String; otherwise opening the realm is an error.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, Comparable, _Scalar, MinMaxType,
     _HasMinMax, _HasPersistedOrder, _Indexable,
     _PrimaryKey, _QueryEquatable

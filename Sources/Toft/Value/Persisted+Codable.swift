@@ -1,8 +1,9 @@
 /// A class whose properties are all coded, as `class Dog: Object, Codable`, is coded like any
 /// other: the compiler writes the code.
 ///
-/// What is decoded is unmanaged: `realm.add` it. What JSON lacks is nil where that can be, else an
-/// error, as with any Swift type: a default is for properties that `CodingKeys` leave out.
+/// A decoded object is unmanaged: `realm.add` it. A key that JSON lacks is nil for an optional,
+/// otherwise an error, as with any Swift type: a default is for properties that `CodingKeys` leave
+/// out.
 extension Persisted: Decodable where Value: Decodable {
     public init(from decoder: any Decoder) throws {
         self.init(
@@ -28,7 +29,7 @@ extension Persisted: Encodable where Value: Encodable {
 }
 
 extension KeyedDecodingContainer {
-    /// An optional property, nil where the key is missing.
+    /// An optional property, nil if the key is missing.
     public func decode<Wrapped: Decodable>(_ type: Persisted<Wrapped?>.Type, forKey key: Key) throws
         -> Persisted<Wrapped?>
     {

@@ -70,7 +70,7 @@ public struct Persisted<Value: _Persistable> {
         }
     }
 
-    /// The value that lies here: of an unmanaged object any, of a managed one its collection.
+    /// The value stored here: any value of an unmanaged object, the collection of a managed one.
     @inlinable mutating func kept(in object: ObjectBase) -> Value {
         if let value { return value }
         if Value._isKeptWhenManaged { object._hasCollections = true }
@@ -129,13 +129,13 @@ extension Persisted where Value: _Linking {
     }
 }
 
-/// What deletions do along a link: the rule of a property, for those that it links to.
+/// The effect of deletions along a link: the rule of a property, for its targets.
 public enum DeleteRule: Int, Sendable {
-    /// What the object links to stays when it is deleted; links to an object that is deleted become
-    /// nil, or leave their collection. Every link does that without a rule.
+    /// The targets stay when the object is deleted; links to an object that is deleted become nil,
+    /// or leave their collection. Every link does that without a rule.
     case nullify = 0
-    /// What the object links to is deleted with it, whatever else links to that; so is what that
-    /// links to with this rule, however deep, and circles end.
+    /// The targets are deleted with the object, whatever else links to them; so are their own
+    /// targets with this rule, at any depth, and cycles end.
     case cascade = 1
     /// An object can't be deleted while another one links to it through this property, unless the
     /// same call deletes that one too.
@@ -150,8 +150,8 @@ public enum DeleteRule: Int, Sendable {
     }
 }
 
-// A default that is drawn, or tells the time, is made with the object: reading, encoding and adding
-// it give the same one.
+// A default that is random, or the current time, is made with the object: reading, encoding and
+// adding it give the same one.
 extension Persisted where Value: _DrawnDefault {
     /// A property that starts as the present time, or as an id of its own.
     public init() { self.init(value: Value._initial(), traits: .plain) }
@@ -179,7 +179,7 @@ extension Persisted where Value: _LinkingObjects {
     }
 }
 
-/// What a declaration says of a property besides its type. Not for apps.
+/// A declaration's properties besides the type. Not for apps.
 public struct _PersistedTraits: OptionSet, Sendable {
     public let rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -192,13 +192,13 @@ public struct _PersistedTraits: OptionSet, Sendable {
     @inlinable public static var deny: _PersistedTraits { _PersistedTraits(rawValue: 16) }
 }
 
-/// What reflection needs of any `Persisted`, at the address where it lies in an object.
+/// The parts of any `Persisted` that reflection needs, at its address in an object.
 protocol AnyPersisted: SendableMetatype {
     static var shape: _PropertyShape { get }
-    /// The type of the value, where the engine's values can be made such a one: not of links.
+    /// The type of the value, if the engine's values can be converted to it; nil for links.
     static var element: (any RealmCollectionValue.Type)? { get }
     static var alignment: Int { get }
-    /// Where the number of the column lies in it.
+    /// The offset in it of the column's number.
     static var columnOffset: Int { get }
     /// Whether a managed object's kept value has to be made anew: true of collections.
     static var isKept: Bool { get }
@@ -209,7 +209,7 @@ protocol AnyPersisted: SendableMetatype {
     static var holdsMemory: Bool { get }
     /// Whether there is a value, given or looked at.
     static func hasValue(at address: UnsafeRawPointer) -> Bool
-    /// Forgets the value that lies here.
+    /// Releases the value stored here.
     static func clear(at address: UnsafeMutableRawPointer)
     /// Hands the value of an unmanaged object's property over, to be written to its new row.
     static func promote(

@@ -60,7 +60,7 @@ extension ObjectBase {
     }
 }
 
-/// Makes objects of what an app gives where an object is due: a dictionary, an array, another
+/// Makes objects of the values that an app gives in place of them: a dictionary, an array, another
 /// object.
 protocol ObjectBuilder {
     /// The number of objects around the one that is made.
@@ -87,7 +87,7 @@ struct UnmanagedBuilder: ObjectBuilder {
 }
 
 extension ObjectBuilder {
-    /// The same for what is in the object that is made.
+    /// The builder for objects within the one being made.
     func within() throws -> Self {
         try NestedValues.check(depth)
         var builder = self
@@ -115,7 +115,7 @@ extension ObjectBuilder {
     }
 }
 
-/// What an app gives as the value of an object.
+/// An app's values for an object.
 private enum GivenValues {
     case dictionary([String: Any])
     case array([String: Any])
@@ -151,7 +151,7 @@ private enum GivenValues {
         }
     }
 
-    /// The value for a property; nil when none was given (which is not the same as nil given).
+    /// The value for a property; nil if there is none (an explicit nil is a value).
     func value(of property: ModelProperty) -> Any?? {
         switch self {
         case .dictionary(let values), .array(let values):
