@@ -22,7 +22,7 @@ USERS = [path for path in sorted((ROOT / "Sources").iterdir()) if path.is_dir()]
     ROOT / "Tests/ToftTrials",
 ]
 TYPES = {"struct", "class", "enum", "protocol", "typealias"}
-# What protocols of the standard library ask for by name.
+# Members that protocols of the standard library require by name.
 WITNESSES = {
     *("description", "debugDescription", "hash", "next", "rawValue", "allCases", "encode"),
     *("makeIterator", "count", "startIndex", "endIndex", "index", "id"),

@@ -44,11 +44,11 @@ class Rules:
     checkpoints_pin: bool = (
         True  # the pages of a version that is being checkpointed are not used again
     )
-    # what may be used again is told by shared memory, set after a sync; not by what a meta says
+    # shared memory, set after a sync, says which pages may be reused; not a meta
     durable_is_a_word: bool = True
     # recovery syncs, writes a checkpoint and begins the log anew, before anything is published
     recovery_is_durable: bool = True
-    # of two records that follow, where one had no room behind the other, the later one counts
+    # of two consecutive records, if one had no room behind the other, the later one counts
     the_later_record_follows: bool = True
     recovery_reads_the_device: bool = (
         True  # not the cache, which after a failed sync shows what is not there
@@ -61,7 +61,7 @@ class Rules:
     failing_syncs: bool = False
 
 
-# What a block holds. A page: the operations it stands for.
+# The content of a block. A page: its operations.
 
 
 class Meta(NamedTuple):
@@ -605,7 +605,7 @@ def steps(state, rules, commits, death_limit):
     yield from deaths(state, death_limit)
 
 
-# What must hold in every state.
+# The invariants of every state.
 
 
 def images(disk):

@@ -28,7 +28,7 @@ GROUPS = {
     "X": "Several processes",
     "D": "Errors and limits",
 }
-# What is later belongs to one of these.
+# Each later feature belongs to one of these.
 LATER = (
     "types and collections",
     "query language",

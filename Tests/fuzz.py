@@ -57,7 +57,7 @@ def copy_package() -> None:
     write(COPY / "Package.swift", manifest.replace("\nfor target in package.targets\n", TARGET))
     for name in ["ConformanceData.swift", "Fixtures.swift"]:
         text = (ROOT / "Tests/ToftQueryTests" / name).read_text()
-        # What only a test may see it does without.
+        # Parts that only a test may use are left out.
         for part in ["import Testing\n", "@testable ", " found.type.canBeIndexed,"]:
             text = text.replace(part, "")
         write(COPY / "Tests/Fuzz" / name, text)
@@ -94,7 +94,7 @@ def main() -> None:
     options += ["-max_len=400", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"]
     options += [f"-artifact_prefix={BUILD / 'found'}/"]
     program = BUILD / "release/QueryFuzz"
-    # What ends the program is libFuzzer's, which keeps the text; Swift's own handler does not.
+    # A crash goes to libFuzzer, which keeps the text; Swift's own handler does not.
     environment = {**os.environ, "SWIFT_BACKTRACE": "enable=no"}
     environment |= {"TOFT_CONFORMANCE_DATASET": str(FIXTURES / "dataset.json")}
     corpora = [BUILD / "corpus", BUILD / "seeds"]

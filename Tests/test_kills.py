@@ -51,7 +51,8 @@ class Worker:
     def read(self) -> None:
         for line in self.process.stdout:
             word, commits, calls = line.split()
-            # What it found is acknowledged too: it may be killed again before its next commit is.
+            # The commits that it found are acknowledged too: it may be killed again before its next
+            # commit is.
             self.acknowledged = int(commits)
             if word == "opened":
                 self.opened_at = self.acknowledged
@@ -172,7 +173,7 @@ def check(workers: list[Worker], database: Path) -> None:
         for number in range(max(1, commits - KEPT + 1), commits + 1):
             assert_owns(entries[f"{worker.number}/{number}"], is_last=number == commits)
     assert set(entries) == expected
-    # Five in the last entry of each worker, four in those before: none outlives its owner.
+    # Five in the last entry of each worker, four in those before: all are deleted with their owner.
     parts = json.loads(toftdb("query", database, "Part", "--count", "--json"))["count"]
     assert parts == 4 * len(entries) + sum(counts[worker.number] > 0 for worker in workers)
     assert counts[-1] == sum(counts[worker.number] for worker in workers)

@@ -23,8 +23,8 @@ ORDER = {
     "ToftCAPI": "Arguments Handles Realms Objects Results".split(),
     "ToftCLI": "Terminal Commands Demo".split(),
 }
-# Arrows that still point up: (target, folder, type of a later folder). None may be added; one that
-# is gone must be removed here.
+# Arrows that still point up: (target, folder, type of a later folder). No arrow may be added; one
+# that is gone must be removed here.
 KNOWN: set[tuple[str, str, str]] = {
     ("ToftStorage", "Bytes", "RegionEntry"),
     ("ToftStorage", "Mapping", "DirtyPages"),

@@ -603,7 +603,7 @@ def test_what_another_process_has_deferred_is_told_until_it_is_durable(tmp_path:
         assert writer.stdout.readline() == "done\n"
         return json.loads(run("info", database, "--json").stdout)
 
-    # What waits becomes durable within a second: more often than not the terminal is quicker.
+    # Deferred commits become durable within a second: more often than not the terminal is quicker.
     facts = [order(f"note {number}") for number in range(5)]
     assert max(each["deferredBytes"] for each in facts) > 0
     assert [each["version"] for each in facts] == sorted({each["version"] for each in facts}), (
@@ -660,7 +660,7 @@ def test_what_can_not_be_printed_is_a_failure(tmp_path: Path, command: list[str]
         assert status == 1 and told in complaint
         assert complaint.startswith("toftdb: Can't write standard output")
         assert shell(given, f"{redirected} 2>&-")[0] == 1
-    # What does not need its input or has nothing to complain of goes on without.
+    # A command that does not need its input or has nothing to complain of succeeds without.
     assert shell(given, "<&- 2>&-") == (0, printed, "")
     assert shell(given, "2>/dev/full") == (0, printed, "")
     # Complaints that nobody can read end with the same status.
@@ -678,7 +678,7 @@ def test_help_and_input_that_are_not_there_are_failures(tmp_path: Path) -> None:
     status, _, complaint = shell([TOFTDB, "import", database, "-"], "<&-")
     assert status == 1 and "Can't read '-'" in complaint
     assert run("dump", database).stdout == before
-    # None of the files that the program opens takes the place of its output.
+    # The files that the program opens do not replace its output.
     dump = tmp_path / "dump.jsonl"
     dump.write_text(before)
     for number, redirected in enumerate((">&-", "2>&-", "<&- >&- 2>&-")):
@@ -796,7 +796,7 @@ def test_a_command_says_what_to_do_in_its_own_words(tmp_path: Path) -> None:
     key.write_bytes(bytes(64))
     encrypted = run("change-key", copy, "--new-key-file", key, "--json").stdout
     assert json.loads(encrypted) == {"encrypted": True}
-    # A path or a reason that the message has is not told twice.
+    # A path or a reason in the message is not repeated.
     assert len(run("info", tmp_path / "none.toft", status=1).stderr.splitlines()) == 1
 
 
@@ -1282,7 +1282,7 @@ def test_embedded_objects_are_objects_inside_their_owner(tmp_path: Path) -> None
     query = ("Person", "home.annex.street == 'annex' AND ANY earlier.annex.street == 'deep'")
     assert json.loads(run("query", database, *query, "--count", "--json").stdout) == {"count": 1}
 
-    # Who is imported again gives up the houses that he had.
+    # A person who is imported again loses the houses that he had.
     moved = PEOPLE[0] | {"home": house("Oak"), "earlier": [], "named": {"b": None}}
     lines.write_text(json.dumps(moved) + "\n")
     again = tmp_path / "again.toft"
@@ -1787,7 +1787,7 @@ def test_json_that_others_refuse_is_refused_and_says_why(tmp_path: Path) -> None
         options = ("--class", "Guest", "--ignore-unknown")
         refused = run("import", database, lines, *options, status=1).stderr
         assert "Line 2" in refused and told in refused, refused
-    # What has marks or blanks alone is left out.
+    # Lines of marks or blanks alone are left out.
     lines.write_text('\ufeff \t\n{"id": 3}\n \t \r\n\ufeff{"id": 4}\n\t')
     run("import", database, lines, "--class", "Guest")
     lines.write_text("\ufeffid,name\n5,a\n  \t\n6,b\n")
@@ -1906,10 +1906,10 @@ def test_a_terminal_obeys_nothing_that_is_in_the_data(tmp_path: Path) -> None:
         for character in text:
             is_obeyed = unicodedata.category(character) == "Cc" or character in HARMFUL[-4:]
             assert character in "\n\t" or not is_obeyed, (number, character, text)
-        # Nothing stands for another object: of a field within quotes a line end is one.
+        # No name can pass for another object; only a quoted field of CSV may have line ends.
         assert "--csv" in command or "\nid=2" not in text
     assert "\\u202e" in seen("query", database, name)
-    # What others read is what there is.
+    # Output for programs is unchanged.
     assert [json.loads(line) for line in run("dump", database).stdout.splitlines()] == [schema, row]
 
 
@@ -2019,7 +2019,7 @@ def test_an_import_that_fails_leaves_a_new_file_without_classes(tmp_path: Path) 
     assert "Line 1 of" in complaint, complaint
     complaint = run("import", database, SAMPLE, status=1).stderr
     assert f"'{database}' has no classes. Say with --schema" in complaint, complaint
-    # Another schema fits, as there is none yet.
+    # Another schema fits, as the file has no schema yet.
     schema.write_text(json.dumps(SCHEMA))
     run("import", database, SAMPLE, *options)
     dump = run("dump", database).stdout.splitlines()

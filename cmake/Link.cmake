@@ -65,7 +65,8 @@ if("${runtime_directory}/libswiftCore.a" IS_NEWER_THAN "${runtime}" OR "${CMAKE_
   execute_process(COMMAND "${release}" "${runtime}.all" "${runtime}" COMMAND_ERROR_IS_FATAL ANY)
 endif()
 
-# The names of all Unicode scalars are half a megabyte, and the engine asks for none: `Unicode.Scalar.Properties.name` is nil within the library.
+# The names of all Unicode scalars are half a megabyte, and the engine uses no such name:
+# `Unicode.Scalar.Properties.name` is nil within the library.
 set(no_names "${link_directory}/no-names")
 file(WRITE "${no_names}.cpp" "extern \"C\" __attribute__((visibility(\"hidden\"))) long _swift_stdlib_getScalarName(unsigned, unsigned char *, long) { return 0; }\n")
 execute_process(COMMAND "${CXX}" -fPIC -O2 -c "${no_names}.cpp" -o "${no_names}.o" COMMAND_ERROR_IS_FATAL ANY)
@@ -85,7 +86,7 @@ execute_process(
           -Xlinker "--version-script=${link_directory}/toft.map" -Xlinker "-soname=${SONAME}" -Xlinker --gc-sections -Xlinker --icf=all
           -Xlinker -z -Xlinker nodelete -Xclang-linker -static-libgcc -Xlinker -T -Xlinker "${link_directory}/zeros.ld" ${packing}
   COMMAND_ERROR_IS_FATAL ANY)
-# With its names it is for debuggers and tests; what is installed has none.
+# With its names it is for debuggers and tests; the installed one has no names.
 execute_process(COMMAND "${STRIP}" --strip-all -o "${LIBRARY}" "${unstripped}" COMMAND_ERROR_IS_FATAL ANY)
 
 get_filename_component(file "${LIBRARY}" NAME)

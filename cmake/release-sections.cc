@@ -2,12 +2,12 @@
 // linker leaves it out: release-sections ARCHIVE NEW-ARCHIVE.
 //
 // The compiler marks every public function, table and record of the runtime as used, each in a
-// section of its own. The mark "retain" is taken from code and tables. What is found at run time is
-// found through records, which keep the mark and refer to what they need.
+// section of its own. The mark "retain" is taken from code and tables. Run-time lookups go through
+// records, which keep the mark and refer to what they need.
 //
 // The engine has no vectors of the type SIMD and encodes and decodes no Codable. Records of these
 // are excluded. The functions behind the tables of these conformances share one section with those
-// of all others, which stays; where they call what only they need, they call
+// of all others, which stays; if they call functions that only they need, they call
 // swift_deletedMethodError instead, which ends the process with that message. Calls from outside
 // the runtime stay as they are.
 #include <cstdint>
@@ -46,7 +46,7 @@ static bool isUnneeded(const std::string &symbol) {
            || contains(symbol, "9CodingKey") || contains(symbol, "17CodingUserInfoKey");
 }
 
-// An object of the archive, which is changed where it lies. Every read is held against its size.
+// An object of the archive, which is changed in place. Every read is checked against its size.
 struct Object {
     char *file;
     size_t size;
@@ -55,7 +55,7 @@ struct Object {
     Elf64_Shdr names;
     // By index of a symbol.
     std::vector<bool> unneeded, isFunction;
-    // The index of swift_deletedMethodError; 0 where an object does not refer to it.
+    // The index of swift_deletedMethodError; 0 if an object does not refer to it.
     uint64_t replacement;
 
     template <typename Entry> bool read(uint64_t offset, Entry &found) const {
@@ -148,7 +148,7 @@ struct Object {
     }
 };
 
-// Returns false where an object refers to what lies outside of it.
+// Returns false if an object refers to something outside of it.
 static bool release(char *file, size_t size) {
     Object object = {};
     object.file = file;
@@ -156,7 +156,7 @@ static bool release(char *file, size_t size) {
     if (!object.read(0, object.header) || std::memcmp(object.header.e_ident, ELFMAG, SELFMAG) != 0
         || object.header.e_ident[EI_CLASS] != ELFCLASS64)
         return true;
-    // What does not fit into 16 bits stands in the first section.
+    // A number that does not fit into 16 bits is in the first section.
     Elf64_Shdr first;
     if (!object.section(0, first)) return false;
     const Elf64_Ehdr &header = object.header;

@@ -7,7 +7,7 @@ let package = Package(
     name: "toft-benchmarks",
     dependencies: [.package(name: "toft", path: "../..")],
     targets: [
-        // What reading and writing single properties costs: swift run -c release --package-path
+        // The cost of reading and writing single properties: swift run -c release --package-path
         // Tests/Benchmarks reads
         .executableTarget(
             name: "reads", dependencies: [.product(name: "RealmSwift", package: "toft")]),

@@ -75,7 +75,7 @@ final class Part: EmbeddedObject {
 
 // MARK: Printing
 
-/// What is printed of a value.
+/// The printed form of a value.
 protocol Printed {
     var printed: String { get }
 }

@@ -9,7 +9,7 @@ final class Label: EmbeddedObject {
     @Persisted var to: Thing?
 }
 
-/// Nothing tells it from others but its key in the file.
+/// Only its key in the file distinguishes it from others.
 final class Part: Object {
     @Persisted var word: String
     @Persisted var next: Part?

@@ -5,7 +5,7 @@ import ToftQuery
 /// Texts through lexer, parser and binder, made by libFuzzer, which keeps those that reach new
 /// code: see `Tests/fuzz.py`. The first byte chooses a class of the conformance data, the rest is
 /// the query. Each text ends in an error with a message, or is accepted; then the text that it
-/// gives of itself is accepted too, and gives itself again. What is small is also run.
+/// gives of itself is accepted too, and gives itself again. Small ones are also run.
 private func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
     guard let bytes, size > 0 else { return 0 }
     let all = world.classes[Int(bytes[0]) % world.classes.count]

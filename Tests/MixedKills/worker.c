@@ -2,8 +2,8 @@
 // main.swift do the same.
 //
 // Each commit adds an entry with embedded objects, replaces one of those of the entry before,
-// deletes the entry of twenty commits ago, and counts: its own commits and those of all. What is on
-// disk is acknowledged on standard output. Should the copy that follows the entries ever differ
+// deletes the entry of twenty commits ago, and counts: its own commits and those of all. Durable
+// commits are acknowledged on standard output. Should the copy that follows the entries ever differ
 // from them, the worker ends.
 #include <poll.h>
 #include <string.h>

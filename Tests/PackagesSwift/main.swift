@@ -204,7 +204,7 @@ func makeCommit(_ realm: Realm, _ number: Int) throws {
     }
 }
 
-/// What the other process does: a commit for each byte on its standard input.
+/// The other process: a commit for each byte on its standard input.
 func writeOnOrder(_ path: String) throws {
     let realm = try open(path)
     var number = 1

@@ -12,7 +12,7 @@ func quoted(_ text: String) -> String {
 
 func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02x", $0) }.joined() }
 
-/// A decimal as its coefficient and exponent, also where they are not normal.
+/// A decimal as its coefficient and exponent, even if they are not normal.
 func decimal(_ low: UInt64, _ high: UInt64) -> String {
     let sign = high >> 63 == 1 ? "-" : ""
     switch (high >> 58) & 0x1F {

@@ -6,7 +6,7 @@ import ToftStorage
 import ToftTestKit
 @testable import ToftEngine
 
-/// What an opening would change, told without changing it.
+/// The changes that an opening would make, reported without making them.
 @Suite struct DryRunTests {
     private static let person = ClassSchema(
         "Person",
@@ -79,8 +79,8 @@ import ToftTestKit
         }
     }
 
-    /// A name that was changed in the program, and a migration that says so was forgotten: nothing
-    /// told that the values are out of sight.
+    /// A name was changed in the program without a migration that says so: the values were hidden,
+    /// and nothing reported it.
     @Test func `Where something new may be what is gone, the question is asked`() throws {
         try Self.withFile { path in
             var person = Self.person
@@ -110,7 +110,7 @@ import ToftTestKit
             #expect(
                 migrated.contains(
                     asked("property 'Person.note' is removed with its values", "my_note")))
-            // Who says it is not asked.
+            // A program that says so is not asked.
             let renamed = try Self.changes(path, [person, hound, Self.part], 2) {
                 migration throws(EngineError) in
                 try migration.renameClass("Dog", to: "Hound")

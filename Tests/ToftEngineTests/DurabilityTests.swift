@@ -42,7 +42,7 @@ import ToftTestKit
                 #expect(try other.people().count == Int(id))
                 return waiting
             }
-            // What waits becomes durable within a second: more often than not this is quicker.
+            // Deferred commits become durable within a second: more often than not this is quicker.
             func deferred() throws -> Bool { try (0..<5).contains { _ in try next(.deferred) > 0 } }
             #expect(try deferred())
             try other.session.flush()

@@ -123,7 +123,7 @@ import ToftTestKit
         let dogs = try database.session.results(of: try database.dog).filter("name == 'Rex'")
         _ = try evaluations(people) {}
         _ = try evaluations(dogs) {}
-        /// A list so long that it lies beside its object.
+        /// A list that is long enough to be stored beside its object.
         func grow() throws {
             try other.write { () throws(EngineError) in
                 let notes = try other.findPerson(1).list(try other.property("notes"))

@@ -223,7 +223,8 @@ import ToftTestKit
             #expect(try none.filter("people.@count == 0 SORT(name ASC)", arguments: []).count == 0)
             #expect(try reader.checkEverything().problems == [])
 
-            // The reader follows what others write, also where they add what it lacks.
+            // The reader follows the commits of others, even if they add a class or property that
+            // it lacks.
             try writer.beginWrite()
             _ = try writer.make("Person", ["id": .int(600)])
             try writer.commit()

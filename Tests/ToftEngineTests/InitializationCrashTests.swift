@@ -27,7 +27,7 @@ import ToftTestKit
         func note() { number.withLock { $0 += 1 } }
     }
 
-    /// What a file is opened with; the handler makes so many people.
+    /// The configuration of a file; the handler creates `count` people.
     private static func configuration(_ count: Int, _ calls: Calls) -> Configuration {
         var configuration = Configuration(
             location: .memory(name: "not looked at"), schema: schema, schemaVersion: 3)

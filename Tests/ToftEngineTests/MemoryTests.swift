@@ -5,7 +5,7 @@ import ToftTestKit
 @testable import ToftEngine
 @testable import ToftStorage
 
-/// What a session holds in memory of a file that is buffered, as an encrypted one is.
+/// A session's memory of a buffered file, as an encrypted one is.
 @Suite struct MemoryTests {
     private static let keptPages = 200
 
@@ -13,8 +13,8 @@ import ToftTestKit
         "\(number) " + String(repeating: "n", count: 300)
     }
 
-    /// What one call reads is more than memory is to hold: as much is there as before the call, and
-    /// the rest was given back meanwhile.
+    /// One call reads more than memory is to hold: afterwards memory has as much as before the
+    /// call, and the rest was released meanwhile.
     @Test func `Calls that read all of an encrypted file do not keep it in memory`() throws {
         let key = try [UInt8](0..<64).withUnsafeBytes { try EncryptionKey($0) }
         let memory = MemoryFile(name: "memory")
@@ -75,7 +75,7 @@ import ToftTestKit
                 kept.append(old)
                 expectLittle("a migration")
             }
-            // What was kept of it still shows what there was.
+            // Objects that were kept still show the old values.
             #expect(try kept.first?.value(text) == .string("0 " + long))
             #expect(try kept.last?.value(text) == .string("399 " + long))
         }
@@ -110,8 +110,8 @@ import ToftTestKit
         let notes = try session.results(of: note.id)
         let first = try notes.object(at: 0)
 
-        /// Reads everything, with a refresh after so many objects. Returns how many pages were in
-        /// memory at most.
+        /// Reads everything, with a refresh after every `step` objects. Returns the most pages that
+        /// were in memory.
         func read(refreshing step: Int?) throws -> Int {
             var most = 0
             for number in 0..<10_000 {
@@ -126,7 +126,7 @@ import ToftTestKit
         #expect(try session.version == version)
         #expect(try first.value(text) == .string(Self.text(0)))
 
-        // Where little was read, the realm stays where it is.
+        // If little was read, the realm keeps its version.
         try session.refresh()
         while session.base.snapshot.fillsMemory { try session.refresh() }
         _ = try notes.object(at: 5_000).value(text)
@@ -134,7 +134,7 @@ import ToftTestKit
         #expect(try !session.refresh())
         #expect(session.base === before)
 
-        // What is frozen keeps what it reads, and nobody else loses by it.
+        // A frozen realm keeps the pages that it reads, at nobody else's cost.
         let frozen = try session.frozen()
         #expect(try !frozen.refresh())
         #expect(try read(refreshing: 500) < 2 * Self.keptPages)

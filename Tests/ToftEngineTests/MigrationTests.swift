@@ -157,7 +157,7 @@ extension ObjectHandle {
     }
 }
 
-/// What a closure throws, with its message.
+/// The error of a closure, with its message.
 func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, String)? {
     do throws(EngineError) {
         try body()
@@ -276,7 +276,7 @@ func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, String)? {
                         code { () throws(EngineError) in _ = try Migration.dryRun(refused) }
                             == .alreadyInTransaction)
                 }
-                // What does not wait goes on, and sees the file as it was.
+                // An opening that does not wait succeeds, and sees the old file.
                 var narrow = inner
                 (narrow.schema, narrow.schemaVersion) = (nil, nil)
                 let reader = try Session.open(narrow)
@@ -685,7 +685,7 @@ func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, String)? {
 
     // MARK: Embedded classes
 
-    /// 1: companies have a seat, which lies in a country. 2: the seat is an office, embedded in its
+    /// 1: companies have a seat, which is in a country. 2: the seat is an office, embedded in its
     /// company, as the land is in it. 3: nothing is embedded.
     private static func seats(_ version: Int) -> Schema {
         let (address, country) = version == 1 ? ("Address", "Country") : ("Place", "Land")
@@ -712,7 +712,7 @@ func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, String)? {
         return try Session.open(configuration)
     }
 
-    /// Two companies in one country, of which the second has no seat.
+    /// Two companies in one country; the second has no seat.
     private static func fillSeats(_ file: String) throws(EngineError) {
         let session = try seats(file, 1)
         try session.beginWrite()
@@ -763,7 +763,7 @@ func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, String)? {
                     } == .embeddedObject)
                 try session.cancel()
             }
-            // Who has the old classes stays where it is.
+            // A session with the old classes keeps its version.
             for _ in 0..<2 {
                 let refused = failure { () throws(EngineError) in try old.refresh() }
                 #expect(refused?.0 == .schemaMismatch)

@@ -95,7 +95,7 @@ import ToftStorage
         #expect(try frozen.found("age == NULL") == [])
         withExtendedLifetime(token) {}
 
-        // What the old session writes fits both.
+        // The old session's writes fit both schemas.
         try old.session.beginWrite()
         #expect(
             code { () throws(EngineError) in try first.set(old.age, Value.null) } == .nullNotAllowed

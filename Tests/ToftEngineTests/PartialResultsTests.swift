@@ -5,10 +5,10 @@ import ToftStorage
 import ToftTestKit
 @testable import ToftEngine
 
-/// What is looked at of results of which only some are asked for.
+/// The objects that are read when only some results are needed.
 ///
-/// A pass gives all that it finds in a cluster at once. Where every tenth object is a result, ten
-/// times as many objects as were found is what it has looked at.
+/// A pass gives all that it finds in a cluster at once. If every tenth object is a result, it has
+/// read ten times as many objects as it found.
 @Suite struct PartialResultsTests {
     /// People whose name is one of ten, all with person 0 as their boss; person 0 has as many dogs,
     /// named likewise.

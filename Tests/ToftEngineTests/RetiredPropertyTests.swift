@@ -86,7 +86,7 @@ extension Session {
     }
 }
 
-/// What migrations remove and replace leaves the file.
+/// Properties that migrations remove and replace are erased from the file.
 @Suite struct RetiredPropertyTests {
     @Test func `What a migration removes is in no page that is used, and in no copy`() throws {
         try withTemporaryDatabase { file in
@@ -98,7 +98,7 @@ extension Session {
             #expect(try session.names(of: "Note") == ["id"])
             #expect(try session.count(of: session.classHandle(named: "Note").id) == Notes.count)
             #expect(try session.liveSize < before / 10)
-            // Who reads the version of before has all of it.
+            // A reader of the previous version has all of it.
             let text = try old.classHandle(named: "Note").property(named: "text").id
             guard case .string(let value) = try notes.object(at: 100).value(text) else {
                 Issue.record("no text")

@@ -133,7 +133,7 @@ import ToftTestKit
                 let (report, content) = try library.salvage()
                 #expect(content == library.content)
                 #expect(!report.isSchemaUnverified && report.classes.allSatisfy(\.isComplete))
-                // The copy is not looked at where the schema is sound.
+                // The copy is not read if the schema is intact.
                 #expect(report.isComplete == (tree == SystemTree.schemaCopy), "\(report.problems)")
                 // The new file has both again.
                 library.image = Array(
@@ -357,7 +357,7 @@ import ToftTestKit
                 }
                 try library.expectKept(content, report)
                 let books = try library.classReport("Book", report)
-                // Where the catalog is lost, nothing says how many books there were.
+                // If the catalog is lost, the number of books is unknown.
                 if books.unverified + books.older == Library.books, books.missing != nil {
                     found = books.unverified
                     #expect(books.missing == 0 && content == library.content)
@@ -501,7 +501,7 @@ private final class Library {
     /// That of the image.
     private var key: EncryptionKey?
     var image: [UInt8]
-    /// What the sound file holds.
+    /// The content of the undamaged file.
     var content: Content = [:]
     var pages: Int { image.count / 4_096 }
 
@@ -638,7 +638,7 @@ private final class Library {
         try session.commit()
     }
 
-    /// Makes the image that of an encrypted file, which lies where damaged ones do.
+    /// Makes the image that of an encrypted file, at the path of damaged ones.
     func encrypt(_ key: EncryptionKey?) throws {
         try Self.opening(path) { session in
             try? FileManager.default.removeItem(atPath: damagedPath)

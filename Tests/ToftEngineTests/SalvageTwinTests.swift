@@ -16,7 +16,7 @@ import ToftTestKit
             var damaged = 0
             for offset in try plain.clusters() where damaged < 4 {
                 let kept = try plain.salvage(flipping: offset + 1_000)
-                // What is free is no damage.
+                // Damage to free pages does not count.
                 if kept.report.isComplete { continue }
                 damaged += 1
                 let salvaged = try encrypted.salvage(flipping: offset + 1_000)
@@ -190,14 +190,14 @@ import ToftTestKit
         }
     }
 
-    /// An encrypted extent is lost as a whole, where a plain one has lost a page.
+    /// An encrypted extent is lost as a whole; a plain one has lost a page.
     private static func expectNoLess(_ salvaged: Salvaged, than plain: Salvaged, _ what: String) {
         let lost = plain.objects.keys.filter { salvaged.objects[$0] == nil }
         #expect(lost.count <= ClusterLimits.rows, "\(what): \(lost.count) more are lost")
     }
 }
 
-/// What was salvaged of a file.
+/// The result of salvaging a file.
 private struct Salvaged {
     let report: SalvageReport
     let objects: [Int64: [String: Value]]
@@ -292,7 +292,7 @@ private final class Twin {
         ]
     }
 
-    /// Where the clusters of the class begin, in a plain file.
+    /// The offsets of the class's clusters, in a plain file.
     func clusters() throws -> [Int] {
         stride(from: 2 * Page.size, to: sound.count, by: Page.size).filter {
             sound[$0] == ExtentType.cluster.rawValue
@@ -340,7 +340,7 @@ private final class Twin {
             path + ".damaged", to: path + ".new", encryptionKey: key, newKey: self.key)
     }
 
-    /// What the salvage of the image ends with.
+    /// The error of the image's salvage.
     func code(_ key: EncryptionKey?) -> ErrorCode? {
         do {
             _ = try salvage(key)

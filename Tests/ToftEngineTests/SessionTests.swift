@@ -151,7 +151,7 @@ import ToftTestKit
         try expectAll(in: all)
         var seed = Seed(5)
         try expectAll(in: (0..<3_000).map { _ in all[seed.below(all.count)] })
-        // What is written is seen in its own transaction, and not when that is cancelled.
+        // Changes are visible in their own transaction, and gone when that is cancelled.
         try database.session.beginWrite()
         try database.findPerson(11).delete()
         let name = expected.removeValue(forKey: 11)
@@ -353,7 +353,7 @@ import ToftTestKit
         configuration.schema = Schema([cat])
         let lacking = try Session.open(configuration)
         #expect(try lacking.count(of: lacking.classHandle(named: "Cat").id) == 0)
-        // Where it is written, its changes are seen there, too.
+        // A session that writes it shows its changes, too.
         configuration.mode = .readWrite
         let writer = try Session.open(configuration)
         try writer.beginWrite()

@@ -2,7 +2,7 @@ import ToftPlatform
 import ToftStorage
 @testable import ToftEngine
 
-/// Dispatches until the session stands at the newest version and nothing more is to be told.
+/// Dispatches until the session shows the newest version and no notification is left.
 func normalize(_ session: Session) throws(EngineError) {
     try session.dispatch()
     while let channel = session.channel,

@@ -111,7 +111,7 @@ struct TestDatabase {
     }
 }
 
-/// What a closure throws.
+/// The error code of a closure.
 func code(_ body: () throws(EngineError) -> Void) -> ErrorCode? {
     do throws(EngineError) {
         try body()

@@ -1,7 +1,7 @@
 import Testing
 import ToftPlatform
 
-/// Runs something on a thread of its own and waits for it. What it uses is handed over, not shared.
+/// Runs something on a thread of its own and waits for it. Its values are handed over, not shared.
 func onAnotherThread(_ body: () throws -> Void) throws {
     try withoutActuallyEscaping(body) { body in
         let run = HandedOver(body)

@@ -26,7 +26,7 @@ import ToftTestKit
     private final class Recording {
         let file: RecordingFile
         let start: [PageContent]
-        /// What each commit left.
+        /// The content after each commit.
         private(set) var contents: [[String]] = []
         private let store: Store
         private let schema: ModelSchema

@@ -3,8 +3,8 @@ import ToftTestKit
 @testable import ToftModel
 import ToftStorage
 
-/// Arithmetic of 34 digits at its limits. What many random numbers give is compared with Python's
-/// decimal module in `bindings/python/tests/test_decimals.py`.
+/// Arithmetic of 34 digits at its limits. The results of many random numbers are compared with
+/// Python's decimal module in `bindings/python/tests/test_decimals.py`.
 @Suite struct DecimalTests {
     private static let nines = String(repeating: "9", count: 34)
 
@@ -33,7 +33,7 @@ import ToftStorage
         for wrong in [
             "", "-", "+", ".", "e5", "1e", "1e+", "1.2.3", "1 ", " 1", "0x1", "1_0", "--1", "nano",
             "infinit", "1,5", "１", "1e5.0",
-            // Beyond the range, where the number next to it would be infinite or 0.
+            // Beyond the range, for which the nearest number would be infinite or 0.
             "1E+6145", "-1E+6145", "1E99999999999999999999", "1E-6177", "5E-6177", "9E-6300",
             "-1E-99999999999999999999",
         ] {

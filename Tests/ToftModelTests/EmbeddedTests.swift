@@ -60,7 +60,7 @@ import ToftStorage
         }
         try database.read { view throws in #expect(try streets(view) == ["Oak St"]) }
         try database.write { transaction throws in
-            // What it has already is a change that changes nothing.
+            // Assigning the present value is a change that changes nothing.
             try transaction.set(ann, "Person", "address", try link(database, second))
             #expect(transaction.hasChanges)
         }
@@ -154,7 +154,7 @@ import ToftStorage
             }
             #expect(try streets(transaction.view) == ["work", "club", "home"])
             let home = try transaction.view.listValue(ann, named, at: 1)
-            // What a key has already it may be given again; another key not.
+            // A key may be given its present value again, but not another key.
             try transaction.dictionarySet(ann, named, "home", home)
             for name in ["work", "new"] {
                 #expect(throws: named.alreadyOwned) {

@@ -48,7 +48,7 @@ import ToftTestKit
             version: version, handlesBacklinks: handlesBacklinks)
     }
 
-    /// What the change is refused with; the database is as it was afterwards.
+    /// The refusal of the change; the database is as it was afterwards.
     func refusal(_ database: ModelDatabase, handlesBacklinks: Bool = false) throws -> String {
         let version = try database.read { $0.snapshot.version }
         let text = message { try change(database, handlesBacklinks: handlesBacklinks) }
@@ -222,7 +222,7 @@ import ToftTestKit
             let keys = try (0..<4).map {
                 try transaction.create("Address", ["street": .string("\($0)")])
             }
-            // 0 owns itself, 1 and 2 each other, 3 lies in 2.
+            // 0 owns itself, 1 and 2 each other, 3 is within 2.
             for (key, target) in [(0, 0), (1, 2), (2, 1)] {
                 try transaction.set(
                     keys[key], "Address", "inner", .link(try Self.ref(database, keys[target])))
@@ -315,7 +315,7 @@ import ToftTestKit
             try transaction.dictionarySet(ann, named, "a", link)
             try transaction.dictionarySet(ann, named, "b", .null)
             try transaction.dictionarySet(ann, named, "c", link)
-            // What is lost no longer counts as an owner.
+            // Lost objects no longer count as owners.
             try transaction.append(lost, "Address", "parts", link)
         }
         try change(database, handlesBacklinks: true)
@@ -512,7 +512,7 @@ import ToftTestKit
         ) { _ in }
         #expect(try streets(database).count == 1)
         try database.check()
-        // What lived in a property that goes is free where its class is no longer embedded.
+        // Objects of a removed property are free if their class is no longer embedded.
         person.properties.removeAll { $0.name == "home" }
         try database.migrate(
             person, Self.note, Self.country, Self.address(isEmbedded: false), version: 2
@@ -540,7 +540,7 @@ import ToftTestKit
                     try transaction.create(person, [(home, link)])
                     continue
                 }
-                // Every second one has two owners, the others none.
+                // Every second one has two owners, the others have no owner.
                 if number.isMultiple(of: 2) {
                     try transaction.create(person, [(home, link), (work, link)])
                 }
@@ -561,7 +561,7 @@ extension EmbeddingTests {
         ObjectRef(classID: try database.handle(name).id, key: key)
     }
 
-    /// The street of an address, with what lies in it.
+    /// The street of an address, with the addresses within it.
     fileprivate static func unfolded(_ key: Int64, _ view: ModelView) throws -> String {
         var inner: [String] = []
         if case .link(let target) = try view.value(key, "Address", "inner") {
@@ -585,7 +585,7 @@ extension EmbeddingTests {
         return "box(\(inner.joined(separator: " ")))"
     }
 
-    /// What lies in each person.
+    /// The objects within each person.
     fileprivate static func forest(_ view: ModelView) throws -> [String] {
         try view.table(view.schema.classHandle(named: "Person")).keys().map { key in
             var inner: [String] = []

@@ -233,7 +233,7 @@ extension ModelView {
     }
 }
 
-/// What a call threw, as its message.
+/// The message of a call's error.
 func message(_ body: () throws -> Void, _ location: SourceLocation = #_sourceLocation) -> String {
     do {
         try body()

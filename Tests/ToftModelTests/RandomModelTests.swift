@@ -161,7 +161,7 @@ private struct RandomRun {
         for name in ["Person", "Dog", "Bag", "Plain", "Leaf"] { model.classes[name] = [:] }
     }
 
-    /// Runs a transaction, which does not commit where two objects have the same unique values.
+    /// Runs a transaction, which does not commit if two objects have the same unique values.
     mutating func write(_ count: Int, to database: ModelDatabase) throws {
         let before = model
         do {
@@ -523,7 +523,7 @@ private struct RandomRun {
             if case .list = elements[index] { .list } else { .dictionary }
         var ref = try transaction.view.nested(
             key, property, at: property.isCollection ? index : nil, kind)
-        // Where the element was last; it is found wherever it is.
+        // The element's old index; it is found wherever it is.
         if seed.chance(30) { ref.index = seed.below(5) }
         elements[index] = try edit(elements[index], key, property, ref, transaction)
         switch property.collection {

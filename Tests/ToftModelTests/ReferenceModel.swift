@@ -1,7 +1,7 @@
 @testable import ToftModel
 import ToftStorage
 
-/// What a database must hold, kept in dictionaries without any cleverness.
+/// The expected content of a database, in plain dictionaries.
 struct ReferenceModel: Equatable {
     struct Object: Equatable {
         var values: [String: Value] = [:]
@@ -19,7 +19,7 @@ struct ReferenceModel: Equatable {
     /// Objects by class and key.
     var classes: [String: [Int64: Object]] = [:]
 
-    /// The greatest primary key that each class has had, where they are counted.
+    /// The greatest primary key that each class has had, if its keys are counted.
     var counters: [String: Int64] = [:]
 
     /// The delete rules of the links of each class, and the names of all classes.
@@ -72,7 +72,8 @@ struct ReferenceModel: Equatable {
         }
     }
 
-    /// What goes with an object: the embedded objects in it, and what cascading links lead to.
+    /// The objects deleted with an object: the embedded objects in it, and the targets of cascading
+    /// links.
     func cascade(from object: Object, _ name: String) -> [Value] {
         object.contents.flatMap { property, values in
             values.filter {
@@ -142,7 +143,7 @@ struct ReferenceModel: Equatable {
 
     init() {}
 
-    /// Whether two objects of a class have the same values of some properties, none of them null.
+    /// True if two objects of a class have the same values of some properties, without a null.
     func hasDuplicates(_ name: String, _ properties: [String]) -> Bool {
         let rows = (classes[name] ?? [:]).values.map { object in
             properties.map { object.values[$0] ?? .null }
@@ -175,7 +176,7 @@ extension Value {
 
     var entries: [ValueEntry] { if case .dictionary(let entries) = self { entries } else { [] } }
 
-    /// What is in a list, or the values of a dictionary.
+    /// The elements of a list, or the values of a dictionary.
     var elements: [Value] {
         switch self {
         case .list(let values): values
@@ -184,7 +185,7 @@ extension Value {
         }
     }
 
-    /// The same collection with other elements, as many for a dictionary.
+    /// A collection of the same kind with other elements, as many for a dictionary.
     func with(_ elements: [Value]) -> Value {
         guard case .dictionary(let entries) = self else { return .list(elements) }
         return .dictionary(zip(entries, elements).map { ValueEntry(key: $0.key, value: $1) })

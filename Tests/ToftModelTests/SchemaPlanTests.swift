@@ -17,7 +17,7 @@ import ToftStorage
             [PropertySchema("name", .string), .linkingObjects("owners", from: "Person", "dog")]),
     ])
 
-    /// What the file would hold after the plan: with trees as a transaction would give them.
+    /// The file's content after the plan: with trees as a transaction would give them.
     static func carriedOut(_ plan: SchemaPlan) -> StoredSchema {
         var schema = plan.target, tree: TreeID = 100
         let next = { () -> TreeID in

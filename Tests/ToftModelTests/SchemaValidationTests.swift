@@ -2,7 +2,7 @@ import Testing
 @testable import ToftModel
 
 @Suite struct SchemaValidationTests {
-    /// What validation says, one line a problem.
+    /// The problems found by validation, one line each.
     func problems(_ classes: ClassSchema...) -> [String] {
         Schema(classes).problems().map(\.description)
     }

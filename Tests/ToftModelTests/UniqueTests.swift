@@ -3,7 +3,7 @@ import Testing
 import ToftStorage
 import ToftTestKit
 
-/// Properties of which no two objects have the same values when a transaction commits.
+/// Properties whose values together are unique when a transaction commits.
 @Suite struct UniqueTests {
     static func person(_ uniques: [[String]]) -> ClassSchema {
         ClassSchema(

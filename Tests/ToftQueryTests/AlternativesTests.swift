@@ -18,7 +18,7 @@ import ToftTestKit
         "boss",
     ]
 
-    /// A value of a property, of which there are 40 different ones; some are null.
+    /// A value of a property, one of 40 different ones; some are null.
     private static func value(_ name: String, _ number: Int) -> Value {
         if number % 11 == 10 { return .null }
         let small = number % 40
@@ -78,7 +78,7 @@ import ToftTestKit
                 (try id("id"), .int(Int64(number)))
             ]
             for (place, name) in Self.names.dropLast().enumerated() {
-                // Factors that have none in common with 40: each value comes as often.
+                // Factors without a common divisor with 40: each value occurs equally often.
                 let factor = [3, 7, 9, 13, 17, 19, 21, 23, 27, 29, 31][place]
                 values.append((try id(name), Self.value(name, number * factor)))
             }

@@ -5,7 +5,7 @@ import ToftStorage
 
 @testable import ToftQuery
 
-/// What Realm answers oddly and we answer otherwise, each with answers worked out by hand.
+/// Queries that Realm answers oddly and we answer otherwise, each with answers worked out by hand.
 @Suite struct DecidedOtherwiseTests {
     /// Five people: 1 Ann (boss 2), 2 Bob, 3 'it's' (boss 1), 4 'a*b', 5 'aXb'.
     private let session: Session

@@ -7,8 +7,8 @@ import ToftStorage
 
 @testable import ToftQuery
 
-/// What the examples of the language's page do not show: limits, sums beyond 64 bits, and queries
-/// that would take for ever if every way were followed.
+/// Cases beyond the examples of the language's page: limits, sums beyond 64 bits, and queries that
+/// would take for ever if every path were followed.
 @Suite struct LanguageTests {
     private let session: Session
     private let person: ClassID
@@ -259,7 +259,7 @@ import ToftStorage
         let sums = "id" + String(repeating: " + 1", count: 95) + " == 9"
         let all = Array(repeating: sums, count: limit / 382).joined(separator: " OR ")
         expect(all + " OR " + conditions(limit % 382 + over))
-        // An alias is as long as what it stands for.
+        // An alias counts as its path.
         try session.setAlias(
             "far", of: person, to: String(repeating: "friends.", count: 37) + "id")
         let far = Array(repeating: "far == 1", count: limit / 78).joined(separator: " OR ")
@@ -288,7 +288,7 @@ import ToftStorage
         #expect(excerpt("name == = '" + long).contains("éé…\n"))
     }
 
-    /// The line with the caret; empty where the query is parsed.
+    /// The line with the caret; empty if the query is parsed.
     private func excerpt(_ query: String) -> String {
         do throws(QueryError) {
             _ = try BoundQuery.parse(

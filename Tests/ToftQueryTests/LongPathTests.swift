@@ -6,14 +6,14 @@ import ToftTestKit
 
 @testable import ToftQuery
 
-/// Paths of several steps, which lead to the same objects in many ways: against a walk of all ways
-/// where they are few, and in time where they are so many that nobody could walk them.
+/// Paths of several steps with many ways to the same objects: compared with a walk of all ways if
+/// they are few, and fast if they are too many to walk.
 @Suite struct LongPathTests {
     /// Twelve objects with random links among them.
     private struct World {
         let session: Session
         let node: ClassID
-        /// What each step leads to from each object.
+        /// The targets of each step from each object.
         var links: [String: [[Int]]] = [:]
         var values: [[Int]] = []
 

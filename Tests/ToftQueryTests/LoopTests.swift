@@ -6,7 +6,7 @@ import ToftTestKit
 
 /// The innermost loops against loops that anybody can read.
 @Suite struct LoopTests {
-    /// Memory with so many integers of a width, each at most as large as that can hold.
+    /// Memory with integers of a width, each at most as large as that can represent.
     private func with(_ values: [Int64], _ width: IntegerWidth, _ body: (IntegerColumn) -> Void) {
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: 8 + values.count * width.bytes, alignment: 8)
@@ -140,7 +140,7 @@ import ToftTestKit
         let seed = Seed.random()
         print("first bytes of texts, seed \(seed)")
         var random = seed
-        // Pairs that differ in the bit that tells A from a, and letters that fold to ASCII.
+        // Pairs that differ in the bit that distinguishes A from a, and letters that fold to ASCII.
         let parts = [
             "a", "A", "z", "Z", "1", "\u{11}", "@", "`", "[", "{", "\0", "é", "\u{301}",
             "\u{212A}", "ß",

@@ -5,7 +5,7 @@ import ToftStorage
 
 @testable import ToftQuery
 
-/// What queries ask of mixed values, with answers worked out by hand.
+/// Queries on mixed values, with answers worked out by hand.
 ///
 /// Boxes by id: 1 holds 5, 2 holds 5.0, 3 '5', 4 a dictionary with the lists 'sizes' (1, 2) and
 /// 'more', 5 a list with 5 and a dictionary, 6 nothing, 7 a link to box 1, 8 true, 9 NaN.

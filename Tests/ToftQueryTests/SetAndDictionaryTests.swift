@@ -7,7 +7,7 @@ import ToftTestKit
 
 @testable import ToftQuery
 
-/// What queries ask of sets and dictionaries, with answers worked out by hand.
+/// Queries on sets and dictionaries, with answers worked out by hand.
 ///
 /// Boxes: 1 and 2 hold things, 3 is empty, and 4 keeps the name of an item that is deleted. Items:
 /// 10 a hammer that weighs 3, 11 a nail of 1, 12 a saw of 4.

@@ -42,7 +42,7 @@ import ToftTestKit
         try session.beginWrite()
         values = try (0..<Self.rows).map { index in
             var row = types.map { Self.value($0, &seed) }
-            // Ascending, so that clusters lie behind others; the last have some that come first.
+            // Ascending, so that clusters are behind others; the last have some that come first.
             row[8] = index > 4_900 && index % 9 == 0 ? .null : .int(Int64(index / 3))
             _ = try session.create(thing, zip(ids, row).map { ($0, $1) })
             return row
@@ -81,7 +81,7 @@ import ToftTestKit
         let length = seed.pick([0, 1, 6, 7, 8, 13, 14, 15, 55, 56, 57, 70]) ?? 0
         let beginning = String(repeating: seed.chance(50) ? "é" : "a", count: length)
         let end = seed.pick(["", "\0", "\0\0", "b", "\u{10FFFF}"]) ?? ""
-        // Some clusters have so many different texts that these get no codes.
+        // Some clusters have too many different texts for codes.
         return beginning + end + (seed.chance(60) ? "\(seed.below(3_000))" : "")
     }
 

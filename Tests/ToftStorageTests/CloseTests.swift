@@ -5,9 +5,9 @@ import Testing
 @testable import ToftPlatform
 internal import ToftTestKit
 
-/// What closing reports, and what it leaves behind.
+/// The reports of closing, and the files that it leaves.
 struct CloseTests {
-    /// A database on a disk that can fail, with one commit of which all is durable.
+    /// A database on a disk that can fail, with one durable commit.
     private struct Database {
         let disk: FragileFile
         let file: FaultFile
@@ -180,7 +180,7 @@ struct CloseTests {
         }
     }
 
-    /// Each opening synced the file, which takes milliseconds, also where nothing was written.
+    /// Each opening synced the file, which takes milliseconds, even if nothing was written.
     @Test func `A file that was closed cleanly is opened, read and closed without a sync`() throws {
         let database = try Database()
         try database.store.close()

@@ -20,7 +20,7 @@ import ToftTestKit
         return twin
     }
 
-    /// How many texts each cluster has in its column; 0 where that is not coded.
+    /// Number of texts that each cluster has in its column; 0 if that is not coded.
     private func texts(_ twin: TableTwin) throws -> [Int] {
         var counts: [Int] = []
         try twin.table.forEachLeaf { (cluster) throws(StorageError) in

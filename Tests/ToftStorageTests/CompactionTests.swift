@@ -4,7 +4,7 @@ internal import ToftTestKit
 
 @testable import ToftStorage
 
-/// What the last close gives back: the log's pages but the first segment, and free pages.
+/// The space that the last close releases: the log's pages but the first segment, and free pages.
 @Suite struct CompactionTests {
     private let tree = Content.directory
 
@@ -57,7 +57,7 @@ internal import ToftTestKit
         return try file.size()
     }
 
-    /// A file of 20,000 entries, in commits that fill the log, of which every fifth is left.
+    /// A file of 20,000 entries, in commits that fill the log; every fifth entry is left.
     private func leaveHoles(_ store: Store) throws {
         for start in stride(from: 0, to: 20_000, by: 500) {
             try put(start..<start + 500, in: store)
@@ -271,7 +271,7 @@ internal import ToftTestKit
             try store.checkpoint()
             let before = try store.file.size()
             let first = try store.compactStep(movingAtMost: byteCount)
-            // Where the last checkpoint has left nothing but the log at the end, that moves.
+            // If the last checkpoint has left only the log at the end, that moves.
             #expect(first.hasMore && first.heldSize == 0 && first.sizeBefore == before)
             // One extent more at most, and a step of less than 256 KiB counts as that.
             #expect(first.movedSize <= min(max(byteCount, 256 << 10), before) + 65_536)

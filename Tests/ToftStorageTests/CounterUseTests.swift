@@ -10,7 +10,7 @@ internal import ToftTestKit
 @Suite struct CounterUseTests {
     private static let tree = SystemTree.firstUser
 
-    /// What was encrypted with one first counter.
+    /// Bytes that were encrypted with one first counter.
     private struct Use {
         var hash: Int
         /// Blocks of 16 bytes: the counter goes up by one for each.
@@ -91,8 +91,8 @@ internal import ToftTestKit
                         at: Place(page: ref.page, birth: ref.birth))
                     offset = end
                 } else {
-                    // Zeros of a log that is new, and what was there: between two deferred frames
-                    // lies a rest of an older one. All else must have been found.
+                    // Zeros of a new log, and old bytes: between two deferred frames is a remainder
+                    // of an older one. All else must have been found.
                     let end = min(offset + 512, run.count)
                     #expect(
                         run[offset..<end].allSatisfy { $0 == 0 }
@@ -151,7 +151,7 @@ internal import ToftTestKit
         }
     }
 
-    /// Writes to a file that holds an image, some commits, and tells what was written.
+    /// Writes to a file with an image, some commits, and returns the writes.
     private static func write(
         _ image: [UInt8], _ key: EncryptionKey, _ numbers: inout Seed
     ) throws -> RecordingFile {
@@ -199,7 +199,7 @@ internal import ToftTestKit
         let cipher = try #require(try Store.cipher(of: ground, key))
         let finder = try cipher.finder()
         var uses = Uses()
-        // What somebody may put back. Two that go on from the same one have the same versions.
+        // Images that somebody may put back. Two successors of one image have the same versions.
         var images = [try ground.content()]
         var refused = 0
         while uses.extents + uses.frames < Self.writes {

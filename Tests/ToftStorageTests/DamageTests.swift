@@ -3,8 +3,8 @@ import ToftTestKit
 @testable import ToftPlatform
 @testable import ToftStorage
 
-/// Files whose checksums are right and whose structure lies: each of these once ended the process,
-/// or was believed.
+/// Files with right checksums and a wrong structure: each of these once ended the process, or was
+/// believed.
 struct DamageTests {
     /// A closed database with one tree of some height, one table and freed runs.
     private func image() throws -> [UInt8] {

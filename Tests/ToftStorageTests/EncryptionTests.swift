@@ -59,7 +59,7 @@ internal import ToftTestKit
             encryptionKey: key)
     }
 
-    /// What a file at rest is like: of three commits, one of them with long values.
+    /// Files at rest, after each of three commits, one of them with long values.
     private static func images(_ key: EncryptionKey?, count: Int = 60) throws -> [[UInt8]] {
         let file = MemoryFile(name: "encrypted")
         try Store.format(file, encryptionKey: key)
@@ -122,7 +122,7 @@ internal import ToftTestKit
         let disk = MemoryFile(name: "spilled")
         let key = try Self.key()
         try Store.format(disk, encryptionKey: key)
-        // 2 MB of leaves, most of which are written to make room for others.
+        // 2 MB of leaves, most of them written to make room for others.
         let store = try Store.open(
             on: WrappedFile(disk), coordinator: Coordinator.inMemory(), dirtyLimit: 1 << 18,
             encryptionKey: key)
@@ -270,7 +270,7 @@ internal import ToftTestKit
                 Issue.record("cluster \(index): \(String(describing: found.error))")
                 continue
             }
-            // What is in front of it can be read alone.
+            // The entries before it can be read alone.
             #expect(try Self.scan(damaged, id, key, clusters: index).error == nil || index == 0)
         }
     }
@@ -503,7 +503,7 @@ internal import ToftTestKit
     {
         let file = try EncryptedBits(isCopy: isCopy)
         #expect(file.image.count <= (isCopy ? 40_960 : 65_536))
-        // What nobody reads is what the check counts as free.
+        // Unread pages are those that the check counts as free.
         #expect(file.uses.count { $0 == .free } == file.freePages)
         #expect(file.uses.count { $0 == .needed } == 5)
         #expect(try file.surprises(stride: 1_021) == [])
@@ -723,7 +723,7 @@ internal import ToftTestKit
             var configuration = StoreConfiguration(location: .file(path: path))
             configuration.encryptionKey = try Self.key()
             let store = try Store.open(configuration)
-            // The log, which stays where it is, comes with the first commit.
+            // The log, which keeps its place, comes with the first commit.
             try Self.fill(store, 0..<1)
             try Self.fill(store, 0..<8_000)
             let transaction = try store.beginWrite()

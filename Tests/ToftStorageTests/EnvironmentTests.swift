@@ -4,15 +4,15 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// What a program prints that ends with an error.
+/// The output of a program that ends with an error.
 private func words(_ error: StorageError) -> [String] { ["\(error)"] }
 
-/// What `stat` tells of a file.
+/// The output of `stat` for a file.
 private func facts(_ format: String, _ path: String) throws -> [String] {
     try ChildProcess("stat", ["-c", format, path]).lines()
 }
 
-/// What the world around a database can do to it: permissions, disks that are full or read-only,
+/// Influences of the environment on a database: permissions, disks that are full or read-only,
 /// other names, limits, forks.
 @Suite(.serialized) struct EnvironmentTests {
     private static let isRoot = geteuid() == 0
@@ -66,7 +66,7 @@ private func facts(_ format: String, _ path: String) throws -> [String] {
         try ChildProcess(try TrialsProgram.path(), arguments).lines()
     }
 
-    /// The same as somebody who owns nothing.
+    /// The commands as a user who owns nothing.
     private func stranger(_ arguments: String...) throws -> [String] {
         try ChildProcess(
             "setpriv",
@@ -149,7 +149,7 @@ private func facts(_ format: String, _ path: String) throws -> [String] {
                 try child("open", directory + "/a.toft", "rw").first?.hasPrefix("no space is left")
                     == true)
             #expect(TemporaryDirectory.names(in: directory) == ["filler"])
-            // Room for the file, none for its lock file.
+            // Room for the file, but not for its lock file.
             empty(filler)
             fill(filler, 14)
             #expect(
@@ -161,7 +161,7 @@ private func facts(_ format: String, _ path: String) throws -> [String] {
         }
     }
 
-    /// Writes so many times 100,000 bytes, or as many as there is room for.
+    /// Writes 100,000 bytes `count` times, or as often as there is room.
     private func fill(_ path: String, _ count: Int) {
         let file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
         let bytes = [UInt8](repeating: 1, count: 100_000)
@@ -216,9 +216,9 @@ private func facts(_ format: String, _ path: String) throws -> [String] {
         }
     }
 
-    /// A realm of the image of a container: the file lies in the lower layer, and the first write
-    /// copies it up. The mapping of a reader stayed with the lower file, which made sound pages
-    /// damaged ones.
+    /// A realm of the image of a container: the file is in the lower layer, and the first write
+    /// copies it up. The mapping of a reader stayed with the lower file, which made intact pages
+    /// look damaged.
     @Test(.enabled(if: isRoot))
     func `A reader of a file in a lower layer follows a writer that has it copied up`() throws {
         try withOverlay { path throws in

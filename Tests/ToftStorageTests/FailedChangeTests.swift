@@ -44,7 +44,7 @@ import ToftTestKit
         return sizes
     }
 
-    /// Changes values until one fails; the sizes as they are then, nil if none failed.
+    /// Changes values until a change fails; returns the sizes at that point, nil without a failure.
     private static func change(_ transaction: WriteTransaction) -> [Int]? {
         var sizes = [Int](repeating: 60, count: count)
         for key in stride(from: 0, to: count, by: 40) {

@@ -60,7 +60,7 @@ internal import ToftTestKit
         }
     }
 
-    /// What a version holds, as text.
+    /// The content of a version, as text.
     private func content(_ snapshot: Snapshot) throws -> [String] {
         var found: [String] = []
         let cursor = try snapshot.orderedTree(tree).cursor()

@@ -43,8 +43,8 @@ import ToftPlatform
         return tables
     }
 
-    /// The fields of a table lie at these offsets, side by side with what is unused, and end at
-    /// `end`; nil: the last one is as long as it has to be.
+    /// The fields of a table are at these offsets, with the unused ones between them, and end at
+    /// `end`; nil: the last one is as long as necessary.
     static func expect(_ title: String, _ offsets: [Int], end: Int?) throws {
         let fields = try #require(try tables()[title], "the page has no table called \(title)")
         let used = fields.filter { $0.name != "unused" }

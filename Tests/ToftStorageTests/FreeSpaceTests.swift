@@ -71,7 +71,7 @@ import ToftPlatform
         #expect(bitmap.freePages == model.lazy.filter { !$0 }.count)
     }
 
-    /// Where the lowest run of free pages lies that is a fragment of `count` pages or more.
+    /// The start of the lowest run of free pages that is a fragment of `count` pages or more.
     private static func fragment(of count: Int, in model: [Bool]) -> Int? {
         var start = 0
         for page in 0...model.count where page == model.count || model[page] {
@@ -81,7 +81,7 @@ import ToftPlatform
         return nil
     }
 
-    /// Each step looks for a number in the whole row, also where it has just grown.
+    /// Each step searches for a number in the whole row, even if it has just grown.
     @Test func `The first number of a size is found in a row that grows and changes`() {
         var random = SplitMix(seed: 9)
         var row = FirstFit()
@@ -193,8 +193,8 @@ import ToftPlatform
     }
 }
 
-/// Where a stream of transactions takes its pages from. The disk is a memory file; checkpoints
-/// happen when they are called.
+/// The sources of pages for a stream of transactions. The disk is a memory file; checkpoints happen
+/// when they are called.
 @Suite struct ReadyPagesTests {
     struct Database {
         let file = MemoryFile()

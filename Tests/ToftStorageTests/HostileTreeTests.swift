@@ -1,9 +1,8 @@
 import Testing
 @testable import ToftStorage
 
-/// Nodes whose fields lie, behind checksums that hold: only the trees' own validation stands
-/// between them and a trap. Every answer is allowed but a trap, a read outside the extent, or no
-/// answer.
+/// Nodes with false fields behind checksums that hold: only the trees' own validation prevents a
+/// trap. Every answer is allowed but a trap, a read outside the extent, or no answer.
 @Suite struct HostileTreeTests {
     /// Values that fields of counts, offsets and lengths do not expect.
     private static let interesting: [UInt64] = [
@@ -12,7 +11,7 @@ import Testing
         .max >> 1, 1 << 63, .max,
     ]
 
-    /// Remembers where a tree's extents lie.
+    /// Remembers the places of a tree's extents.
     private final class Extents: TreeVisitor {
         var found: [(ref: Ref, type: ExtentType)] = []
         func visit(_ ref: Ref, as type: ExtentType) {
@@ -21,8 +20,7 @@ import Testing
         func visit(sequence id: TreeID) {}
     }
 
-    /// Overwrites 1, 2, 4 or 8 bytes somewhere behind the extent's header, mostly where the fields
-    /// are.
+    /// Overwrites 1, 2, 4 or 8 bytes somewhere behind the extent's header, mostly in the fields.
     private func damage(
         _ base: UnsafeMutableRawPointer, pages: Int, _ random: inout SeededGenerator
     ) {

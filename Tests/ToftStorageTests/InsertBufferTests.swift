@@ -213,7 +213,7 @@ import ToftPlatform
     }
 }
 
-/// What some trees hold.
+/// The content of some trees.
 private struct Model {
     private var trees: [TreeID: [[UInt8]: [UInt8]]] = [:]
 

@@ -3,7 +3,7 @@ import Testing
 
 /// Integers take as many bytes in a cluster as its values need.
 @Suite struct IntegerWidthTests {
-    /// What each width can just hold, and what it can't.
+    /// The extreme values of each width, and the first ones beyond it.
     private static let edges: [Int64] = [
         0, 1, -1, 127, -128, 128, -129, 32_767, -32_768, 32_768, -32_769, 1 << 31 - 1, -1 << 31,
         1 << 31, -1 << 31 - 1, .max, .min,
@@ -133,7 +133,7 @@ import Testing
             for encoding in 0...255 where encoding != right {
                 base.storeUInt8(encoding, at: place)
                 if column.type.hasIntegers && [0, 1, 2, 4].contains(encoding) {
-                    // Another width is no contradiction as long as the arrays lie between the keys
+                    // Another width is no contradiction as long as the arrays are between the keys
                     // and the heap; nothing outside may be read.
                     do throws(StorageError) { try twin.table.check(VisitedExtents()) } catch {}
                 } else {

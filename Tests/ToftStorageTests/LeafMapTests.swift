@@ -4,7 +4,7 @@ import Testing
 /// A tree that is asked often finds what it found before.
 @Suite struct LeafMapTests {
     enum Keys: CaseIterable {
-        /// Eight bytes, of which few are not shared.
+        /// Eight bytes, few of them not shared.
         case numbers
         /// Eight bytes far from each other.
         case spread
@@ -12,9 +12,9 @@ import Testing
         case addresses
         /// Few different bytes: each is the beginning of others, many have zeros at the end.
         case short
-        /// The first bytes do not tell most of them from each other.
+        /// The first bytes distinguish only few of them.
         case alike
-        /// Nearly all lie in one place, some far from it.
+        /// Nearly all are close together, some far away.
         case lumps
     }
 

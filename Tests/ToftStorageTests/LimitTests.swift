@@ -180,7 +180,7 @@ import Testing
                     Column(id: UInt32(count), type: .bool, isNullable: false))
             }
         }
-        // Before, behind and between rows of which no two share a cluster.
+        // Before, behind and between rows in different clusters.
         for key in [5, 1, 9, 7, 3] as [Int64] { try twin.insert(key) }
         for key in [1, 5, 9] as [Int64] {
             try twin.set(key, 7, .time(Timestamp(seconds: .max, nanoseconds: Int32(key))))

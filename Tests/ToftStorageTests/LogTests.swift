@@ -6,8 +6,8 @@ import ToftTestKit
 import ToftPlatform
 @testable import ToftStorage
 
-/// Small commits go through the log. What is told here of one process and a disk that loses what
-/// was not synced, the crash trials try everywhere.
+/// Small commits go through the log. The crash trials try everywhere the cases that are shown here
+/// for one process and a disk that loses unsynced bytes.
 @Suite struct LogTests {
     /// A database on a disk below a page cache: when the power goes, `device` is what is left.
     private struct Database {
@@ -137,7 +137,7 @@ import ToftPlatform
         let database = try Database()
         for key in 1...9 { try database.put(key) }
         var content = database.file.device
-        // The frames are a sector or two long; the second record's lies behind the marker and the
+        // The frames are a sector or two long; the second record's is behind the marker and the
         // first.
         let second = try #require(
             stride(from: database.logOffset, to: content.count, by: LogLayout.unit).filter {
@@ -220,7 +220,7 @@ import ToftPlatform
         try found.expectSound()
     }
 
-    /// A database of some leaves, all of which the log has changed behind the newest checkpoint.
+    /// A database of some leaves, all changed by the log behind the newest checkpoint.
     private static func changed(_ more: Int) throws -> Database {
         let database = try Database(firstLogPages: 64)
         for key in 0..<400 { try database.put(key) }
@@ -250,7 +250,7 @@ import ToftPlatform
         for whole in 0..<8 {
             let disk = try TornMetaFile(content: database.file.device, after: whole, prefix: 2048)
             let file = MappedFile(disk)
-            // What the first to open does, where it is asked to compact.
+            // The first opening, if it is asked to compact.
             let recovered = try? Recovery.recover(
                 file, readOnlyPins: [], dirtyLimit: StoreLimit.dirtyBytes)
             if let recovered {
@@ -298,7 +298,7 @@ import ToftPlatform
         lock.unlockIfKept {
             looks += 1
             guard looks == moment else { return true }
-            // What there was to be done ends behind this look; its thread finds this one here.
+            // The work ends behind this check; its thread finds this one here.
             lock.unlockIfKept { true }
             return false
         }
@@ -483,8 +483,8 @@ import ToftPlatform
         }
     }
 
-    /// What happened: while the first commit of a group was being written, two more joined; the
-    /// last took pages that the middle one had freed, of the version that became visible just then.
+    /// The fault: while the first commit of a group was being written, two more joined; the last
+    /// took pages that the middle one had freed, of the version that became visible at that moment.
     @Test func `A version that is being written keeps its pages though nobody can have pinned it`()
         throws
     {
@@ -556,7 +556,7 @@ import ToftPlatform
             let tree = try transaction.createOrderedTree()
             _ = try transaction.commit()
             try Self.put(1...50, tree, of: store)
-            // What a power failure would leave: the file as it is, and nobody who has it open.
+            // The file after a power failure: as it is, and open nowhere.
             let left = directory + "/left.toft"
             let bytes = try Data(contentsOf: URL(fileURLWithPath: directory + "/open.toft"))
             try bytes.write(to: URL(fileURLWithPath: left))

@@ -5,7 +5,7 @@ internal import ToftTestKit
 
 @testable import ToftStorage
 
-/// What a core dump would hold after an encrypted file was closed: every mapping that the process
+/// The contents of a core dump after an encrypted file was closed: every mapping that the process
 /// may write, read through `/proc/self/mem` in a process of its own. Core files need not be enabled
 /// for that, and nothing is left out that a core file would have.
 @Suite struct MemoryAfterCloseTests {
@@ -54,7 +54,7 @@ private func useFile(_ path: String, _ key: EncryptionKey) throws {
     try #require(try Store.compact(path, encryptionKey: key) != nil)
 }
 
-/// Random bytes of which memory holds only what they are not: each with all its bits turned over.
+/// Random bytes; memory contains only their complement, with all bits inverted.
 private struct HiddenBytes {
     private let hidden: [UInt8]
 
@@ -69,8 +69,8 @@ private struct HiddenBytes {
         return memory
     }
 
-    /// How often pieces of so many bytes of it are in memory that the process may write, each
-    /// piece counted for itself.
+    /// Number of occurrences of pieces of `length` bytes of it in memory that the process may
+    /// write, each piece counted for itself.
     func count(inMemoryPiecesOf length: Int) throws -> Int {
         let size = 1 << 20
         guard
@@ -90,7 +90,7 @@ private struct HiddenBytes {
             var start = mapping.lowerBound
             while start < mapping.upperBound {
                 let count = min(size, Int(mapping.upperBound - start))
-                // The next part begins before the end of this one, for what lies over both.
+                // The next part begins before the end of this one, for pieces that span both.
                 defer { start += UInt(count == size ? size - hidden.count : count) }
                 let read = pread(memory, room, count, off_t(clamping: start))
                 if read <= 0 { continue }

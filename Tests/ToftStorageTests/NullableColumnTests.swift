@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// A table with rows, every third of which has values.
+    /// A table with rows; every third one has values.
     private func table(rows: Int64) throws -> TableTwin {
         let twin = try TableTwin([Column(id: 0, type: .int64, isNullable: false)] + Self.required)
         for key in 0..<rows {

@@ -74,7 +74,7 @@ internal import ToftTestKit
             let last = try #require(history.last).version
             for (image, version) in history where version < last {
                 try Self.put(image, at: path)
-                // A recovery gives a file a higher version: one that is refused has none.
+                // A recovery gives a file a higher version; a refused opening must not recover it.
                 for isReadOnly in [true, false, true, false] {
                     var configuration = Self.configuration(path, key, last)
                     configuration.isReadOnly = isReadOnly
@@ -127,7 +127,7 @@ internal import ToftTestKit
                 }
                 let store = try Store.open(Self.configuration(path, key, shown))
                 #expect(try store.check().isSound)
-                // Whoever joins is told of the version that the others have made of it.
+                // A process that joins sees the version that the others have made.
                 let next = try Self.commit(store, "next")
                 try Store.open(Self.configuration(path, key, next)).close()
                 #expect(
@@ -157,7 +157,7 @@ internal import ToftTestKit
             for slot in 0..<2 {
                 var damaged = image
                 for index in slot * 4_096..<(slot + 1) * 4_096 { damaged[index] = 0 }
-                // And without the log, which tells that a meta is missing.
+                // And without the log, which shows that a meta is missing.
                 var cut = damaged
                 for start in stride(from: 8_192, to: cut.count, by: 512)
                 where Image.half(cut, start) == Int(LogLayout.magicWord) {

@@ -1,7 +1,8 @@
 import Testing
 @testable import ToftStorage
 
-/// What most keys of a leaf have near their ends is kept once, and lengths that repeat are, too.
+/// A part that most keys of a leaf share near their ends is stored once, and so are repeated
+/// lengths.
 @Suite struct OrderedLeafMiddleTests {
     private let workshop: TreeWorkshop
 
@@ -31,7 +32,7 @@ import Testing
             Array("user\(100_000 + row)@mail.example.org".utf8) + [0, 0] + number(row * 7)
         }
         for row in order { #expect(try put(key(row), tree)) }
-        // Slots of six bytes and four of the row: ten, where it was 29.
+        // Slots of six bytes and four of the row: ten; it was 29.
         #expect(try pages(tree) < 10_000 * 10 * 10 / (isSorted ? 9 : 7) / OrderedLeafLayout.room)
         for row in 0..<10_000 {
             #expect(try with(key(row)) { try tree.rank(of: $0) } == row)

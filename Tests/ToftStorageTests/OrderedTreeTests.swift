@@ -171,7 +171,7 @@ import Testing
         try tree.check(VisitedExtents())
     }
 
-    /// How often the bytes of an entry lie before those of the entry before it in the heap of their
+    /// Number of entries whose bytes are before those of the previous entry in the heap of their
     /// leaf, which grows down.
     private func stepsBack(in tree: TreeWriter) throws -> Int {
         let cursor = try tree.cursor()

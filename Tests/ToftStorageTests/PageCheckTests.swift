@@ -30,8 +30,8 @@ import Testing
         return twin
     }
 
-    /// What a mistake would do to a cluster: where its header, and the entry and arrays of a column
-    /// lie is given.
+    /// The effects of mistakes on a cluster: the positions of its header, and of a column's entry
+    /// and arrays, are given.
     private static let clusterDamages:
         [(String, @Sendable (UnsafeMutableRawPointer, ClusterPage) throws -> Void)] = [
             (
@@ -181,12 +181,12 @@ import Testing
             ),
         ]
 
-    /// Where the list of a row lies, whose elements are coded.
+    /// The position of a row's list, whose elements are coded.
     private static func list(_ cluster: ClusterPage) throws -> Int {
         try cluster.slice(2).heapCell(3).offset
     }
 
-    /// Where the texts of the lists lie.
+    /// The position of the lists' texts.
     private static func texts(_ base: UnsafeMutableRawPointer, _ cluster: ClusterPage) throws
         -> Int
     {

@@ -264,7 +264,7 @@ private final class Box: Sendable {
     init(_ value: consuming Atomic<Int>) { self.value = value }
 }
 
-/// What threads find that look at one variable.
+/// The values that threads see in one variable.
 private final class Looks: Sendable {
     static let threads = 4
 

@@ -6,7 +6,7 @@ import ToftTestKit
 
 @testable import ToftStorage
 
-/// What readers are told when the device fails, or another program truncates the file: an error,
+/// The errors of readers when the device fails, or another program truncates the file: an error,
 /// never a signal.
 @Suite struct ReadErrorTests {
     private static let tree = SystemTree.firstUser
@@ -93,8 +93,8 @@ import ToftTestKit
             truncate(path, 3 * 4_096)
             let truncated = StorageError.fileTruncated(
                 path: store.path, size: 3 * 4_096, needed: size)
-            // A version that is open: what was read stays, what was not read yet is an error. A
-            // mapping has lost what was read, which no call can tell.
+            // A version that is open: pages read before stay, unread pages are an error. A mapping
+            // has lost the pages that were read, which no call can report.
             if isBuffered {
                 #expect(try Self.value(0, before) == 0)
                 #expect {
@@ -199,7 +199,7 @@ import ToftTestKit
                 try file.admit(PageNumber(UInt64(page)), count: 1, birth: 1) { _ in }
                 let filled = file.bufferedPages
                 if number < blockPages / 2 - 1 { #expect(filled == number + 1) }
-                // Half a block that is not filled at most, and what lies before the first.
+                // Half a block that is not filled at most, and the bytes before the first.
                 #expect(filled > number && filled <= number + 1 + blockPages / 2)
             }
             for page in 2..<pages {
@@ -249,7 +249,7 @@ import ToftTestKit
                     try file.admit(2, count: count, birth: 1) { _ in }
                 }
             }
-            // What follows is not there, and is not touched.
+            // The bytes that follow do not exist, and are not touched.
             #expect(throws: StorageError.self) { try file.admit(60, count: 1, birth: 1) { _ in } }
         }
     }

@@ -144,7 +144,7 @@ internal import ToftTestKit
             var pinned: Snapshot?
             try commitAndDie(path, 0) { pinned = try store.beginRead() }
             let reader = try #require(pinned)
-            // What a failed sync leaves: the log is gone, and nothing says that it was there.
+            // The file after a failed sync: the log is gone, without a trace.
             let meta = try #require(try MetaPage.newest(fromDevice: false, of: store.file)?.meta)
             let file = try PosixFile.open(path, forWriting: true)
             for segment in meta.logMap.segments {

@@ -17,7 +17,7 @@ import Testing
         Column(id: 10, type: .fixed16, isNullable: false),
     ]
 
-    /// A row with a value in every column; some of those that go lie outside their cluster.
+    /// A row with a value in every column; some of the removed ones are outside their cluster.
     private func insert(_ key: Int64, _ twin: TableTwin, textLength: Int) throws {
         try twin.insert(key)
         try twin.set(key, 1, .int(key * 1_000))

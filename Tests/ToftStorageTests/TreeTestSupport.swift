@@ -57,7 +57,7 @@ func with<Result>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> R
 final class TreeWorkshop {
     let pages: PageWriter
     let scratch = ScratchBuffers()
-    /// Names the trees; none of its entries is written.
+    /// Names the trees; its entries are not written.
     private(set) var catalog: CatalogWriter
     private(set) var sequenceWriters: SequenceWriters
 
@@ -113,7 +113,7 @@ final class TreeWorkshop {
         return committed
     }
 
-    /// The same for a table and its lists.
+    /// Commits a table and its lists.
     func commit(_ table: TableWriter) throws -> TableWriter {
         let root = try finalized(table.root)
         let lists = try sequences.mapValues { try finalized($0.root) }
@@ -143,7 +143,7 @@ final class TreeWorkshop {
     func spill() throws { try pages.spill(limit: 0) }
 }
 
-/// What a tree under test reads as, now.
+/// The present content of a tree under test.
 extension TreeWriter {
     var root: TreeRoot { reader.root }
     var count: Int { get throws(StorageError) { try reader.count } }
@@ -160,7 +160,7 @@ extension TreeWriter {
     func check(_ visitor: any TreeVisitor) throws(StorageError) { try reader.check(visitor) }
 }
 
-/// What a table under test reads as, now.
+/// The present content of a table under test.
 extension TableWriter {
     var rowCount: Int { reader.rowCount }
 

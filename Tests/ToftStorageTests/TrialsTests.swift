@@ -33,7 +33,7 @@ internal import ToftTestKit
 }
 
 enum TrialsProgram {
-    /// The program lies beside the one that runs the tests.
+    /// The program is in the folder of the one that runs the tests.
     static func path() throws -> String {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &path, path.count - 1)

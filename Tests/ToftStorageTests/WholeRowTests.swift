@@ -52,7 +52,7 @@ import ToftPlatform
             return row
         }
 
-        /// Lends the row as content whose bytes lie in an array of our own.
+        /// Lends the row as content whose bytes are in an array of our own.
         func withContent(_ body: (RowContent) throws -> Void) throws {
             var bytes: [UInt8] = [0]
             func keep(_ value: Value) { if case .bytes(let own) = value { bytes += own } }

@@ -4,21 +4,21 @@ internal import ToftStorage
 /// The smallest encrypted file that holds something, and what becomes of it when one bit of it is
 /// another.
 package struct EncryptedBits {
-    /// What a file with a changed bit answers.
+    /// The answer of a file with a changed bit.
     private enum Outcome {
         /// The opening, the reading or the check ends with an error of damage.
         case refused
         /// All is as before, and the check finds nothing.
         case unseen
-        /// Something else than was written, or an error that is none of damage.
+        /// Something else than was written, or an error that does not mean damage.
         case wrong
     }
 
-    /// What the bytes of a page are for.
+    /// The use of a page's bytes.
     package enum Use: Sendable {
-        /// One of the two metas, which stand in for one another.
+        /// One of the two metas, which replace each other.
         case meta
-        /// A page of the log, of which a closed file needs nothing.
+        /// A page of the log, not needed by a closed file.
         case log
         /// A page that opening, reading everything and checking read.
         case needed
@@ -101,7 +101,7 @@ package struct EncryptedBits {
         return surprises
     }
 
-    /// What the file answers when one bit is another.
+    /// The file's answer when one bit is changed.
     private func outcome(flipping bit: Int) throws -> Outcome {
         var damaged = image
         damaged[bit / 8] ^= 1 << UInt8(bit % 8)

@@ -1,6 +1,6 @@
 /// A random sequence that a failing test can print and repeat (SplitMix64).
 package struct Seed: RandomNumberGenerator, CustomStringConvertible {
-    /// What the sequence began with: what a test prints.
+    /// The start of the sequence, which a test prints.
     package let value: UInt64
     private var state: UInt64
 
@@ -31,7 +31,7 @@ package struct Seed: RandomNumberGenerator, CustomStringConvertible {
         return bytes
     }
 
-    /// True in so many of a hundred cases.
+    /// True in `percent` of a hundred cases.
     package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
     /// One of the elements.
@@ -42,7 +42,7 @@ package struct Seed: RandomNumberGenerator, CustomStringConvertible {
             ? nil : elements[elements.index(elements.startIndex, offsetBy: below(elements.count))]
     }
 
-    /// One of the elements, of which there is at least one.
+    /// One of the elements, which must not be empty.
     package mutating func one<Element>(of elements: [Element]) -> Element {
         elements[below(elements.count)]
     }

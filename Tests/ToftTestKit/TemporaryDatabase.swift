@@ -3,8 +3,8 @@ internal import ToftPlatform
 package import ToftStorage
 
 extension StoreConfiguration {
-    /// Of a file of a trial. Its files are encrypted where the environment says so, which the
-    /// processes that it starts have too.
+    /// Of a file of a trial. Its files are encrypted if the environment says so, which the
+    /// processes that it starts inherit.
     package init(trial path: String) {
         self.init(location: .file(path: path))
         if getenv(Self.encryptionVariable) != nil {

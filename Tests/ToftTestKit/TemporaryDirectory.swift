@@ -44,7 +44,7 @@ package enum TemporaryDirectory {
     }
 }
 
-/// What a test found wrong, in words.
+/// A test's finding, in words.
 package struct Failure: Error, CustomStringConvertible {
     package let description: String
     package init(_ description: String) { self.description = description }

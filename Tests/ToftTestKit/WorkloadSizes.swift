@@ -4,7 +4,7 @@ package enum SizeProfile: String, CaseIterable, Sendable {
     case tiny, boundary, large
 }
 
-/// The sizes of one random workload, drawn once: where they lie decides what it finds.
+/// The sizes of one random workload, drawn once: their range decides which faults it finds.
 package struct WorkloadSizes: Sendable {
     package let profile: SizeProfile
     /// The length that most texts of a boundary workload have.

@@ -369,7 +369,7 @@ final class DogView: Projection<Dog> {
     @Projected(\Dog.name) var title
 }
 
-/// What a thread or an actor keeps for others.
+/// Values that a thread or an actor keeps for others.
 final class KeptDog: @unchecked Sendable {
     @ThreadSafe var dog: Dog?
     init(dog: Dog) { self.dog = dog }

@@ -58,7 +58,7 @@ struct AnyRealmValueTests {
         .objectId(.generate()), .decimal128("1.50"), .uuid(UUID()),
     ]
 
-    /// What a value holds, lists and dictionaries too, as text.
+    /// The content of a value, lists and dictionaries too, as text.
     private func text(_ value: AnyRealmValue) -> String {
         switch value {
         case .list(let list): "[" + list.map { text($0) }.joined(separator: " ") + "]"

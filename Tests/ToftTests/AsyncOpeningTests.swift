@@ -9,7 +9,7 @@ import Testing
 struct AsyncOpeningTests {
     private let queue = DispatchQueue(label: "toft.test.opening")
 
-    /// What a callback was called with.
+    /// The arguments of a callback.
     private final class Outcome: Sendable {
         let isOver = DispatchSemaphore(value: 0)
         let counts = Mutex<[Int]>([])

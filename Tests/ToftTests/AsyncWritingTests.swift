@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Writes that are asked for and happen soon")
 struct AsyncWritingTests {
-    /// Another thread that holds the write lock of a realm until it is told to let go.
+    /// Another thread that holds the write lock of a realm until it may release it.
     private final class OtherWriter: Sendable {
         private let isWriting = DispatchSemaphore(value: 0)
         private let mayEnd = DispatchSemaphore(value: 0)

@@ -13,7 +13,7 @@ struct Price: CustomPersistable, Hashable {
     var persistableValue: Int { cents }
 }
 
-/// Kept as a text, of which only some are a value.
+/// Stored as a text; only some texts are a value.
 struct Code: FailableCustomPersistable, Hashable {
     let letters: String
 
@@ -89,7 +89,7 @@ class Shop: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// The same file, as an app sees it that knows nothing of the types.
+/// The file as seen by an app that does not know the types.
 final class RawShop: Object {
     @Persisted(primaryKey: true) var code: String
     @Persisted var maybeCode: String?

@@ -18,7 +18,7 @@ struct DurabilityTests {
     @Test
     func `A deferred transaction becomes durable with a flush, or with one that waits`() throws {
         try TestRealm.withFile { realm, _ in
-            // What waits becomes durable within a second: more often than not this is quicker.
+            // Deferred commits become durable within a second: more often than not this is quicker.
             func deferred() throws -> Bool {
                 try (0..<5).contains { try Self.put("\($0)", into: realm, .deferred) > 0 }
             }
@@ -45,7 +45,7 @@ struct DurabilityTests {
             try realm.write { realm.add(Dog("Rex")) }
             try realm.write(durability: .deferred) { realm.add(Dog("Max")) }
             try Self.breakDescriptors(of: url.resolvingSymlinksInPath().path)
-            // What was deferred may have become durable in the background.
+            // Deferred commits may have become durable in the background.
             let error = #expect(throws: Realm.Error.self) { try realm.close() }
             #expect([.commitOutcomeUnknown, .fileAccess].contains(error?.code))
             #expect(throws: Realm.Error.self) { try realm.flush() }

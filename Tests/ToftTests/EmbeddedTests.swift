@@ -86,7 +86,7 @@ struct EmbeddedTests {
                 #expect(oak.realm == realm)
                 #expect(elm.isInvalidated)
                 #expect(ann.house?.isSameObject(as: oak) == true)
-                // What it has already stays.
+                // Its present value stays.
                 ann.house = oak
                 #expect(!oak.isInvalidated)
             }

@@ -235,7 +235,7 @@ struct EncryptionTests {
                 expectError(.versionTooLow) { try Realm.changeKey(of: configuration, to: other) }
                 #expect(try Data(contentsOf: url) == old)
             }
-            // Who accepts the older one says so.
+            // An app that accepts the older one says so.
             configuration.minimumVersion = nil
             try autoreleased {
                 let realm = try Realm(configuration: configuration)

@@ -338,7 +338,7 @@ struct ExchangeTests {
                 let later = "{\"id\":1,\"house\":{\"landlord\":2}}\n{\"id\":2}"
                 let houses = try file(later, in: folder)
                 #expect(try realm.readJSONLines(of: Resident.self, from: houses) == 2)
-                // What waits for a later line is gone with its owner.
+                // A link that waits for a later line is deleted with its owner.
                 let changed = """
                     {"id":3,"house":{"landlord":4}}
                     {"id":3,"house":null}
@@ -564,7 +564,7 @@ struct ExchangeTests {
             expectError(.missingPrimaryKey) {
                 try realm.readJSONLines(of: Dog.self, from: url, update: .all)
             }
-            // What was updated by the lines before goes back.
+            // Updates of earlier lines are undone.
             let wrong = try file("id,name\n1,Zoe\n3,x\n4\n", in: folder)
             expectError(.invalidArgument) {
                 try realm.readCSV(of: Person.self, from: wrong, update: .all)

@@ -178,7 +178,7 @@ private func fill(_ realm: Realm, _ text: String, _ count: Int) throws {
     }
 }
 
-/// What a realm has, without what tells instances apart.
+/// The contents of a realm, without the addresses of instances.
 private func content(of realm: Realm) -> [String] {
     realm.objects(Pebble.self).map {
         $0.description.replacing(#/<0x[0-9a-f]+>/#, with: "")
@@ -335,7 +335,7 @@ struct FailureTests {
             let realm = damaged.realm
             for (name, read) in readings(realm) {
                 do {
-                    // What the handler would get.
+                    // The error that the handler would get.
                     try Realm.attempt { read() }
                 } catch let error as Realm.Error {
                     failures += 1

@@ -3,7 +3,7 @@ import Testing
 @testable import Toft
 @testable import ToftEngine
 
-/// What the first element costs of results that have not been worked out.
+/// The cost of the first element of unevaluated results.
 @Suite struct FirstElementTests {
     @Test func `The first element is found without the others`() throws {
         try TestRealm.with { realm in

@@ -286,7 +286,7 @@ struct FreezingTests {
         }
     }
 
-    /// What several threads use.
+    /// Values that several threads use.
     final class Kennel: @unchecked Sendable {
         @ThreadSafe var favourite: Dog?
         @ThreadSafe var dogs: Results<Dog>?

@@ -42,7 +42,7 @@ final class Tile: Object {
         marks.append("mark \(number)")
     }
 
-    /// What of it is not as it was made.
+    /// The differences from its initial state.
     var flaws: [String] {
         var flaws: [String] = []
         if name != "tile \(number)" { flaws.append("\(number) is called \(name)") }
@@ -98,7 +98,7 @@ extension UUID {
 
 @Suite("Loops")
 struct IterationTests {
-    /// A realm with so many tiles, each but the last linked to the next.
+    /// A realm with `count` tiles, each but the last linked to the next.
     private func withTiles(_ count: Int, _ body: (Realm, Results<Tile>) throws -> Void) throws {
         try TestRealm.with([Tile.self]) { realm in
             try realm.write {

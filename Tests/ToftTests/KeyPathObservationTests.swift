@@ -54,7 +54,7 @@ struct KeyPathObservationTests {
                 ]
             }
             loop.wait { logs.allSatisfy { $0.events.count == 1 } }
-            /// What the observers are told of a commit; nil for who is not called.
+            /// The observers' notifications of a commit; nil for those that are not called.
             func told(_ change: @escaping @Sendable (Realm) throws -> Void) throws
                 -> [ObservationTests.Event?]
             {

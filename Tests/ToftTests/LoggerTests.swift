@@ -15,7 +15,7 @@ struct LoggerTests {
         let all = Mutex<[Message]>([])
     }
 
-    /// What was told while a body ran, of this text: other tests run meanwhile.
+    /// The messages while a body ran, with this text: other tests run meanwhile.
     private func told(upTo level: LogLevel, of text: String, _ body: () throws -> Void) rethrows
         -> [Message]
     {

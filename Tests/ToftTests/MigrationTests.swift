@@ -432,7 +432,7 @@ struct MigrationTests {
                     for dog in dogs[name] ?? [] { newPerson?.dynamicList("dogs").append(dog) }
                 }
             }
-            // The dog that was created has none.
+            // The dog that was created has no owner.
             expectError(.schemaMismatch) { try Realm(configuration: embedded(url, migrate)) }
             try expectOld(url)
             try autoreleased {

@@ -148,7 +148,7 @@ final class Cat: Object {
     }
 }
 
-/// What the cats' file looks like to an app that does not know the enums.
+/// The cats' file as seen by an app that does not know the enums.
 final class RawCat: Object {
     @Persisted(primaryKey: true) var name: String
     @Persisted var mood: String

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Observing")
 struct ObservationTests {
-    /// What an observer of a collection was told, in short.
+    /// The notification of a collection's observer, in short.
     enum Event: Equatable {
         case initial(Int)
         case update(deletions: [Int], insertions: [Int], modifications: [Int])
@@ -121,7 +121,7 @@ struct ObservationTests {
             #expect(realm.isInWriteTransaction)
             realm.cancelWrite()
             token.invalidate()
-            // One that has ended is told of nothing.
+            // An observer that has ended is not notified.
             try realm.write(withoutNotifying: [token]) { realm.add(Dog("Rex")) }
         }
     }

@@ -134,7 +134,7 @@ struct OptionalPropertyTests {
                 #expect(made.lives == 0 && made.name == "")
             }
             #expect(cats.where { $0.lives == 5 }.count == 1)
-            // What goes on from it goes on with the old classes, too.
+            // Realms derived from it keep the old classes, too.
             let thawed = try elsewhere { frozen.realm?.thaw().objects(First.Cat.self).count }
             #expect(thawed == 5)
             old.invalidate()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Toft
 
-/// What a card of a person shows.
+/// The contents of a person's card.
 class PersonCard: Projection<Person> {
     @Projected(\Person.name) var title
     @Projected(\Person.nickname) var nickname

@@ -189,7 +189,7 @@ private func addInBackground(_ configuration: Realm.Configuration) async throws 
     return realm.objects(StoryDog.self).count
 }
 
-/// What many apps write around their classes.
+/// Code that many apps write around their classes.
 final class StoryItem: Object, ObjectKeyIdentifiable {
     @Persisted(primaryKey: true) var _id: ObjectId
     @Persisted var title: String = "untitled"
@@ -818,7 +818,7 @@ struct RealmDocumentationTests {
         #expect(item.upper == "CAR" && item.label == "car 100.0")
         #expect(part.isSameObject(as: item.parts[0]) && item.parts.first == part)
 
-        // What the standard library does with any collection.
+        // The standard library's operations on any collection.
         #expect(items.first(where: { $0.price == 10 })?.title == "wheel")
         #expect(items.contains { $0.title == "car" } && !items.contains { $0.isFavorite })
         #expect(items.sorted { $0.title > $1.title }.map(\.title) == ["wheel", "car"])

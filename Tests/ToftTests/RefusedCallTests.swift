@@ -122,7 +122,7 @@ struct RefusedCallTests {
                 guard !seen.contains(where: { $0 === object }) else { return }
                 seen.append(object)
                 lines.append("\(type(of: object)) \(object.realm == nil) \(object.isInvalidated)")
-                // What is managed is compared with the realm.
+                // Managed objects are compared with the realm.
                 guard object.realm == nil else { return }
                 for property in ModelClass.of(type(of: object)).properties {
                     lines.append(property.name)
@@ -642,7 +642,7 @@ struct RefusedCallTests {
                         #expect(try content(of: realm) == before, "\(what): \(error)")
                         #expect(content(of: rack) == given, "\(what): \(error)")
                     }
-                    // What others own is gone with its owner's box.
+                    // Objects of other owners are deleted with their owner's box.
                     if owned.isInvalidated { break }
                 }
             }

@@ -79,7 +79,7 @@ private final class WithIgnored: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// What several classes share, without a property.
+/// The shared base of several classes, without a property.
 private class Sharing: Object {
     var text: String { "shared" }
 

@@ -253,7 +253,7 @@ struct SectionTests {
 
     // MARK: Observing
 
-    /// What an observer was told, in short: "section.item" for each index path.
+    /// An observer's notifications, in short: "section.item" for each index path.
     final class Log: @unchecked Sendable {
         var lines: [String] = []
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Observing sets and maps")
 struct SetAndMapObservationTests {
-    /// What observers were told, in short; indices and keys after `-`, `+` and `*`.
+    /// Observers' notifications, in short; indices and keys after `-`, `+` and `*`.
     final class Log: @unchecked Sendable {
         private let lines = Shared<[String]>([])
         var last: String { lines.current.last ?? "" }

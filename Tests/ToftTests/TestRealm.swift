@@ -56,7 +56,7 @@ enum TestRealm {
         try realm.session.engine.facts().deferredSize
     }
 
-    /// How many objects a class has; -1 where it can't be told.
+    /// Number of objects of a class; -1 if it is unknown.
     static func count(_ className: String, in realm: Realm) -> Int {
         let engine = realm.session.engine
         return (try? engine.count(of: engine.classHandle(named: className).id)) ?? -1

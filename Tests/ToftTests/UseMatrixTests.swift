@@ -30,7 +30,7 @@ final class Veinlet: EmbeddedObject {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// What was got of a realm: a test does something to it, and then uses all of it.
+/// The values read from a realm: a test does something to it, and then uses all of them.
 private struct Subject {
     let realm: Realm?
     let leaf: Petal
@@ -56,7 +56,7 @@ private struct Subject {
 
     typealias Use = (name: String, run: () -> Void)
 
-    /// What any thread may ask.
+    /// Questions that any thread may ask.
     var questions: [Use] {
         [
             ("isInvalidated", { _ = leaf.isInvalidated }), ("realm", { _ = leaf.realm?.isFrozen }),
@@ -283,7 +283,7 @@ struct UseMatrixTests {
             expect(frozen.readings, [])
             expectMistakes(
                 frozen.changes(Petal(value: ["id": 9])), [.readOnly, .notInTransaction])
-            // Also where the live realm is writing.
+            // Also while the live realm is writing.
             try realm.write {
                 expectMistakes(
                     frozen.changes(Petal(value: ["id": 9])), [.readOnly, .notInTransaction])
@@ -348,7 +348,7 @@ struct UseMatrixTests {
                 expect(subject.readings, [.wrongThread])
                 expectMistakes(subject.changes(Petal(value: ["id": 9])), [.wrongThread])
             }
-            // What a transaction has made exists there, too.
+            // Objects that a transaction has created exist there, too.
             try realm.write {
                 let new = Box(realm.create(Petal.self, value: ["id": 2]))
                 try elsewhere { #expect(!new.value.isInvalidated) }

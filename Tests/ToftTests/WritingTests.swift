@@ -482,7 +482,7 @@ struct WritingTests {
             }
             #expect(before == (ada.hashValue, rex.hashValue))
             #expect(visits[ada] == 1 && visits[rex] == 2)
-            // Another instance of the same row is the same where the class has a key.
+            // Another instance of the same row is equal if the class has a key.
             let found = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
             #expect(found !== ada && found == ada && found.hashValue == ada.hashValue)
             visits[found] = 3

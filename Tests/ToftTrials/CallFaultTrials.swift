@@ -4,26 +4,26 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// The same for a real file and the kernel below it: every system call of every scenario fails
-/// once, or from then on, with each error that it may have, is interrupted once or a thousand
+/// The fault trials for a real file and the kernel below it: every system call of every scenario
+/// fails once, or from then on, with each error that it may have, is interrupted once or a thousand
 /// times, or moves only a part of the bytes.
 ///
 /// Afterwards: the error was a typed one that names the errno; the store can be used, or is
 /// poisoned as documented; after closing no descriptor, lock or temporary file is left; opened
-/// again, the file is sound, holds what was acknowledged (or what was reported as unknown), and can
-/// be written. What a lost page cache does is the business of `FaultTrials`.
+/// again, the file is intact, has the acknowledged content (or the one that was reported as
+/// unknown), and can be written. `FaultTrials` covers the loss of the page cache.
 enum CallFaultTrials {
     typealias Values = [UInt8: [UInt8]]
 
-    /// What one scenario is about, and what its file must hold.
+    /// The subject of one scenario, and the expected content of its file.
     final class Subject {
         let path: String
         var configuration: StoreConfiguration
         var store: Store?
         var snapshots: [Snapshot] = []
-        /// What was acknowledged, or is visible and not yet durable.
+        /// The acknowledged values, including visible ones that are not yet durable.
         var values: Values
-        /// What the file may hold instead, as the outcome was reported as unknown.
+        /// The file's possible other contents, as the outcome was reported as unknown.
         var doubtful: [Values] = []
 
         init(_ directory: String, _ values: Values) {

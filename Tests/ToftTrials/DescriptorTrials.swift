@@ -25,7 +25,7 @@ enum DescriptorTrials {
         return true
     }
 
-    /// What happens to a descriptor.
+    /// The fate of a descriptor.
     private enum Loss: CaseIterable {
         case closed, anotherFile, samePath, pipe
     }
@@ -35,7 +35,7 @@ enum DescriptorTrials {
         private let directory: String
         private let path: String
         private var configuration: StoreConfiguration
-        /// What was acknowledged last, and what may be there as well.
+        /// The last acknowledged values, and the possible others.
         private var known: UInt8 = 0
         private var doubtful: Set<UInt8> = []
         private var next: UInt8 = 1

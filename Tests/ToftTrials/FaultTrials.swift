@@ -5,8 +5,8 @@ internal import ToftStorage
 internal import ToftTestKit
 
 /// Every operation of every scenario fails once, or from then on, with each error that it may have.
-/// What a failed sync leaves in the page cache and on the disk is simulated here; what the kernel
-/// may answer to each system call is the business of `CallFaultTrials`.
+/// The page cache and the disk after a failed sync are simulated here; `CallFaultTrials` covers the
+/// kernel's possible answers to each system call.
 ///
 /// Afterwards the error was a typed one; the database is as it was before, or poisoned; when all is
 /// well again, and after a power failure, it holds the last acknowledged commit, or the one whose
@@ -157,8 +157,8 @@ enum FaultTrials {
     /// Cases that a whole run has at least.
     static let floor = 12_000
 
-    /// With a limit it ends as soon as so many cases have gone wrong. With `pairs` each failing
-    /// system call is followed by so many others while the file is opened again.
+    /// With a limit it ends after that many failed cases. With `pairs` each failing system call is
+    /// followed by that many others while the file is opened again.
     static func run(stride step: Int, violationLimit: Int = .max, pairs: Int = 0) throws -> Bool {
         var tally = CallFaultTrials.Tally()
         try runFiles(stride: step, violationLimit: violationLimit, into: &tally)
@@ -182,8 +182,7 @@ enum FaultTrials {
         return tally.violations.isEmpty
     }
 
-    /// Two threads commit as a group: when its one durable write fails, neither is told that all is
-    /// well.
+    /// Two threads commit as a group: when its one durable write fails, neither gets a success.
     private static func groups(rounds: Int, into tally: inout CallFaultTrials.Tally) throws {
         for round in 0..<rounds {
             tally.cases += 1
@@ -432,8 +431,8 @@ enum FaultTrials {
         try images.enumerate()
     }
 
-    /// Where a failed sync has taken pages of logged commits from the cache, a reader may find them
-    /// damaged, but sees nothing else.
+    /// After a failed sync that has taken pages of logged commits from the cache, a reader may find
+    /// them damaged, but sees nothing else.
     private static func read(_ store: Store, _ database: RecordedDatabase, mayBeDamaged: Bool)
         throws
     {

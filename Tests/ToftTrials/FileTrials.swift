@@ -2,8 +2,8 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// What only a real file shows: system calls that write less than they were asked to, and the order
-/// in which a file comes to its name.
+/// Behaviour that only a real file shows: system calls that write less than requested, and the
+/// order in which a file gets its name.
 enum FileTrials {
     static func run() throws -> Bool {
         #if TOFT_TRIALS
@@ -44,7 +44,8 @@ enum FileTrials {
         }
     }
 
-    /// Who lost the lock that proves its life is gone, even if a process with its number lives.
+    /// A process that lost the lock that proves its life counts as dead, even if a process with its
+    /// number lives.
     private static func silentParticipant() throws -> String? {
         try withTemporaryDirectory { directory in
             let path = directory + "/silent.toft"
@@ -77,8 +78,8 @@ enum FileTrials {
         }
     }
 
-    /// What a database holds on its disk after three commits, each of which is durable by its
-    /// record; it was not closed.
+    /// A database's bytes on its disk after three commits, each of them durable by its record; it
+    /// was not closed.
     private static func unclosed(checkpointing: Bool = false) throws -> [UInt8] {
         let database = try RecordedDatabase()
         var numbers = Seed(1)
@@ -101,7 +102,7 @@ enum FileTrials {
     /// Values of a tree that nobody touches again.
     private static let marked = [UInt8](repeating: 0x5A, count: 100)
 
-    /// Where the log's frames lie.
+    /// The offsets of the log's frames.
     private static func frames(in content: [UInt8]) -> [Int] {
         stride(from: 0, to: content.count, by: 512).filter {
             Array(content[$0..<$0 + 4]) == Array("TLOG".utf8)
@@ -132,7 +133,7 @@ enum FileTrials {
             ? nil : "a record that was durable is lost, and nobody says so"
     }
 
-    /// The same with a meta that was durable.
+    /// The same file with a durable meta.
     private static func lostMeta() throws -> String? {
         var content = try unclosed(checkpointing: true)
         func version(_ slot: Int) -> UInt64 {
@@ -166,7 +167,7 @@ enum FileTrials {
     private static func autoreleased(_ body: () throws -> Void) throws { try body() }
 
     /// Content, sync, name, sync of the directory: in this order, or a power failure leaves half a
-    /// file under the name, or none.
+    /// file under the name, or no file.
     private static func creation() throws -> String? {
         try withTemporaryDirectory { directory in
             let order = MomentList()

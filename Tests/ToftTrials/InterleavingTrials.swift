@@ -4,8 +4,8 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// At every moment of what one does, another does all that it may: commits while a reader begins,
-/// reads while a writer commits. What is seen is whole, durable and stays what it is.
+/// At every moment of one operation, another does everything possible: commits while a reader
+/// begins, reads while a writer commits. Visible versions are whole and durable, and never change.
 enum InterleavingTrials {
     static func run() throws -> Bool {
         #if TOFT_TRIALS
@@ -183,7 +183,7 @@ enum InterleavingTrials {
         }
         for _ in 0..<40 { try commit() }
         Failpoint.script.interruption = nil
-        // What a power failure would leave of the file, but for the log: the checkpoint alone.
+        // The file after a power failure, without the log: the checkpoint alone.
         let report = try Store.checkOfDurableVersion(of: file)
         guard report.isSound else { throw Failure("unsound: \(report.problems.prefix(2))") }
     }
@@ -199,7 +199,7 @@ enum InterleavingTrials {
             try body(transaction)
             _ = try transaction.commit()
         }
-        // The log lies behind what the first commit brings.
+        // The log is behind the pages of the first commit.
         var tree = TreeID(0)
         let count: UInt64 = 4_000
         let value = [UInt8](repeating: 7, count: 1_000)

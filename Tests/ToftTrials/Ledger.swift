@@ -2,7 +2,7 @@ internal import ToftStorage
 internal import ToftTestKit
 
 /// The data of the trials with several processes: accounts between which money moves, and entries
-/// that tell who moved it.
+/// that say who moved it.
 ///
 /// In every version the balances add up to the same, and each participant has as many entries as
 /// its counter says.
@@ -118,7 +118,7 @@ struct Ledger {
 
     // MARK: A copy of it, kept up to date by records
 
-    /// What a version holds, in dictionaries.
+    /// The content of a version, in dictionaries.
     struct Copy: Equatable {
         var balances: [Int64: Int64] = [:]
         var log: [Int64: [Int64]] = [:]
@@ -157,7 +157,7 @@ struct Ledger {
             return [try int(table, key, owner), try int(table, key, number)]
         }
 
-        /// The same in every process that has the same content.
+        /// Equal in all processes with the same content.
         var fingerprint: UInt64 {
             var digest = Digest()
             func mix(_ value: Int64) { digest.add(UInt64(bitPattern: value)) }

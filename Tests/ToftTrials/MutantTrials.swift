@@ -6,7 +6,7 @@ internal import ToftTestKit
 /// one mistake, and has to find it. Only a build of the copy that `Tests/mutants.py` makes has
 /// mutants.
 enum MutantTrials {
-    /// Runs all, the one that is named, or so many, others each time.
+    /// Runs all, the one that is named, or the given number, others each time.
     static func run(_ choice: String?) throws -> Bool {
         #if TOFT_MUTANTS
         // Some mutants make the engine crash; its stack, with names, would take seconds each time.

@@ -48,8 +48,8 @@ enum QueryTrial {
         return violations == 0 && isMixed
     }
 
-    /// Holds elements that are asked for one by one, and a loop that goes on where they end,
-    /// against all results.
+    /// Compares elements that are read one by one, and a loop that continues where they end, with
+    /// all results.
     private static func compareParts(of results: Results, _ found: [Int64]) throws {
         for (index, key) in found.prefix(3).enumerated() {
             guard try results.key(at: index) == key else {

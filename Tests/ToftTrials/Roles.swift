@@ -2,7 +2,7 @@ internal import Glibc
 internal import ToftStorage
 internal import ToftTestKit
 
-/// What a child of a test does with a database: one line per step, the error where there is one.
+/// The work of a test's child on a database: one line per step, with the error of a failed one.
 enum Roles {
     static let tree = Content.directory
 
@@ -48,7 +48,7 @@ enum Roles {
         }
     }
 
-    /// Has the file open, says so, and does one thing for each line that it is told... by signals:
+    /// Has the file open, says so, and does one thing for each line of its input... by signals:
     /// SIGTERM ends it.
     static func hold(_ path: String, inTransaction: Bool, poison: Bool) throws {
         alarm(120)

@@ -138,8 +138,8 @@ enum SoakTrial {
         }
     }
 
-    /// Growth beside readers: a copy of the data for each, however many commits there are. What
-    /// they kept is free ten commits after they have gone.
+    /// Growth beside readers: a copy of the data for each, however many commits there are. The
+    /// pages that they kept are free ten commits after their end.
     private static func expectReleased(
         _ scene: Scene, _ before: (file: UInt64, live: UInt64), _ name: String,
         _ early: (file: UInt64, live: UInt64), _ late: (file: UInt64, live: UInt64),
@@ -197,7 +197,7 @@ enum SoakTrial {
     }
 }
 
-/// What the process uses, for a comparison later.
+/// The resources that the process uses, for a comparison later.
 private struct ProcessUse {
     private let memory = Self.pages("/proc/self/statm")
     private let descriptors = Self.entries("/proc/self/fd")

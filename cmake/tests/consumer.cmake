@@ -15,7 +15,7 @@ function(run)
 endfunction()
 
 file(MAKE_DIRECTORY "${work}")
-# What is installed may be moved to another place, and be staged before (DESTDIR).
+# The installed files may be moved to another place, and be staged before (DESTDIR).
 run("${CMAKE_COMMAND}" -E env "DESTDIR=${work}/staged" "${CMAKE_COMMAND}" --install "${BUILD}" --prefix /opt/toft)
 file(RENAME "${work}/staged/opt/toft" "${prefix}")
 run(${clean} cmake -G "${GENERATOR}" -S "${ROOT}/cmake/consumer" -B "${work}/build" "-DCMAKE_PREFIX_PATH=${prefix}" -DCMAKE_C_COMPILER=/usr/bin/cc)
@@ -25,7 +25,7 @@ if(NOT output MATCHES "Rex is 3 years old")
   message(FATAL_ERROR "the consumer said: ${output}")
 endif()
 
-# The same by pkg-config, whose file knows where it lies.
+# The consumer by pkg-config, whose file knows its place.
 run(${clean} "PKG_CONFIG_PATH=${prefix}/${LIBDIR}/pkgconfig" sh -c
   "cc '${ROOT}/cmake/consumer/consumer.c' $(pkg-config --cflags --libs toft) -o by-pkg-config")
 run(${clean} "LD_LIBRARY_PATH=${prefix}/${LIBDIR}" "${work}/by-pkg-config")

@@ -123,7 +123,7 @@ extension Realm.Error {
 
 /// Codes as Realm calls them, to be caught: `catch Realm.Error.fileNotFound`.
 extension Realm.Error {
-    /// The file does not exist, and none may be created.
+    /// The file does not exist and must not be created.
     public static var fileNotFound: Code { .fileNotFound }
     /// The file already exists.
     public static var fileExists: Code { .fileExists }
@@ -194,7 +194,7 @@ extension Realm.Error {
         case interrupted = 9
 
         // Opening, and the file.
-        /// The file does not exist, and none may be created.
+        /// The file does not exist and must not be created.
         case fileNotFound = 101
         /// The file or its folder can't be used with the rights of this process.
         case permissionDenied = 102
@@ -272,7 +272,7 @@ extension Realm.Error {
         case noSuchObject = 402
         /// Another object of the class has this primary key.
         case duplicatePrimaryKey = 403
-        /// A primary key is needed and was not given, or the class has none.
+        /// A primary key is needed and was not given, or the class lacks one.
         case missingPrimaryKey = 404
         /// The primary key of a managed object never changes.
         case primaryKeyChange = 405

@@ -177,7 +177,7 @@ private struct RowWalk {
         come.append(after.row..<max(after.row, new.rowCount))
     }
 
-    /// A position in the rows of one layout, some of which are listed as deleted or new.
+    /// A position in the rows of one layout, with its list of deleted or new rows.
     private struct Side {
         let layout: SectionLayout
         let listed: [Range<Int>]

@@ -60,8 +60,8 @@ extension StoredField {
             + (names.isEmpty ? "" : " Not marked: \(listed(names)).")
     }
 
-    /// Variables of a class, or of a base class of it, none of which is stored: they look as
-    /// properties did before there was `@Persisted`.
+    /// Unstored variables of a class, or of a base class of it: they look as properties did before
+    /// there was `@Persisted`.
     static func unstored(of type: ObjectBase.Type) -> String? {
         let ignored = type.ignoredProperties()
         var names: [String] = []

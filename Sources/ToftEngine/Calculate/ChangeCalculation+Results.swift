@@ -176,7 +176,7 @@ extension ChangeCalculation {
         let lists = try model { () throws(ModelError) in
             (old: try old.list(ref), new: try new.list(ref))
         }
-        // An element that was set and moved is another element here, where the value decides the
+        // An element that was set and moved is another element here, as the value decides the
         // place.
         try storage { () throws(StorageError) in
             var moves: [CollectionChange.Move] = []

@@ -84,7 +84,7 @@ private struct Drawing {
     private(set) var nodes: [WatchedPaths.Node] = []
     /// The nodes so far; nil if the path can't continue.
     private var drawn: [NodeKey: Int?] = [:]
-    /// The reason at the first place where the present path could not continue.
+    /// The reason why the present path could not continue, at its first obstacle.
     private var mistake: EngineError?
 
     init(paths: [String], schema: ModelSchema) {

@@ -86,7 +86,7 @@ final class ClassReader {
 
     // MARK: Whole columns
 
-    /// The copy of a column, when it will be read for so many rows that copying it at once pays.
+    /// The copy of a column, when enough rows will be read to make copying it at once faster.
     private func wholeColumn(_ column: ColumnRead) throws(ModelError) -> MaterializedColumn? {
         if let known = wholeColumns[column.column] { return known }
         guard table.rowCount > Selection.capacity * 4, source.baseCount >= table.rowCount / 4,

@@ -22,12 +22,12 @@ enum fault_part { fault_nothing = 0, fault_one_byte = 1, fault_all_but_one = 2, 
 
 /// From now on the calls of this thread are counted. Number `index` fails with `error`, and so do
 /// the `times` - 1 behind it (0: all behind it). With a part other than `fault_whole` a read or
-/// write succeeds, but does only that much. An index below 0: none fails.
+/// write succeeds, but does only that much. An index below 0: no call fails.
 void fault_arm(long index, int error, long times, int part);
 
 /// Ends that. Returns how many calls there were.
 long fault_disarm(void);
 
-/// What call number `index` was, of those since `fault_arm`; -1 behind the last, or behind the
+/// The kind of call number `index`, counted since `fault_arm`; -1 behind the last, or behind the
 /// 8,192nd.
 int fault_call_at(long index);

@@ -3,8 +3,7 @@ import ToftModel
 import ToftStorage
 @testable import ToftEngine
 
-/// Observers whose way to the present is not told in full: bulk commits, and more commits than are
-/// kept.
+/// Observers whose changes are not fully recorded: bulk commits, and more commits than are kept.
 @Suite struct BehindTests {
     @Test
     func

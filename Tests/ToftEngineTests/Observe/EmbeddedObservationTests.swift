@@ -3,7 +3,7 @@ import ToftModel
 import ToftStorage
 @testable import ToftEngine
 
-/// What observers are told of objects that live in others.
+/// The notifications for objects within others.
 @Suite struct EmbeddedObservationTests {
     private static let schema = Schema([
         ClassSchema(

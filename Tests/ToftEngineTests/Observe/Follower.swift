@@ -5,13 +5,12 @@ import ToftStorage
 /// Keeps a copy of results or of a list that is fed by change sets alone, and holds it against the
 /// original after each.
 ///
-/// What a copy keeps of an object is a value of one property, so that a forgotten modification
-/// shows.
+/// A copy keeps of an object a value of one property, so that a forgotten modification shows.
 final class Follower {
     private let contents: () throws(EngineError) -> [String]
     private var copy: Replay<String>?
     private(set) var calls = 0
-    /// Where the copy first differed from the original.
+    /// The first difference between the copy and the original.
     private(set) var difference: String?
     private(set) var isEnded = false
     private var lastVersion: Version = 0
@@ -92,7 +91,7 @@ final class Follower {
 }
 
 extension CollectionChange {
-    /// Whether its indices lie within collections of these sizes, and the sizes fit.
+    /// True if its indices are within collections of these sizes, and the sizes fit.
     func isApplicable(old: Int, new: Int) -> Bool {
         (deletions.runs.last?.upperBound ?? 0) <= old
             && (insertions.runs.last?.upperBound ?? 0) <= new

@@ -28,8 +28,8 @@ import ToftTestKit
             }
         }
 
-        /// Which of the people an observer of them is told to be modified by a transaction; nil if
-        /// it is not called.
+        /// The people that an observer of them sees as modified by a transaction; nil if it is not
+        /// called.
         func modified(_ keyPaths: [String]?, _ change: () throws(EngineError) -> Void) throws
             -> [Int]?
         {

@@ -5,7 +5,7 @@ import ToftModel
 import ToftStorage
 @testable import ToftEngine
 
-/// Keeps what a handler was told.
+/// Keeps the notifications of a handler.
 final class Calls {
     private(set) var all: [ChangeNotification] = []
 
@@ -67,7 +67,7 @@ extension ChangeNotification {
         token.stop()
     }
 
-    /// In a process of its own, where nobody else starts threads.
+    /// In a process of its own, in which nobody else starts threads.
     @Test func `No thread before the first observer, none after the last session`() async {
         await #expect(processExitsWith: .success) {
             let before = threadCount()
@@ -165,7 +165,7 @@ extension ChangeNotification {
         #expect(calls.count == 1)
         try database.session.beginWrite(tellsOwnCommits: true)
         #expect(calls.last?.collection.insertions == [0])
-        // So that of this commit, which the caller has shown already, nothing is told.
+        // This commit, which the caller has shown already, is therefore not notified.
         try database.addPerson(2)
         try database.session.commit(skipping: [token])
         try normalize(database.session)
@@ -420,7 +420,8 @@ extension ChangeNotification {
         try database.session.refresh()
         // "a", "b", "c" became "b", "c", "d": the first moved to the end.
         #expect(calls.last?.collection.deletions == [0] && calls.last?.collection.insertions == [2])
-        // The list is "d", "b", "c". One that is set and moved at once is told as another one.
+        // The list is "d", "b", "c". An element that is set and moved at once is reported as
+        // another one.
         try database.write { () throws(EngineError) in
             try notes.set(Value.string("e"), at: 0)
             try notes.move(from: 0, to: 1)

@@ -1,6 +1,6 @@
 @testable import ToftEngine
 
-/// A copy of a collection that follows its change sets as the documentation tells users to.
+/// A copy of a collection that follows its change sets as the documentation advises.
 struct Replay<Element: Equatable> {
     private(set) var elements: [Element]
 

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import ToftTestKit
 
-/// One scripted notification scenario: what is observed, what others commit, and what the observer
-/// must be told.
+/// One scripted notification scenario: the subject, the commits of others, and the expected
+/// notifications.
 struct Scenario: Sendable, CustomTestStringConvertible {
     let id: String
     let title: String
@@ -33,8 +33,8 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 }
 
 extension Scenario {
-    /// Where we differ on purpose. A key path through a null link is null, so such rows come first,
-    /// not last.
+    /// Deliberate differences. A key path through a null link is null, so such rows come first, not
+    /// last.
     private static let decided: [String: (initial: JSON, after: JSON)] = [
         "results-sorted-13": (
             JSON("[9, 10, 1, 2, 3, 4, 5, 6, 7, 8]"), JSON("[9, 10, 2, 3, 4, 5, 6, 7, 8, 1]")

@@ -173,7 +173,7 @@ struct ScenarioDatabase {
         return reached
     }
 
-    /// Makes embedded objects of the values that are objects; true where the property holds such.
+    /// Makes embedded objects of the values that are objects; true if the property is of such.
     private func embed(_ json: JSON, in object: ObjectHandle, _ property: PropertyHandle)
         throws(EngineError) -> Bool
     {

@@ -3,7 +3,7 @@ import ToftModel
 import ToftTestKit
 @testable import ToftEngine
 
-/// The observer of a scenario, and what it was told since it was last asked.
+/// The observer of a scenario, and its notifications since it was last asked.
 final class ScenarioObserver {
     enum Observed {
         case object(ObjectHandle)
@@ -62,7 +62,7 @@ final class ScenarioObserver {
 
     // MARK: Contents
 
-    /// What is observed, in the words of the scenarios.
+    /// The subject's contents, in the words of the scenarios.
     func contents() throws(EngineError) -> JSON {
         switch observed {
         case .object(let object): .string(try object.isValid ? "valid" : "invalid")
@@ -98,7 +98,7 @@ final class ScenarioObserver {
         }
     }
 
-    /// An object by its primary key; embedded ones have none.
+    /// An object by its primary key; embedded ones have no key.
     private func name(of ref: ObjectRef) throws(EngineError) -> JSON {
         let owner = try session.classHandle(ref.classID)
         guard let object = try session.object(ref) else {

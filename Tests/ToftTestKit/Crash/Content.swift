@@ -1,6 +1,6 @@
 package import ToftStorage
 
-/// What a database must hold: dictionaries, and nothing clever.
+/// The expected content of a database: plain dictionaries.
 package struct Content {
     /// The tree that lists the others and holds the number of the commit: the first that a new
     /// database makes.
@@ -11,7 +11,7 @@ package struct Content {
 
     package init() {}
 
-    /// What a snapshot shows.
+    /// The content of a snapshot.
     package init(_ snapshot: Snapshot) throws {
         guard try snapshot.hasTree(Self.directory) else { return }
         trees[Self.directory] = try Self.entries(of: Self.directory, snapshot)
@@ -65,7 +65,7 @@ package struct Content {
         return beginning + canonical.dropFirst(beginning.count)
     }
 
-    /// The same of what a snapshot shows.
+    /// The canonical bytes of a snapshot's content.
     package static func canonical(_ snapshot: Snapshot) throws -> [UInt8] {
         var bytes: [UInt8] = []
         guard try snapshot.hasTree(directory) else { return bytes }
@@ -84,7 +84,7 @@ package struct Content {
         return bytes
     }
 
-    /// The number of the last commit that a snapshot shows; 0 if none.
+    /// The number of the last commit in a snapshot; 0 without a commit.
     package static func commitNumber(_ snapshot: Snapshot) throws -> Int {
         guard try snapshot.hasTree(directory) else { return 0 }
         return try commitKey.withUnsafeBytes { key throws in

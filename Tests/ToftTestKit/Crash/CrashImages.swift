@@ -29,7 +29,7 @@ package struct CrashImage {
     package let acknowledged: Int
     /// The last that was begun.
     package let began: Int
-    /// Where in the history the crash came.
+    /// The position of the crash in the history.
     package let position: Int
     /// The file has one of these keys.
     package let keys: [EncryptionKey?]
@@ -37,8 +37,8 @@ package struct CrashImage {
 
 /// Enumerates the states that a crash may leave of a recorded history.
 ///
-/// Subsets, torn pages and sizes are enumerated where most is pending: before each sync, and at the
-/// end. What could be pending at an earlier moment is among the subsets there.
+/// Subsets, torn pages and sizes are enumerated at the points with most pending pages: before each
+/// sync, and at the end. The pages pending at an earlier moment are among the subsets there.
 package struct CrashImages {
     private let history: [DiskEvent]
     private var disk: SimulatedDisk
@@ -55,11 +55,11 @@ package struct CrashImages {
 
     /// How many states of each kind to try at one sync; the rest is chosen by chance.
     package struct Limits: Sendable {
-        /// All subsets of so many pages.
+        /// Pending pages up to which all subsets are tried.
         package var exhaustivePages = 7
-        /// All prefixes of so many pending pages; with more pending, the longer the rarer.
+        /// Pending pages up to which all prefixes are tried; beyond that, the longer the rarer.
         package var wholePrefixes = 1_000
-        /// Where more are pending: so many pages alone, missing, and with all behind them.
+        /// Beyond that: number of pages that are tried alone, missing, and with all behind them.
         package var singlePages = 12
         package var randomSubsets = 40
         package var tornPages = 12
@@ -69,17 +69,17 @@ package struct CrashImages {
         package var sizes = 6
         /// For each sync that is ignored, and each place up to the next one.
         package var lyingSubsets = 3
-        /// Of all these states so many are opened.
+        /// Percentage of these states that are opened.
         package var percentTried = 100
-        /// Of those that were opened so many see what may come after, each so many states of it, so
-        /// many crashes deep.
+        /// Percentage of opened states that are followed by an aftermath, its number of states, and
+        /// its depth.
         package var percentWithAftermath = 4
         package var aftermathStates = 12
         package var aftermathDepth = 1
 
         package init() {}
 
-        /// For a suite that runs with every change, and for workloads of which there are many.
+        /// For a suite that runs with every change, and for numerous workloads.
         package static let few: Limits = {
             var limits = Limits()
             limits.exhaustivePages = 5
@@ -249,15 +249,15 @@ package struct CrashImages {
             }
         } else {
             for _ in 0..<limits.tornMetaPlaces {
-                // Most of a meta is zeros: tear where it says something.
+                // Most of a meta is zeros: tear it within its fields.
                 let limit = numbers.chance(70) ? 40 : PageContent.size / 8 - 1
                 try emitTorn(index, at: 8 * (1 + numbers.below(limit)))
             }
         }
     }
 
-    /// The page at `index` reached the disk up to a place, or from it on; the rest is what was
-    /// there, or zeros, or ones, or anything. What was durable in that page is not touched.
+    /// The page at `index` reached the disk up to a place, or from it on; the rest has the old
+    /// bytes, or zeros, or ones, or anything. Durable parts of that page are not touched.
     private mutating func emitTorn(_ index: Int, at place: Int) throws {
         let torn = disk.pending[index]
         let othersPercent = [0, 50, 100][numbers.below(3)]
@@ -297,8 +297,8 @@ package struct CrashImages {
 
     // MARK: M4
 
-    /// The file is as long as it was at the last sync, or as it is, or something between; the new
-    /// part holds anything where nothing was written.
+    /// The file has the length of the last sync, or the present one, or one between; the new part
+    /// has arbitrary bytes if nothing was written there.
     private mutating func enumerateSizes() throws {
         guard disk.hasUnsyncedSize else { return }
         let old = disk.durable.count

@@ -1,4 +1,4 @@
-/// What came of opening many images.
+/// The results of opening many images.
 package struct CrashReport: Sendable {
     /// The longest that an opening, with its recovery, may take.
     package static let openingLimit: Int64 = 1_000_000_000
@@ -6,9 +6,9 @@ package struct CrashReport: Sendable {
     package var generated: [CrashModel: Int] = [:]
     /// Those that differ in the disk or in what it may show.
     package var tried: [CrashModel: Int] = [:]
-    /// Disks, told apart.
+    /// Disks, each counted once.
     package var disks: Set<UInt64> = []
-    /// Contents that were found, told apart.
+    /// Contents that were found, each counted once.
     package var contents: Set<UInt64> = []
     package var violations: [String] = []
     package var longestOpening: Int64 = 0

@@ -1,12 +1,12 @@
 internal import ToftPlatform
 internal import ToftStorage
 
-// What comes after a crash: the file is recovered, three more transactions are committed, it is
+// The aftermath of a crash: the file is recovered, three more transactions are committed, it is
 // closed; and a crash comes at any moment of that, in the middle of the recovery too.
 
 extension CrashTrial {
-    /// Takes some of the images that were tried through an aftermath, and some of the images of
-    /// that through another, so many deep.
+    /// Takes some of the tried images through an aftermath, and some of the images of that through
+    /// another, to this depth.
     func follow(_ image: CrashImage, depth: Int) {
         guard depth > 0, image.model != .lyingDisk, !isHopeless,
             chance.chance(limits.percentWithAftermath)
@@ -55,8 +55,8 @@ extension CrashTrial {
         try tryImages(of: database, key, after: image, opening: opening, number, depth)
     }
 
-    /// What a dead writer had begun nobody has seen; its version numbers may come again once all
-    /// who were there are gone.
+    /// Nobody has seen the unfinished work of a dead writer; its version numbers may be used again
+    /// once all participants have left.
     private func lastAcknowledgement(before position: Int) -> Int {
         history[..<position].lastIndex { if case .acknowledged = $0 { true } else { false } } ?? 0
     }

@@ -8,7 +8,7 @@ package final class CrashTrial {
     let workload: Workload
     let seed: UInt64
     var report = CrashReport()
-    /// What each commit left, also those that came after an image had been opened.
+    /// The content after each commit, including commits after an image had been opened.
     var contents: [Int: Content] = [:]
     /// Those of the commits, by their numbers.
     var versions: [Int: Version] = [:]
@@ -21,7 +21,7 @@ package final class CrashTrial {
     private var canonicals: [Int: [UInt8]] = [:]
     private var seen: Set<Int> = []
     private(set) var history: [DiskEvent] = []
-    /// What the next commit of an aftermath is called.
+    /// The number of an aftermath's next commit.
     var nextNumber = 2_000_000
     /// A broken engine would fail thousands of times.
     private let violationLimit: Int
@@ -87,8 +87,7 @@ package final class CrashTrial {
 
     var isHopeless: Bool { report.violations.count >= violationLimit }
 
-    /// Tries an image unless it was tried before. False where it was not tried, or something was
-    /// wrong with it.
+    /// Tries an image unless it was tried before. False if it was not tried, or if a check failed.
     func take(_ image: CrashImage, percent: Int = 100) -> Bool {
         report.generated[image.model, default: 0] += 1
         let hash = image.pages.hash
@@ -124,7 +123,7 @@ package final class CrashTrial {
         let seen = versions[image.acknowledged] ?? 0
         var allowed = image.acknowledged...max(image.acknowledged, image.began)
         if chance.chance(15) {
-            // Who only reads does not recover the file, and sees what the recovery will find.
+            // A reader does not recover the file, and sees the version that the recovery will find.
             let number = try look(
                 at: try Store.readOnlySnapshot(
                     on: WrappedFile(file), encryptionKey: key), allowed)
@@ -189,7 +188,7 @@ package final class CrashTrial {
             } catch {
                 switch error {
                 case .keyRequired, .wrongKey, .notEncrypted: continue
-                // The opening will tell.
+                // The opening will report it.
                 default: return key
                 }
             }
@@ -197,7 +196,7 @@ package final class CrashTrial {
         return image.keys.last ?? nil
     }
 
-    /// Who has seen a commit that the file does not hold is told, and nothing is written.
+    /// A program that has seen a commit that the file lacks gets an error, and nothing is written.
     private func refuseOlder(than number: Int) throws {
         guard let minimum = versions[number] else { return }
         let content = try file.content()

@@ -51,8 +51,8 @@ package struct PageBirths {
         }
     }
 
-    /// What the header of an extent says, if the page begins with one: its type is a small number
-    /// and it names its own page.
+    /// The place in the header of an extent, if the page begins with one: its type is a small
+    /// number and it names its own page.
     private func place(_ bytes: [UInt8], _ start: Int, page: UInt64) -> Place? {
         bytes.withUnsafeBytes { bytes in
             func word(_ offset: Int) -> UInt64 {

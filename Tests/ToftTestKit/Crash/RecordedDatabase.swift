@@ -13,7 +13,7 @@ package final class RecordedDatabase {
     private var content: Content
     private var number: Int
     private var next: Int
-    /// What each commit must have left, by its number.
+    /// The expected content after each commit, by its number.
     package private(set) var contents: [Int: Content]
     private var pins: [(snapshot: Snapshot, canonical: [UInt8])] = []
     private var unseen: [Snapshot] = []
@@ -38,8 +38,8 @@ package final class RecordedDatabase {
             insertBuffer: insertBuffer, encryptionKey: encryptionKey)
     }
 
-    /// On a file that holds this content, as the commit with this number left it; the next one gets
-    /// the number `next`. Where asked for it is compacted at its opening.
+    /// On a file that has this content, as the commit with this number left it; the next one gets
+    /// the number `next`. On request it is compacted at its opening.
     package init(
         on ground: any StorageFile, content: Content = Content(), number: Int = 0, next: Int = 1,
         lies: Set<RecordingFile.Lie> = [],
@@ -113,7 +113,7 @@ package final class RecordedDatabase {
             content.trees[tree]?[key] = value
         }
 
-        /// The same for a key that is not there yet: its entry may wait in the insert buffer.
+        /// Puts a new key: its entry may wait in the insert buffer.
         package mutating func putNew(_ id: TreeID, _ key: [UInt8], _ value: [UInt8]) throws {
             let batch = try transaction.entryBatch(of: id, count: 1, derived: true)
             try key.withUnsafeBytes { key throws in
@@ -205,8 +205,8 @@ package final class RecordedDatabase {
         if step.hasMore { file.note(.acknowledged(number)) }
     }
 
-    /// Does something within what comes, at a moment of that: as if it was done by another process.
-    /// Nothing where there are no moments.
+    /// Runs an action within `body`, at a moment of it, as if another process did it. Does nothing
+    /// if there are no moments.
     package func interrupt(
         at moment: Failpoint, with action: @escaping () throws -> Void, _ body: () throws -> Void
     ) throws {
@@ -226,7 +226,7 @@ package final class RecordedDatabase {
         #endif
     }
 
-    /// The next one who reaches this moment dies there. Nothing where there are no moments.
+    /// The next thread that reaches this moment dies there. Does nothing if there are no moments.
     package func die(at moment: Failpoint) {
         isDoomed = true
         #if TOFT_TRIALS
@@ -323,8 +323,8 @@ package final class RecordedDatabase {
         file.note(.acknowledged(number))
     }
 
-    /// What the file may hold when a failed sync has left open which of the commits are durable:
-    /// the last one that certainly is, or a later one.
+    /// The possible contents of the file when a failed sync has left open which of the commits are
+    /// durable: the last one that certainly is, or a later one.
     package var possibleAfterFailedSync: [[UInt8]] {
         var durable = startNumber
         for case .acknowledged(let number) in file.events { durable = number }
@@ -344,9 +344,9 @@ package final class RecordedDatabase {
         return store
     }
 
-    /// What the last commit that succeeded left.
+    /// The content after the last commit that succeeded.
     package var canonical: [UInt8] { content.canonical() }
-    /// What the last commit that was tried would have left.
+    /// The content that the last attempted commit would have left.
     package var lastTried: Content { contents[contents.keys.max() ?? 0] ?? content }
 
     /// The trees that are there now, without the directory.

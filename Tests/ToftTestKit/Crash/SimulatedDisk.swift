@@ -7,9 +7,9 @@ package struct SimulatedDisk {
         package var content: PageContent
     }
 
-    /// What every process sees.
+    /// The pages that every process sees.
     package private(set) var cache: [PageContent]
-    /// What a power failure cannot take.
+    /// The pages that survive any power failure.
     package private(set) var durable: [PageContent]
     /// Pages written since, in order; one page may be there several times.
     package private(set) var pending: [PendingPage] = []
@@ -87,7 +87,7 @@ package struct SimulatedDisk {
 
     // MARK: What a crash may leave
 
-    /// What is surely there, and these of the pending pages, in their order, in a file of so many
+    /// The durable pages, and these of the pending pages, in their order, in a file of `pageCount`
     /// pages.
     package func image(with chosen: [PendingPage], pageCount: Int? = nil) -> [PageContent] {
         var image = durable

@@ -11,7 +11,7 @@ package enum CellValue: Equatable {
     case fixed(FixedBytes)
     case list([CellValue])
 
-    /// What a cell has before it is set.
+    /// The value of a cell before it is set.
     init(defaultOf column: Column) {
         self = column.isNullable ? .null : CellValue(zeroOf: column.type)
     }
@@ -86,7 +86,7 @@ package enum CellValue: Equatable {
     }
 }
 
-/// What a table must hold.
+/// The expected content of a table.
 package struct TableContent {
     package internal(set) var columns: [Column]
     package internal(set) var rows: [Int64: [UInt32: CellValue]] = [:]
@@ -95,7 +95,7 @@ package struct TableContent {
 
     package init(columns: [Column]) { self.columns = columns }
 
-    /// What a snapshot shows of a table.
+    /// The content of a table in a snapshot.
     init(_ table: TableReader) throws {
         columns = table.columns
         try Self.forEachCluster(of: table) { cluster in
@@ -118,7 +118,7 @@ package struct TableContent {
         }
     }
 
-    /// The same of what a snapshot shows, cluster by cluster.
+    /// The bytes of a table's content in a snapshot, cluster by cluster.
     static func append(_ table: TableReader, to bytes: inout [UInt8]) throws {
         try forEachCluster(of: table) { cluster in
             for row in 0..<cluster.count {

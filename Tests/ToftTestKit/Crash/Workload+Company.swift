@@ -2,7 +2,7 @@ internal import ToftPlatform
 internal import ToftStorage
 
 extension Workload {
-    /// Who else is there, and how far the file has grown.
+    /// The other processes, and the growth of the file.
     static let company: [Workload] = [
         Workload("three writers, one after the other") { database, numbers in
             try database.commit { edit in _ = try edit.makeTree() }

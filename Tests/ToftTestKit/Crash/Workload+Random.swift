@@ -3,10 +3,10 @@ internal import ToftStorage
 /// Random commands at the level of the storage: tables with many columns, texts at the limits,
 /// lists that become trees and back, trees, transactions that are written before they commit.
 ///
-/// The same seed gives the same workload. Sizes come from `WorkloadSizes`, as those of the
-/// model-based test do.
+/// Equal seeds give equal workloads. Sizes come from `WorkloadSizes`, as those of the model-based
+/// test do.
 extension Workload {
-    /// The workload of a seed; its name tells the seed.
+    /// The workload of a seed; its name includes the seed.
     package static func random(seed: UInt64) -> Workload {
         var numbers = Seed(seed &* 1_000_003 &+ 11)
         return Workload(

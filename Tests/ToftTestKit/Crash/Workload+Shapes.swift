@@ -1,8 +1,7 @@
 internal import ToftStorage
 
 extension Workload {
-    /// What the data may look like: each a shape that some part of the engine treats in its own
-    /// way.
+    /// The shapes of the data: each is one that some part of the engine handles specially.
     static let shapes: [Workload] = [
         Workload("commits that change nothing but their number") { database, _ in
             for _ in 0..<8 { try database.commit { _ in } }

@@ -11,7 +11,7 @@ package struct Workload: Sendable, CustomStringConvertible {
     package var insertBuffer = InsertBufferPolicy.usual
     /// Of an encrypted file.
     package var encryptionKey: EncryptionKey?
-    /// Where an image costs much, so many of them are opened.
+    /// If an image is expensive, this percentage of them is opened.
     package var percentTried = 100
     package let body: @Sendable (RecordedDatabase, inout Seed) throws -> Void
 
@@ -34,7 +34,7 @@ extension Workload {
     /// Each of them is after something.
     package static let scripted = moments + shapes + company + log + insertBuffer
 
-    /// What may happen to a file.
+    /// The events in a file's life.
     private static let moments: [Workload] = [
         Workload("a file that is opened and closed") { database, _ in
             try database.reopen()

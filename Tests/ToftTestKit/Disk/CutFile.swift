@@ -5,7 +5,7 @@ internal import ToftStorage
 package final class CutFile: WrappedFile, @unchecked Sendable {
     private let end: UInt64
 
-    /// The file is cut to so many pages.
+    /// The file is cut to `pages` pages.
     package init(_ base: any StorageFile, pages: Int) {
         end = UInt64(pages * Page.size)
         super.init(base)

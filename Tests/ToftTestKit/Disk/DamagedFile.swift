@@ -5,8 +5,8 @@ package import ToftPlatform
 /// A file in memory that becomes one damaged image after the other. Only the pages that differ are
 /// written, and those that were written to since.
 ///
-/// What is mapped of it ends with its last page: a read beyond that ends the process, as one of a
-/// file on a disk does.
+/// Its mapping ends with its last page: a read beyond that ends the process, as for a file on a
+/// disk.
 package final class DamagedFile: WrappedFile, @unchecked Sendable {
     private let sound: [UInt8]
     private let fileIdentity: FileIdentity
@@ -28,7 +28,7 @@ package final class DamagedFile: WrappedFile, @unchecked Sendable {
         }
         let before = Int(try base.size())
         if before != image.count { try base.truncate(to: UInt64(image.count)) }
-        // What a file grows by is zeros.
+        // A file grows by zeros.
         note(before, image.count - before, &stale)
         var differing: Set<Int> = []
         try image.withUnsafeBytes { image throws in

@@ -36,10 +36,10 @@ package final class FaultFile: WrappedFile, @unchecked Sendable {
         super.init(base)
     }
 
-    /// What was asked of the disk so far.
+    /// The operations on the disk so far.
     package var operations: [Operation] { state.withLock { $0.operations } }
 
-    /// A fault whose index counts from so many operations on.
+    /// A fault whose index counts from `count` operations on.
     package func plan(_ fault: Fault, after count: Int) {
         var fault = fault
         fault.index += count

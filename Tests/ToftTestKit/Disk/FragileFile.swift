@@ -25,7 +25,7 @@ package final class FragileFile: WrappedFile, @unchecked Sendable {
         super.init(try MemoryFile(content: content))
     }
 
-    /// What a power failure leaves, at the least.
+    /// The bytes that a power failure leaves, at the least.
     package var device: [UInt8] { state.withLock { $0.device } }
 
     package override func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64)
@@ -59,7 +59,7 @@ package final class FragileFile: WrappedFile, @unchecked Sendable {
         _ = try base.size()
     }
 
-    /// What a failing sync does.
+    /// The effect of a failing sync.
     package func loseDirtyPages() throws(SystemError) {
         let dirty = state.withLock { state in
             defer { state.dirty = [] }

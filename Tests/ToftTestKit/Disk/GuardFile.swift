@@ -1,7 +1,7 @@
 package import ToftPlatform
 
-/// An image of a file in memory that says which file it is. What is mapped of it ends with its last
-/// page: a read beyond that ends the process, as one of a mapped file on a disk does.
+/// An image of a file in memory that says which file it is. Its mapping ends with its last page: a
+/// read beyond that ends the process, as for a mapped file on a disk.
 package final class GuardFile: WrappedFile, @unchecked Sendable {
     private let fileIdentity: FileIdentity
 

@@ -1,4 +1,4 @@
-/// What a page of a disk holds: never changed, and shared by all the states of the disk that hold
+/// The content of a page of a disk: immutable, and shared by all the states of the disk that have
 /// it.
 package final class PageContent: Sendable {
     package static let size = 4096

@@ -5,7 +5,7 @@ package import ToftStorage
 /// Something that happened to a disk, or that the one who uses it wants remembered at this moment.
 package enum DiskEvent: Sendable {
     case write(offset: Int, bytes: [UInt8])
-    /// What was written to this range is on the disk.
+    /// Writes to this range are on the disk.
     case rangeSync(offset: Int, count: Int)
     /// All that was written before is on the disk, and the size.
     case sync
@@ -28,7 +28,7 @@ package enum DiskEvent: Sendable {
 package final class RecordingFile: WrappedFile, @unchecked Sendable {
     private let log = Mutex<[DiskEvent]>([])
     private let lies: Set<Lie>
-    /// Who writes durably next dies in the middle of it: the bytes are in the cache.
+    /// The next durable writer dies in the middle of its write: the bytes are in the cache.
     private let isNextHalfDone = Mutex(false)
 
     /// Ways in which the engine could be wrong, simulated below it: what reaches the disk is what

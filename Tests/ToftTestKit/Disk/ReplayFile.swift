@@ -4,7 +4,7 @@ package import ToftPlatform
 /// the next one are written.
 package final class ReplayFile: WrappedFile, @unchecked Sendable {
     private let memory: MemoryFile
-    /// What each page holds; nil where somebody has written to it.
+    /// The content of each page; nil if somebody has written to it.
     private var pages: [PageContent?] = []
 
     package init() {

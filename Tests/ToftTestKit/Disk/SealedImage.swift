@@ -1,8 +1,8 @@
 internal import ToftStorage
 
-/// What holds an image of a database together: its extents, the references between them and the
-/// frames of its log, found by an independent reading of the format page. After any change of its
-/// bytes `seal` makes all checksums right again, so that only the checks of the structure are left.
+/// The structure of a database's image: its extents, the references between them and the frames of
+/// its log, found by an independent reading of the format page. After any change of its bytes
+/// `seal` makes all checksums right again, so that only the checks of the structure are left.
 ///
 /// For files of one region that are sound when the map is made.
 package struct ImageMap: Sendable {
@@ -10,20 +10,20 @@ package struct ImageMap: Sendable {
         package var page: Int
         package var pageCount: Int
         package var type: UInt8
-        /// References that lie in it.
+        /// References within it.
         package var references: [Reference] = []
         package var offset: Int { page * 4_096 }
         package var byteCount: Int { pageCount * 4_096 }
     }
 
     package struct Reference: Sendable {
-        /// Where its 40 bytes lie in the file.
+        /// The offset of its 40 bytes in the file.
         package var offset: Int
         /// The page that it names.
         package var page: Int
     }
 
-    /// A frame of the log: where its header lies, and its bytes with header and payload.
+    /// A frame of the log: the offset of its header, and its bytes with header and payload.
     package struct Frame: Sendable {
         package var offset: Int
         package var length: Int

@@ -6,7 +6,7 @@ package final class SlowFile: WrappedFile, @unchecked Sendable {
     package var meanwhile: (() throws -> Void)?
     /// Whether the durable write fails with what that threw.
     package var failsAfterwards = false
-    /// What that threw.
+    /// The error of that.
     package private(set) var failure: (any Error)?
 
     package override init(_ base: any StorageFile) { super.init(base) }

@@ -1,8 +1,8 @@
 internal import ToftPlatform
 internal import ToftTestKit
 
-/// Flips the bits of the smallest encrypted files, one at a time: each is an error, or lies where
-/// nothing is that the file needs. The test of encryption does it with every 1,021st bit.
+/// Flips the bits of the smallest encrypted files, one at a time: each is an error, or is in a part
+/// that the file does not need. The test of encryption does it with every 1,021st bit.
 enum BitTrial {
     static func run(stride: Int) throws -> Bool {
         var isGood = true

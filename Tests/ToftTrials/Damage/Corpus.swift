@@ -10,13 +10,13 @@ internal import ToftTestKit
 /// what it held before.
 struct Corpus {
     let name: String
-    /// What is damaged.
+    /// The image that is damaged.
     let image: [UInt8]
-    /// What the file held after each of its earlier commits, oldest first.
+    /// The file's content after each of its earlier commits, oldest first.
     let history: [[UInt8]]
     /// The image of another database.
     let other: [UInt8]
-    /// That of the image; nil where it is plain.
+    /// The key of the image; nil if it is plain.
     let key: EncryptionKey?
     let map: ImageMap
     /// Those to damage.
@@ -112,7 +112,7 @@ struct Corpus {
         try Store.format(file, encryptionKey: key)
         var history: [[UInt8]] = []
         try { try fill(file, name, key, &history) { try memory.content() } }()
-        // What is unclean is what the file held before it was closed.
+        // The unclean images are those from before the file was closed.
         let isClosed = ["clean", "freed", "encrypted"].contains(name)
         let image = isClosed ? try memory.content() : history.last ?? []
         let other = MemoryFile(name: "other")

@@ -56,7 +56,7 @@ extension Damage {
         }
     }
 
-    /// References that lie in inner nodes.
+    /// References in inner nodes.
     static func innerReferences(_ corpus: Corpus) -> [ImageMap.Reference] {
         corpus.map.extents.filter { $0.type == 7 }.flatMap(\.references)
     }

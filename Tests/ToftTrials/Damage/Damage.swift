@@ -87,8 +87,8 @@ enum Damage: String, CaseIterable {
         return frames[first...].count { Image.half(corpus.image, $0.offset + 4) == 1 }
     }
 
-    /// Whether a re-sealed damage breaks a rule that some question has to notice: the order of
-    /// keys, or text that is no text. Not so where a replay of the log may have made the page anew.
+    /// True if a re-sealed damage breaks a rule that some question has to notice: the order of
+    /// keys, or invalid text. Not so if a replay of the log may have made the page anew.
     ///
     /// - Parameter image: the damaged image, not yet sealed.
     func hasToBeNoticed(_ image: [UInt8], of corpus: Corpus) -> Bool {
@@ -240,7 +240,7 @@ enum Damage: String, CaseIterable {
         }
     }
 
-    /// Metas of another database, of another time, in the wrong slots, or none.
+    /// Metas of another database, of another time, in the wrong slots, or missing.
     private static func damageMeta(
         _ number: Int, _ random: inout Seed, _ image: inout [UInt8], _ corpus: Corpus
     ) {

@@ -32,7 +32,7 @@ struct DamageJudge {
         salvage = try SalvageJudge(corpus, file)
     }
 
-    /// What becomes of a damage, and why.
+    /// The outcome of a damage, and the reason.
     func judge(_ damage: Damage, _ number: Int) throws -> (DamageTrial.Outcome, String) {
         var image = corpus.image
         damage.apply(number, to: &image, of: corpus)

@@ -8,23 +8,23 @@ internal import ToftTestKit
 /// no trap, no signal, no endless loop, no memory beyond 64 MiB and four times the file, no deep
 /// stack.
 ///
-/// Worker processes do it. What a worker is at and what it has seen stands in memory that it shares
-/// with the parent, so that its death loses one case, which the parent names.
+/// Worker processes do it. A worker's present case and results are in memory that it shares with
+/// the parent, so that its death loses one case, which the parent names.
 enum DamageTrial {
-    /// What became of a case.
+    /// The outcome of a case.
     enum Outcome: Int, CaseIterable {
         /// Some question was answered with an error, or the check found it; all other answers are
         /// right.
         case detected
         /// All answers are right.
         case harmless
-        /// Raw: answers of an earlier version, where the page on commits says why.
+        /// Raw: answers of an earlier version, for a reason on the page on commits.
         case older
         /// Re-sealed: other answers, as the file has another content now.
         case accepted
         /// Raw: a wrong answer.
         case silent
-        /// An error that is none of damage.
+        /// An error that does not mean damage.
         case strange
         case crashed
     }
@@ -248,8 +248,8 @@ enum DamageTrial {
         setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &limit, nil)
     }
 
-    /// How much memory the reading of an encrypted file reserves, most of which it never touches: a
-    /// region of each mapping.
+    /// Memory that reading an encrypted file reserves, and mostly never touches: a region of each
+    /// mapping.
     private static let reserved = 8 * Page.perRegion * Page.size
 
     /// The most that a case may take beside what is reserved.

@@ -4,7 +4,7 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// What a whole use of a database answers: its schema, every object and list, look-ups, queries,
+/// The answers of a whole use of a database: its schema, every object and list, lookups, queries,
 /// the check, a write transaction, and everything again after another opening.
 ///
 /// Every question has a number of its own, so that answers of two files can be held against each
@@ -19,7 +19,7 @@ struct Inspection {
     private(set) var strangeErrors: [String] = []
     /// Errors that no content of a file may cause: of system calls, or without a text.
     private(set) var wrongErrors: [String] = []
-    /// What the check found.
+    /// The findings of the check.
     private(set) var problems: [String] = []
 
     /// The first of the errors behind the refusals.
@@ -193,7 +193,7 @@ struct Inspection {
                             UnsafeRawBufferPointer(
                                 start: element.load(as: UnsafeRawPointer?.self),
                                 count: element.load(fromByteOffset: 8, as: Int.self)))
-                    // What follows the nanoseconds is padding.
+                    // The bytes after the nanoseconds are padding.
                     case .date: digest.add(UnsafeRawBufferPointer(start: element, count: 12))
                     default: digest.add(UnsafeRawBufferPointer(start: element, count: size))
                     }

@@ -36,8 +36,7 @@ struct SalvageJudge {
         return hash % (key == nil ? 20 : 4) == 0
     }
 
-    /// What is wrong with what is salvaged from a file, which is not written to; nil where nothing
-    /// is.
+    /// The fault of a salvaged file, which is not written to; nil if it is right.
     /// - Parameter isSealed: the checksums are right, so that only the new file's own soundness
     ///   counts.
     func problem(with file: DamagedFile, isSealed: Bool) -> String? {

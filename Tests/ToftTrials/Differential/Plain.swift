@@ -13,7 +13,7 @@ enum Plainly: Equatable {
     /// Dates, uuids, object ids, data and links (`k`): what kind, and a number that orders them.
     case other(Character, Int)
 
-    /// Less than, equal to or greater than 0; nil where the two have no order.
+    /// Less than, equal to or greater than 0; nil if the two have no order.
     func order(_ right: Plainly) -> Int? {
         switch (self, right) {
         case (.null, .null): return 0
@@ -47,7 +47,7 @@ enum Plainly: Equatable {
         }
     }
 
-    /// Where it stands in a sort: null, NaN, values.
+    /// Its rank in a sort: null, NaN, values.
     var rank: Int {
         switch self {
         case .null: 0
@@ -60,7 +60,7 @@ enum Plainly: Equatable {
         rank != right.rank ? rank < right.rank : (order(right) ?? 0) < 0
     }
 
-    /// What `@type` says of it in a mixed value.
+    /// The result of `@type` for it in a mixed value.
     var typeName: String {
         switch self {
         case .null: "null"
@@ -165,7 +165,7 @@ struct Plain {
         }
     }
 
-    /// What a property may be compared with.
+    /// A constant to compare a property with.
     static func constant(for name: String, _ random: inout Seed) -> Plainly {
         if random.chance(20) { return .null }
         let isNumber = ["i", "f", "d", "m", "v", "w"].contains(name)

@@ -2,7 +2,7 @@ internal import ToftTestKit
 
 /// One value after the other of one path, in every form that means the same.
 extension PlainQuestion {
-    /// What a path leads to from an object, and whether that is one value.
+    /// The values of a path from an object; `isOne` if it has exactly one value.
     struct Reached {
         var text: String
         var values: (Plain, PlainData) -> [Plainly]
@@ -51,7 +51,7 @@ extension PlainQuestion {
         }
     }
 
-    /// That a value is one of several, or that none is.
+    /// A test that a value is one of several, or differs from all.
     private static func text(
         _ path: Reached, _ constants: [Plainly], _ options: String, isAnyOfThem: Bool,
         _ random: inout Seed

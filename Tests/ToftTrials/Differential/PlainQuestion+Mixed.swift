@@ -2,7 +2,7 @@ internal import ToftTestKit
 
 /// Mixed values, what is within them, and collections as a whole.
 extension PlainQuestion {
-    /// Two values, of which one may be mixed, with options that say something of texts alone.
+    /// Two values, one of them possibly mixed, with options that concern texts alone.
     static func foldedPair(_ random: inout Seed) -> Condition {
         let (left, right) = random.one(of: [
             ("v", "w"), ("v", "v"), ("s", "v"), ("v", "s"), ("s", "s"),
@@ -75,7 +75,7 @@ extension PlainQuestion {
         }
     }
 
-    /// One element of a list, or what is within a mixed value: none or one.
+    /// One element of a list, or a value within a mixed value: at most one.
     private static func element(_ random: inout Seed) -> Reached {
         switch random.below(6) {
         case 0:
@@ -110,7 +110,7 @@ extension PlainQuestion {
         }
     }
 
-    /// One element against a list: it is any of it, or none.
+    /// One element against a list: it equals any of it, or it does not.
     static func oneElement(_ random: inout Seed) -> Condition {
         let path = element(&random)
         let constants = (0..<random.below(5)).map { _ in Plain.constant(for: "v", &random) }

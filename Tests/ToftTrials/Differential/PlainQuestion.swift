@@ -327,7 +327,7 @@ struct PlainQuestion {
             }
         }
 
-        /// Where it may end when it begins at any of `starts`.
+        /// The possible ends of a match that begins at any of `starts`.
         func ends(_ text: [Character], _ starts: Set<Int>, _ options: String) -> Set<Int> {
             switch self {
             case .letter, .any, .oneOf:
@@ -508,7 +508,7 @@ struct PlainQuestion {
     private static func aggregate(_ random: inout Seed) -> Condition {
         let operation = random.one(of: ["@sum", "@avg", "@min", "@max"])
         let comparator = random.one(of: comparators)
-        // What decimals divide to is none of a double: means are compared with whole numbers.
+        // Quotients of decimals are no doubles: means are compared with whole numbers.
         let constant = Plainly.number(Double(random.below(12) - 4))
         let name = random.one(of: ["i", "f", "d", "m"])
         let path: PathTo

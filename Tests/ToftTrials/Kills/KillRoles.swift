@@ -5,8 +5,8 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// What the children do until somebody kills them. One that finds something wrong says so and ends
-/// by itself.
+/// The work of the children until somebody kills them. One that finds a fault says so and ends by
+/// itself.
 enum KillRole: String, CaseIterable {
     case writer, reader, pinner, checker, author, migrator, creator
 

@@ -1,7 +1,7 @@
 internal import ToftPlatform
 internal import ToftStorage
 
-/// What was killed where, and what was wrong afterwards.
+/// The places of kills, and the faults found afterwards.
 struct KillTally {
     var kills = 0
     var stops = 0

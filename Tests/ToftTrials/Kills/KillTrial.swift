@@ -3,9 +3,9 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// Three writers, two readers, one of which pins for long, one that walks everything, and two that
+/// Three writers, two readers, one of them with long pins, one that walks everything, and two that
 /// edit a second database at random; each is killed again and again, or stopped and woken: at any
-/// time, or at a moment that is named, with every lock in its hands.
+/// time, or at a named moment, holding every lock.
 ///
 /// Nothing acknowledged is lost, whatever anybody sees is whole and durable, a pinned version stays
 /// what it is, the dead hold nothing up. Now and then all are killed at once, so that those who
@@ -33,8 +33,8 @@ final class KillTrial {
     private static let fileLimit: UInt64 = 64 << 20
     private static let creatorSlot = 9
 
-    /// Where writers, readers, the first to attach, those who take over, the last to leave and
-    /// creators may be killed.
+    /// The moments at which writers, readers, the first to attach, those who take over, the last to
+    /// leave and creators may be killed.
     private static let writing: [Failpoint] = [
         .joined, .writerTaken, .transactionBegun, .spilled, .recordKept, .pagesWritten, .logWritten,
         .pagesSynced, .metaWritten, .durableStored,
@@ -114,7 +114,7 @@ final class KillTrial {
 
     /// All come, are killed one by one, then all at once; then everything is looked at.
     private func round() throws {
-        // The first to attach is one of the children only where the parent is not there before
+        // The first to attach is one of the children only if the parent is not attached before
         // them.
         let isMember =
             numbers.chance(50) && !(isSearching && missed.contains(where: Self.attaching.contains))
@@ -410,12 +410,12 @@ final class KillTrial {
         }
     }
 
-    /// What the victim had pinned was given back when the transaction began.
+    /// The victim's pins were released when the transaction began.
     private func lookAtPins(_ store: Store, _ victim: Int?) throws {
         guard let victim, witness[victim, .pinned] != 0 else { return }
         let version = Version(witness[victim, .pinned])
         guard version != store.latestVersion else { return }
-        // Another may have pinned it, too, but none of them for long.
+        // Another may have pinned it, too, but not for long.
         let deadline = Deadline(timeoutMilliseconds: 1_000)
         while try store.coordinator.pinnedVersions().contains(version), !deadline.hasPassed {
             usleep(1_000)

@@ -4,9 +4,9 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// A database that is made by the callback for a new one and then goes from one schema version to
-/// the next. The version tells what it holds: numbers where it is even, the same as texts where it
-/// is odd, and a class whose name has the version, in which one object says it too.
+/// A database that is made by the callback for a new one and then moves from one schema version to
+/// the next. Its content follows from the version: numbers if it is even, the same as texts if it
+/// is odd, and a class whose name has the version, with one object that has it too.
 enum MigratedContent {
     private static let count: Int64 = 200
     private static let first: UInt64 = 2
@@ -68,7 +68,7 @@ enum MigratedContent {
         return property.id
     }
 
-    /// The schema version of the file; 0 where it has no classes yet, nil where there is none.
+    /// The schema version of the file; 0 if it has no classes yet, nil if it does not exist.
     private static func version(_ path: String) throws -> UInt64? {
         guard try FileIdentity.ofFile(at: path) != nil else { return nil }
         return try Database.schemaVersion(
@@ -85,7 +85,7 @@ enum MigratedContent {
         return next
     }
 
-    /// What any version of the file holds, after a kill; its number.
+    /// Checks the file's content in any version, after a kill; returns its number.
     static func look(_ path: String) throws -> UInt64 {
         guard let now = try version(path), now > 0 else { return 0 }
         let session = try Session.open(configuration(path, now))

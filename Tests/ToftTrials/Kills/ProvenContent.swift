@@ -10,7 +10,7 @@ enum ProvenContent {
     /// Bytes beyond which everything is dropped, so that each look remains short.
     private static let byteLimit = 200_000
 
-    /// What a version holds.
+    /// The content of a version.
     ///
     /// - Throws: `Failure` if that is not what its writer meant to leave.
     static func read(_ snapshot: Snapshot) throws -> Content {

@@ -4,9 +4,9 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// Memory that a parent and its children share, so that what a child knew outlives it: which
-/// commits were acknowledged to it, where it was, what it held. The other way round, it says where
-/// a child is to die.
+/// Memory that a parent and its children share, so that a child's knowledge outlives it: its
+/// acknowledged commits, its place, its locks. In the other direction, it says where a child is to
+/// die.
 final class Witness: @unchecked Sendable {
     enum Field: Int {
         /// The number of the last commit that returned, of the last that is surely durable, and of
@@ -14,7 +14,7 @@ final class Witness: @unchecked Sendable {
         case acknowledged, durable, began
         /// The last moment that was reached, counted from 1, and the locks held.
         case moment, locks
-        /// The version that the child has pinned for long; 0 for none.
+        /// The version that the child has pinned for long; otherwise 0.
         case pinned
         /// Counts what the child has done.
         case progress
@@ -69,7 +69,7 @@ final class Witness: @unchecked Sendable {
         word(slot, field).pointee.add(1, ordering: .sequentiallyConsistent)
     }
 
-    /// For numbers that several threads tell, in any order.
+    /// For numbers that several threads report, in any order.
     func raise(_ slot: Int, _ field: Field, to value: UInt64) {
         word(slot, field).pointee.max(value, ordering: .sequentiallyConsistent)
     }

@@ -673,7 +673,7 @@ final class CSession: ModelSession {
         return nil
     }
 
-    /// The same for mixed values; of a list or a dictionary the number of its elements.
+    /// Compares mixed values; for a list or a dictionary the number of its elements.
     private func isSameMixed(_ value: toft_value, _ datum: Datum) -> Bool {
         switch datum {
         case .object(let owner, let key):
@@ -880,7 +880,7 @@ final class CSession: ModelSession {
     }
 }
 
-/// What a callback of C is called with.
+/// The context of a C callback.
 private final class CObserver {
     private let keys: [toft_property_key]
     private let call: (ModelChange) -> Void

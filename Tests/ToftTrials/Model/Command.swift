@@ -59,7 +59,7 @@ enum Command: Equatable {
     case copy
     /// Compacts the file, which nobody has open then.
     case compact
-    /// Gives the file, which nobody has open then, another key; 0: none.
+    /// Gives the closed file another key; 0: no key.
     case changeKey(Int)
     case addClass(bits: UInt64)
     case addProperty(class: Int, bits: UInt64)

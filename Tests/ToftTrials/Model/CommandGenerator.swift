@@ -268,7 +268,7 @@ struct CommandGenerator {
         }
         switch property.type {
         case .text, .data:
-            // What a key of an index holds of a text ends here.
+            // An index key's part of a text ends here.
             if property.isIndexed, profile.sizes.profile == .boundary, numbers.chance(20) {
                 return Draw(199 + numbers.below(4), numbers.next() >> 60)
             }

@@ -13,7 +13,7 @@ struct ModelRows {
     var rows: [[Datum]] = []
     /// The object of each primary key.
     var primaryKeys: [Datum: Int64] = [:]
-    /// The greatest primary key so far, where they are counted.
+    /// The greatest primary key so far, if keys are counted.
     var counter: Int64 = 0
 
     /// Moves the counter to a primary key that is greater.
@@ -21,7 +21,7 @@ struct ModelRows {
         if case .int(let key) = key { counter = max(counter, key) }
     }
 
-    /// Where a key is; nil if there is no such object.
+    /// The index of a key; nil if there is no such object.
     func index(of key: Int64) -> Int? {
         var low = 0
         var high = keys.count
@@ -111,7 +111,7 @@ extension ModelContent {
         }
     }
 
-    /// The same for any objects of a class.
+    /// Erases any objects of a class.
     mutating func erase(_ owner: Int, keys: Set<Int64>) -> [ModelObject] {
         erase(owner, keys) { rows in
             let kept = rows.keys.indices.filter { !keys.contains(rows.keys[$0]) }

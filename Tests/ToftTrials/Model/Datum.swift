@@ -20,8 +20,8 @@ enum Datum: Hashable, Sendable {
     case objectId([UInt8])
     /// The two words of a decimal of `Decimals`.
     case decimal(UInt64, UInt64)
-    /// What a list, a set or a dictionary holds, the latter two in their order; a list within a
-    /// mixed value.
+    /// The elements of a list, a set or a dictionary, the latter two in their order; a list within
+    /// a mixed value.
     case list([Datum])
     /// The entries of a dictionary within a mixed value.
     case map([Datum])
@@ -46,13 +46,13 @@ enum Datum: Hashable, Sendable {
     /// The key of an entry.
     var key: [UInt8] { if case .entry(let key, _) = self { key } else { [] } }
 
-    /// What a link, or a collection of them, holds.
+    /// The targets of a link, or of a collection of links.
     var targets: [Datum] { if case .list = self { values } else { [self] } }
 
-    /// What puts an element of a set or a dictionary in its place: itself, or its key.
+    /// The value that orders an element of a set or a dictionary: itself, or its key.
     var name: Datum { if case .entry(let key, _) = self { .text(key) } else { self } }
 
-    /// Where an element belongs among others of a set or dictionary, and whether it is there.
+    /// The position of an element among others of a set or dictionary; `isFound` if it exists.
     func position(in elements: [Datum]) -> (index: Int, isFound: Bool) {
         var low = 0, high = elements.count
         while low < high {
@@ -151,7 +151,7 @@ enum Datum: Hashable, Sendable {
 
     private var isEntry: Bool { if case .entry = self { true } else { false } }
 
-    /// Where mixed values of its kind stand: numbers of all types are of one kind.
+    /// The rank of mixed values of its kind: numbers of all types are of one kind.
     var kind: Int {
         switch self {
         case .null: 0
@@ -180,7 +180,7 @@ enum Datum: Hashable, Sendable {
         }
     }
 
-    /// The value with null in place of some objects; nil where it has none of those.
+    /// The value with null in place of some objects; nil if it has no such objects.
     func without(_ isGone: (Datum) -> Bool) -> Datum? {
         func elements(_ old: [Datum]) -> [Datum]? {
             var new = old, isChanged = false
@@ -203,7 +203,7 @@ enum Datum: Hashable, Sendable {
         }
     }
 
-    /// What steps from one element to the next lead to.
+    /// The element at the end of some steps.
     func element(at steps: ArraySlice<ModelStep>) -> Datum? {
         guard let step = steps.first else { return self }
         guard elements.indices.contains(step.index) else { return nil }

@@ -1,7 +1,7 @@
 internal import ToftModel
 
-/// What a value is made of: a length for text and data (-1: null) and bits for all that is left.
-/// Which value that is depends on the property, so that a command survives the loss of others.
+/// The ingredients of a value: a length for text and data (-1: null) and bits for the rest. The
+/// value itself depends on the property, so that a command survives the loss of others.
 struct Draw: Equatable {
     var size: Int
     var bits: UInt64
@@ -11,8 +11,8 @@ struct Draw: Equatable {
         self.bits = bits
     }
 
-    /// The same for a command that writes so many values: together at most 32 MiB, for the model
-    /// has them all in memory.
+    /// A draw for a command that writes `count` values: together at most 32 MiB, for the model has
+    /// them all in memory.
     func bounded(for count: Int) -> Draw {
         count > 1 ? Draw(min(size, (32 << 20) / count), bits) : self
     }
@@ -106,7 +106,7 @@ extension Draw {
         default: break
         }
         var bytes = Array(repeating: UInt8(ascii: "k"), count: max(0, size - 8))
-        // The last letters tell most of them apart: long ones begin alike.
+        // The last letters distinguish most of them: long ones begin alike.
         for index in (0..<8).reversed() {
             bytes.append(
                 UInt8(ascii: "a") + UInt8(truncatingIfNeeded: bits >> UInt64(index * 4)) & 15)
@@ -114,7 +114,7 @@ extension Draw {
         return .text(bytes)
     }
 
-    /// Few different values, half of which begin alike; the least and the greatest.
+    /// Few different values, half of them with a common beginning; the least and the greatest.
     private func fixed(_ count: Int) -> [UInt8] {
         let choice = UInt8((bits >> 4) % 24)
         switch bits & 15 {
@@ -162,8 +162,8 @@ extension Draw {
         }
     }
 
-    /// Texts that begin alike, so that what looks at beginnings is not enough to tell them apart;
-    /// now and then with a NUL or with characters of two bytes.
+    /// Texts with common beginnings, so that comparing beginnings is not enough to distinguish
+    /// them; now and then with a NUL or with characters of two bytes.
     private func text(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: UInt8(ascii: "a") + UInt8(bits & 1), count: count)
         var rest = bits >> 1

@@ -22,9 +22,9 @@ protocol ModelSession: AnyObject {
     func refresh() throws
     func dispatch() throws
     func close() throws
-    /// A session that stays where this one stands; nil where there is no such thing.
+    /// A session that always shows this one's version; nil if the driver has no such session.
     func frozen() throws -> (any ModelSession)?
-    /// What a check of the whole file finds.
+    /// The findings of a check of the whole file.
     func check() throws -> [String]
 
     func create(_ owner: Int, _ values: [(property: Int, value: Datum)], policy: Int) throws
@@ -42,7 +42,7 @@ protocol ModelSession: AnyObject {
     ) throws
 
     func keys(_ owner: Int) throws -> [Int64]
-    /// Where an object differs from what it should be; nil where it does not.
+    /// The difference of an object from its expected state; nil without a difference.
     func difference(_ owner: Int, _ key: Int64, _ row: [Datum]) throws -> String?
     func find(_ owner: Int, _ value: Datum) throws -> Int64?
     func listIndex(_ owner: Int, _ key: Int64, _ property: Int, of value: Datum) throws -> Int?
@@ -71,7 +71,7 @@ struct ModelStep {
     }
 }
 
-/// Where an embedded object is made.
+/// The place of a new embedded object.
 enum ModelEmbedding {
     case one
     case insert(Int)
@@ -94,7 +94,7 @@ enum ModelListEdit {
     case take([Datum])
 }
 
-/// What results are taken from.
+/// The source of results.
 enum ModelBase {
     case all(Int)
     case list(Int, Int64, Int)
@@ -122,7 +122,7 @@ protocol ModelResults: AnyObject {
     func keys() throws -> [Int64]
     func aggregate(_ aggregate: ModelAggregate, of path: String) throws -> Datum
     func deleteAll() throws
-    /// What was asked for, as the text of a query.
+    /// The results' query, as text.
     func text() throws -> String
     /// The groups of the values of a property, and an aggregate of each.
     func groups(by key: String, _ aggregate: ModelAggregate, of property: String) throws

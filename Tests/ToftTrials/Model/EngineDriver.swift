@@ -26,7 +26,7 @@ private struct EngineClass {
     let properties: [PropertyID]
     let inverses: [PropertyID]
     let types: [ShapeProperty]
-    /// Where the properties that hold one value are, and the others.
+    /// The indexes of the properties with one value, and of the others.
     let scalars: [Int]
     let scalarIDs: [PropertyID]
     let collections: [Int]
@@ -323,7 +323,7 @@ final class EngineSession: ModelSession {
         return nil
     }
 
-    /// What a cell shows and what it should show; nil where these are the same.
+    /// The present and the expected value of a cell; nil if these are equal.
     private func difference(_ cell: Cell, _ value: Datum, _ type: ShapeProperty) -> (
         String, String
     )? {

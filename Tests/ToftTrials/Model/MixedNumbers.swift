@@ -50,7 +50,7 @@ enum MixedNumbers {
 
     private static let all = rows.flatMap { $0 }
 
-    /// What tells numbers apart bit for bit; one NaN is as good as another.
+    /// Compares numbers bit for bit; all NaNs are equal.
     private struct Spelling: Hashable {
         var type: Int
         var low: UInt64
@@ -78,7 +78,7 @@ enum MixedNumbers {
 
     static func value(_ number: UInt64) -> Datum { all[Int(number % UInt64(all.count))] }
 
-    /// Where a number of these stands among them, 0 for NaN; nil for all else.
+    /// The rank of a number among these, 0 for NaN; nil for other values.
     static func rank(_ number: Datum) -> Int? { Spelling(number).flatMap { ranks[$0] } }
 
     /// How two of these numbers compare; nil for NaN with a number, and for all else.

@@ -1,11 +1,11 @@
 internal import ToftModel
 
-/// What the automatic handling of a migration does to a class that becomes embedded, and to what
-/// lies in its objects: each gets one owner.
+/// The effect of a migration's automatic handling on a class that becomes embedded, and on the
+/// objects within its objects: each gets one owner.
 extension ModelContent {
     enum OwnersEnd { case done, tooDeep, tooManyCopies }
 
-    /// Copies have keys from here on until the file has told theirs, which are in the same order.
+    /// Copies have keys from here on until the file's are known, which are in the same order.
     private static let firstCopy: Int64 = 1 << 40
     private static let copyLimit = 2_000
     private static let depthLimit = 100
@@ -71,7 +71,7 @@ extension ModelContent {
 
     /// Gives copies the keys that they have in the file.
     /// - Parameter keys: of each class.
-    /// - Returns: how many there are; nil where the file has more objects, or fewer.
+    /// - Returns: their number; nil if the file has more objects, or fewer.
     mutating func nameCopies(_ keys: [[Int64]]) -> Int? {
         var names: [Int64: Int64] = [:]
         for (owner, found) in keys.enumerated() {
@@ -93,7 +93,7 @@ extension ModelContent {
 }
 
 extension Shape {
-    /// A class that becomes embedded, and the embedded ones whose objects lie in its objects.
+    /// A class that becomes embedded, and the embedded ones whose objects are within its objects.
     fileprivate func embedded(in owner: Int) -> Set<Int> {
         var found: Set<Int> = [], waiting = [owner]
         while let next = waiting.popLast() {
@@ -115,7 +115,7 @@ extension Shape {
 }
 
 extension Datum {
-    /// The same links to objects by other names.
+    /// The links with other names of their objects.
     fileprivate func linking(_ names: [Int64: Int64]) -> Datum {
         switch self {
         case .link(let key): .link(names[key] ?? key)

@@ -160,7 +160,7 @@ extension Shape {
         classes[index].uniques.append(first == second ? [first] : [first, second])
     }
 
-    /// An inverse of most links that have none.
+    /// An inverse of most links without one.
     mutating func addInverses(_ numbers: inout Seed) {
         for origin in classes.indices {
             for (place, property) in classes[origin].properties.enumerated()

@@ -1,6 +1,6 @@
 internal import ToftTestKit
 
-/// What a run of the model test did.
+/// The statistics of a run of the model test.
 struct ModelReport {
     var commands = 0
     var sequences = 0

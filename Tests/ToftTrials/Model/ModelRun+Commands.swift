@@ -2,7 +2,7 @@ internal import ToftModel
 internal import ToftStorage
 internal import ToftTestKit
 
-/// What each command does to the database and to the model.
+/// The effect of each command on the database and on the model.
 extension ModelRun {
     static let schemaMismatch: Int32 = 302
     static let tooLong: Int32 = 408
@@ -95,7 +95,7 @@ extension ModelRun {
 
     private func touch(_ objects: [ModelObject]) { touched.formUnion(objects) }
 
-    /// The row of an object, drawn from all of its class; nil if there is none.
+    /// The row of an object, drawn from all of its class; nil without objects.
     private func rowIndex(_ owner: Int, _ object: Int) -> Int? {
         let count = content.classes[owner].keys.count
         return count == 0 ? nil : object % count
@@ -146,7 +146,7 @@ extension ModelRun {
         }
     }
 
-    /// What a whole collection holds once so many elements have been assigned to it.
+    /// The content of a whole collection after an assignment of `count` elements.
     private func content(_ property: ShapeProperty, _ draw: Draw, _ count: Int) -> [Datum] {
         let elements = elements(property, draw, count)
         guard property.collection != .list else { return elements }
@@ -514,7 +514,7 @@ extension ModelRun {
         }
     }
 
-    /// Puts elements into a set or a dictionary, one by one: where one is too long, that one alone.
+    /// Puts elements into a set or a dictionary, one by one: if one is too long, that one alone.
     private func put(_ new: [Datum], _ content: inout [Datum]) -> ModelListEdit {
         let new = new.first(where: isTooLong).map { [$0] } ?? new
         for element in new { content.put(element) }
@@ -549,7 +549,7 @@ extension ModelRun {
 
     // MARK: Within mixed values
 
-    /// Edits a list or a dictionary within a mixed value; makes one where there is none.
+    /// Edits a list or a dictionary within a mixed value; makes one if necessary.
     private func nest(
         _ session: any ModelSession, _ index: Int, _ object: Int, _ number: Int, _ path: Int,
         _ at: Int, _ action: Int, _ draw: Draw
@@ -642,7 +642,7 @@ extension ModelRun {
         touched.insert(ModelObject(owner: owner, key: key))
     }
 
-    /// The way to one of the lists and dictionaries in a value; nil where there is none.
+    /// The path to one of the lists and dictionaries in a value; nil if it has no such value.
     /// - Parameter isElement: the value is a mixed one, not a property that is a collection.
     private func steps(_ value: Datum, isElement: Bool, _ path: Int) -> [ModelStep]? {
         var steps: [ModelStep] = [], value = value, rest = path

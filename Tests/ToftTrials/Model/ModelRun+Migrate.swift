@@ -6,7 +6,7 @@ internal import ToftTestKit
 /// Migrations: changes of the classes that need a higher schema version, applied to the model and
 /// by an opening, then compared.
 extension ModelRun {
-    /// What a migration does in the file besides what the schema says.
+    /// A migration's work in the file besides the schema.
     private struct Work {
         var renamedClasses: [(old: String, new: String)] = []
         /// A class whose objects are deleted, and which is not declared any more.
@@ -142,7 +142,7 @@ extension ModelRun {
         next.shape.classes[owner].properties[index].name = name
     }
 
-    /// A property that can be replaced: nothing else in the schema hangs on it.
+    /// A property that can be replaced: nothing else in the schema depends on it.
     private func replaceable(
         _ owner: Int, _ property: Int, _ shape: Shape, _ isWanted: (ShapeProperty) -> Bool
     ) -> Int? {
@@ -206,7 +206,7 @@ extension ModelRun {
             ))
     }
 
-    /// Another property is the primary key, or none is.
+    /// Makes another property the primary key, or removes it.
     private func changePrimaryKey(
         _ owner: Int, _ property: Int, _ next: inout ModelContent, _ work: inout Work
     ) {

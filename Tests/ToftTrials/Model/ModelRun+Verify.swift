@@ -3,7 +3,7 @@ internal import ToftTestKit
 
 /// Holds what the database shows against the model.
 extension ModelRun {
-    /// What a session shows: its open transaction, or the version that it stands at.
+    /// The content that a session shows: its open transaction, or its version.
     func shown(_ seat: Seat) -> ModelContent { seat === writer ? content : seat.content }
 
     /// Compares all of a small database; else the objects that were touched and some others.
@@ -42,7 +42,7 @@ extension ModelRun {
         }
     }
 
-    /// Who links to some objects.
+    /// The objects that link to some objects.
     private func verifyInverses(_ seat: Seat, _ owner: Int, all: Bool) throws {
         let expected = shown(seat)
         let keys = expected.classes[owner].keys
@@ -61,7 +61,7 @@ extension ModelRun {
         }
     }
 
-    /// What indexes find: some values, and the primary keys of some objects.
+    /// The results of indexes: some values, and the primary keys of some objects.
     func verifyIndexes(_ seat: Seat, _ owner: Int, all: Bool) throws {
         let expected = shown(seat)
         let rows = expected.classes[owner]
@@ -164,7 +164,7 @@ extension ModelRun {
         }
     }
 
-    /// The same of what a list links to, or of what links to an object.
+    /// Queries the targets of a list, or the objects that link to an object.
     private func askOfSome(
         _ seat: Seat, _ owner: Int, _ expected: ModelContent, _ numbers: inout Seed
     ) throws {
@@ -236,7 +236,7 @@ extension ModelRun {
         }
     }
 
-    /// An aggregate of what a path leads to, which are `values`, null where a link is.
+    /// An aggregate of a path's `values`, null if a link is.
     private func compare(
         _ seat: Seat, _ question: Question, _ what: ModelAggregate, _ path: String,
         _ values: [Datum], _ type: ShapeType, _ expected: ModelContent
@@ -365,8 +365,8 @@ extension ModelRun {
 }
 
 extension ModelAggregate {
-    /// The aggregate of values of one type; nil where there is none, or where it hangs on the order
-    /// in which they are added.
+    /// The aggregate of values of one type; nil without a value, or if it depends on the order in
+    /// which they are added.
     func value(of values: [Datum], _ type: ShapeType) -> Datum? {
         let values = values.filter { !$0.isNull && !$0.isNaN }
         switch self {

@@ -32,7 +32,7 @@ final class ModelRun {
     let program: ModelProgram
     let driver: any ModelDriver
     var seats: [Seat] = []
-    /// What the newest version holds, and the open transaction with it.
+    /// The content of the newest version, and that of the open transaction.
     var committed: ModelContent
     var content: ModelContent
     /// The session with the open transaction.
@@ -153,7 +153,7 @@ final class ModelRun {
         try verify(seats[0], percent: 20)
     }
 
-    /// What a kill leaves: the bytes that the file has now, under another name.
+    /// The file after a kill: its present bytes, under another name.
     func kill() throws {
         guard program.ground != .memory else { return try reopen() }
         let old = path
@@ -335,7 +335,7 @@ final class ModelRun {
         try work(seat)
     }
 
-    /// Works off what observers have been told.
+    /// Processes the notifications of observers.
     func work(_ seat: Seat) throws {
         for watcher in seat.watchers {
             if let wrong = watcher.work({ self.history[$0] }) {

@@ -74,7 +74,7 @@ extension Draw {
 }
 
 extension Command {
-    /// The same command with smaller numbers.
+    /// The command with smaller numbers.
     fileprivate var smaller: [Command] {
         func numbers(_ value: Int) -> [Int] {
             value > 0 ? Array(Set([0, value / 2, value - 1])).sorted().filter { $0 != value } : []

@@ -71,7 +71,7 @@ enum ModelTrial {
         return report.violations == 0 && isEnough
     }
 
-    /// Runs sequences, at most as many as the floor, until one goes wrong. True: none did.
+    /// Runs sequences, at most as many as the floor, until one goes wrong. True if all succeeded.
     static func hunt() -> Bool {
         var options = Options(["--commands", "1500000", "--sequences", "15000"])
         options.violationLimit = 1

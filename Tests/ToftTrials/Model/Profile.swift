@@ -1,6 +1,6 @@
 internal import ToftTestKit
 
-/// What a sequence is made of: sizes, and how often which command comes.
+/// The ingredients of a sequence: sizes, and the frequency of each command.
 struct ModelProfile {
     let sizes: WorkloadSizes
     let nullPercent: Int

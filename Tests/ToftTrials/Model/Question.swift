@@ -14,7 +14,7 @@ struct Question {
         case linked(Quantifier, list: Int, property: Int, Operator, Datum)
         case count(list: Int, Operator, Int)
         case inverseCount(Int, Operator, Int)
-        /// What a dictionary has under a key, or a property of the object there.
+        /// The value under a dictionary's key, or a property of the object there.
         case entry(dictionary: Int, key: [UInt8], property: Int?, Operator, Datum)
         case keys(Quantifier, dictionary: Int, Operator, Datum)
         /// The number of links from mixed values of a property.
@@ -57,7 +57,7 @@ struct Question {
 // MARK: Making one
 
 extension Question {
-    /// The query that a number stands for, in a class as it is now.
+    /// The query that a number means, in a class as it is now.
     init(_ bits: UInt64, _ owner: Int, _ content: ModelContent, isPlain: Bool = false) {
         var numbers = Seed(bits)
         self.owner = owner
@@ -84,7 +84,7 @@ extension Question {
         return Key(path: path, property: property, isAscending: numbers.chance(60))
     }
 
-    /// None or one link to follow.
+    /// At most one link to follow.
     private static func path(_ numbers: inout Seed, _ owner: Int, _ content: ModelContent) -> [Int]
     {
         guard numbers.chance(25) else { return [] }
@@ -257,7 +257,7 @@ extension Question {
     }
 
     private static func part(of bytes: [UInt8], _ numbers: inout Seed) -> [UInt8] {
-        // Characters of two bytes stand at the beginning only, and stay whole.
+        // Characters of two bytes occur at the beginning only, and stay whole.
         let isWide = bytes.first ?? 0 >= 0x80
         if isWide || numbers.chance(30) { return bytes }
         let start = numbers.below(bytes.count + 1)
@@ -370,7 +370,7 @@ extension Question {
 
 // MARK: Answered row by row
 
-/// Values that DISTINCT tells apart.
+/// Values that DISTINCT compares.
 private struct Combination: Hashable {
     let values: [Datum]
 

@@ -97,11 +97,11 @@ struct ShapeProperty: Equatable {
     var isNullable = false
     var isIndexed = false
     var isPrimaryKey = false
-    /// The primary key of an object that is given none is the next one.
+    /// An object without a given primary key gets the next one.
     var isCounted = false
     /// The class that a link leads to.
     var target = 0
-    /// What deletions do along a link.
+    /// The effect of deletions along a link.
     var rule = DeleteRule.nullify
     /// Whether that class is embedded.
     var isOwning = false
@@ -114,7 +114,7 @@ struct ShapeProperty: Equatable {
             ? collection == .none || collection == .dictionary : isNullable || type == .mixed
     }
 
-    /// What a new object has.
+    /// The initial value of a new object.
     var initial: Datum { isCollection ? .list([]) : takesNull ? .null : type.zero }
 }
 

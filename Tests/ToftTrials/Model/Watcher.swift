@@ -1,6 +1,6 @@
 /// An observer, and a copy of what it observes that is fed by change sets alone.
 final class Watcher {
-    /// What is observed, so that the model can say what is in it.
+    /// The subject, so that the model can say what is in it.
     enum Subject {
         case database
         case object(Int, Int64)
@@ -102,7 +102,7 @@ final class Watcher {
         return merged
     }
 
-    /// Once a session has been refreshed, what nobody told of has not changed.
+    /// After a session's refresh, a subject without a notification has not changed.
     func missed(_ content: ModelContent) -> String? {
         if case .database = subject { return nil }
         if isEnded { return nil }

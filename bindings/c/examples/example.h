@@ -1,4 +1,4 @@
-// What the examples share: a call that fails says why and ends the program.
+// Shared by the examples: a call that fails says why and ends the program.
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 

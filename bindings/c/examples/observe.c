@@ -1,5 +1,5 @@
-// Watches results while another thread writes: the callback tells which indices were deleted,
-// inserted and modified.
+// Watches results while another thread writes: the callback gets the deleted, inserted and modified
+// indices.
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <poll.h>

@@ -7,7 +7,7 @@
 
 static_assert(sizeof(toft_value) == 24, "values are three words");
 static_assert(sizeof(toft_type) == 4 && sizeof(toft_status) == 4, "enumerations are 32 bits");
-// What has grown since ABI 2 began has at least what it had, where it was.
+// Structures that have grown since ABI 2 began have at least their old members, at the old offsets.
 static_assert(
     sizeof(toft_configuration) >= 88 && offsetof(toft_configuration, schema_version) == 80,
     "ABI 2");

@@ -1,2 +1,2 @@
-// The same in C++17.
+// The tests of header.c in C++17.
 #include "header.c"

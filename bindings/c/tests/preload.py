@@ -10,8 +10,8 @@ import subprocess
 INCLUDE = pathlib.Path(__file__).parents[3] / "include"
 COMPILER = shutil.which("cc") or shutil.which("clang")
 
-# System calls by number, of which some fail. A shim defines before it
-# `static int fails(long number)`: whether a call fails, with errno set.
+# System calls by number, for a shim that makes some of them fail. The shim defines `static int
+# fails(long number)` before it: whether a call fails, with errno set.
 _SYSCALL = r"""
 long syscall(long number, ...) {
     static long (*next)(long, ...);

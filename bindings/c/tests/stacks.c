@@ -21,7 +21,7 @@ static const toft_class_schema classes[] = {TOFT_CLASS("Thing", properties)};
 enum { DEEPEST = 110, TEXT = 1 << 16 };
 enum { TOO_DEEP = -1 };
 
-// What is nested: queries, and values.
+// The nested parts: queries, and values.
 typedef enum shape {
     PARENTHESES,
     NEGATIONS,
@@ -136,7 +136,7 @@ static const char *why(void) {
     return error.message.data;
 }
 
-// 0, or TOO_DEEP where a call says so; ends the program at any other error.
+// 0, or TOO_DEEP if a call says so; ends the program at any other error.
 static int accepted(toft_status status, shape shape, int depth) {
     if (status == TOFT_OK) return 0;
     const char *message = why();

@@ -205,7 +205,7 @@ class BadFileTests(unittest.TestCase):
         self.sound()
         whole = self.path.read_bytes()
         generator = random.Random(20)
-        # What nobody replays any more is not looked at.
+        # Frames that are no longer replayed are not read.
         log = self.log_pages(whole)
         pages = [page for page in range(2, len(whole) // PAGE, 3) if page not in log]
         found = 0
@@ -281,7 +281,7 @@ class BadFileTests(unittest.TestCase):
             open_realm(NOTES, path=str(self.path))
         self.assertEqual(status_name(caught.exception.status), "TOFT_ERROR_UNSUPPORTED_FORMAT")
         self.assertIn("99", caught.exception.detail)
-        # What reads damaged files reads none that it does not know.
+        # Calls on damaged files read no flag that they do not know.
         names = text(str(self.path)), text(str(self.directory / "new.toft"))
         options = sized(S.toft_salvage_options, path=names[0], new_path=names[1])
         report, sizes = sized(S.toft_salvage_report), sized(S.toft_compaction)

@@ -105,7 +105,7 @@ def deliver(realm, told, count):
     check("toft_realm_dispatch", realm, None)
 
 
-#: Where another process finds this file.
+# : The path by which another process finds this file.
 TESTS = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parent)}
 
 
@@ -335,7 +335,7 @@ class FunctionTests(unittest.TestCase):
         check("toft_list_append", numbers, values([None]), 1)
         check("toft_realm_commit", new, None, None)
 
-        # The realm with the old classes goes on: it reads null, and writes none.
+        # The realm with the old classes continues: it reads null, and writes no null.
         check("toft_realm_refresh", old, None)
         self.assertEqual(get("toft_list_count", elements), 3)
         self.assertIsNone(get("toft_list_get", elements, 2))
@@ -595,7 +595,8 @@ class FunctionTests(unittest.TestCase):
                 ("DEFERRED", False),
                 ("IMMEDIATE", True),
             ):
-                # What waits becomes durable within a second: more often than not this is quicker.
+                # Deferred commits become durable within a second: more often than not this is
+                # quicker.
                 ends = [
                     self.commit_with(realm, person, f"TOFT_DURABILITY_{durability}", number)
                     for number in range(1 if is_durable else 5)
@@ -1043,7 +1044,7 @@ class FunctionTests(unittest.TestCase):
                 {"path": f"{directory}/encrypted.toft", **encrypted},
             ):
                 calls.clear()
-                # What it returns ends the opening, and the next one begins again.
+                # Its status ends the opening, and the next one begins again.
                 for result in (E.TOFT_ERROR_INTERRUPTED, E.TOFT_ERROR_NO_SUCH_OBJECT):
                     with self.assertRaises(ToftError) as caught:
                         open_realm(CLASSES, **place, **members)
@@ -2871,7 +2872,7 @@ class FunctionTests(unittest.TestCase):
         self.assertEqual(count.value, 0)
         ages = [32, 47, 41]
         self.assertEqual(self.column(world.results, "age", ctypes.c_int64, 3)[0], ages)
-        # 47 is the most: only the one in the middle overflows, and none has changed.
+        # 47 is the most: only the one in the middle overflows, and nothing has changed.
         for amount, expected in (
             (2**63 - 1 - 46, E.TOFT_ERROR_OVERFLOW),
             (2**63 - 1, E.TOFT_ERROR_OVERFLOW),
@@ -3154,7 +3155,7 @@ class FunctionTests(unittest.TestCase):
             found, told = self.dry_run(schema_version=1, classes={"Dog": self.OLD["Dog"]})
             hidden = (2, "Person", "", "class 'Person' is hidden, its objects stay")
             self.assertEqual((found, told), ("TOFT_OK", [hidden]))
-            # A new name that nothing tells of.
+            # A new name without a migration.
             first = self.OLD["Person"][0]
             name = text_of(first.name)
             found, told = self.dry_run(

@@ -435,7 +435,7 @@ class JSONTests(unittest.TestCase):
         ):
             with self.subTest(name=name, given=given):
                 self.refused(f'{{"id": 2, "{name}": {given}}}', "TYPE_MISMATCH", f"Thing.{name}")
-        # What is written is read back, also from the whole range of a decimal.
+        # Written text is read back, also from the whole range of a decimal.
         self.assertEqual(self.count(), 1)
 
     def test_a_byte_order_mark_is_left_out(self):
@@ -505,7 +505,7 @@ class JSONTests(unittest.TestCase):
         self.assertEqual(self.text(made).count("street"), 100)
         home = {"street": "top", "annex": {"street": "second", "annex": home}}
         self.refused({"id": 2, "home": home}, "VALUE_TOO_LONG", "Home.annex", "100")
-        # Where links are followed, what is embedded in the last object may be one too many.
+        # If links are followed, an object embedded in the last one may be one too many.
         chain, _ = self.create({"id": 1000, "home": {"street": "last"}})
         for number in range(1001, 1101):
             chain, _ = self.create({"id": number, "next": number - 1})

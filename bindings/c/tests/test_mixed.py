@@ -401,7 +401,7 @@ class MixedTests(unittest.TestCase):
                 "VALUE_TOO_LONG", "toft_object_set", self.object, self.any_key, value(nested(depth))
             )
         self.assertEqual(self.whole(), nested(100))
-        # The same by edits: the innermost list takes values, and no list.
+        # The nesting by edits: the innermost list takes values, and no list.
         innermost = get("toft_object_list", self.object, self.any_key)
         for _ in range(99):
             outer, innermost = innermost, get("toft_list_get_list", innermost, 0)
@@ -631,7 +631,7 @@ class MixedTests(unittest.TestCase):
         self.made(self.thing, {**given, self.any_key: [1, {"b": 2}]}, E.TOFT_UPDATE_MODIFIED)
         self.assertFalse(get("toft_list_is_valid", top))
         self.assertEqual(self.whole(), [1, {"b": 2}])
-        # What is equal in number and other in type is not the same value.
+        # Equal numbers of different types are not the same value.
         self.made(self.thing, {self.id_key: 1, self.any_key: 1}, E.TOFT_UPDATE_ALL)
         self.made(self.thing, {self.id_key: 1, self.any_key: 1.0}, E.TOFT_UPDATE_MODIFIED)
         self.assertIsInstance(self.get(), float)

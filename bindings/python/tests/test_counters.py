@@ -82,7 +82,7 @@ def test_all_counters_of_results_go_up_at_once(path: object) -> None:
         assert pages.sum("visits") == 3 and len(pages.where(Page.title == "top")) == 3
         assert pages.update(visits=Page.visits - 1) == 10
         assert pages.sum("visits") == -7
-        # What is set fails after what was added: nothing of both remains.
+        # The set fails after the addition: both are undone.
         for amount in (1, -1, -(2**63)):
             pages.update(visits=0)
             with pytest.raises(toft.TypeMismatchError):

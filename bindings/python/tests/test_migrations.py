@@ -587,7 +587,7 @@ def test_objects_with_several_owners_are_copied_where_that_is_wanted(tmp_path: P
             realm.delete(ada)
         assert len(realm.objects("Address")) == 1 and len(realm.objects("Room")) == 2
         assert realm.check()
-        # Who has these classes hears of the next ones.
+        # A program with these classes gets an error for the next ones.
         with realm.read():
             toft.open(path, owners(3), schema_version=3).close()
             with pytest.raises(toft.SchemaMismatchError, match="schema version 3") as error:

@@ -246,7 +246,7 @@ def test_changes_in_place_keep_what_is_there(note: Note) -> None:
     note.value |= {"y": 2}
     assert note.value.copy() == {"list": [[1, 3], 2], "map": {"x": 1}, "y": 2}
     assert top == note.value and numbers == [[1, 3], 2] and inner == [1, 3], "all are still valid"
-    # What was changed elsewhere is copied.
+    # Elements that were changed elsewhere are copied.
     numbers[1] = numbers[0]
     numbers += [4]
     note.other = numbers

@@ -33,7 +33,7 @@ def test_a_query_takes_objects_and_lists(dogs: toft.Results[Dog], realm: toft.Re
     ada = realm.object(Person, "Ada")
     assert dogs.where(toft.Query("owner == $0"), ada).count() == 5
     assert dogs.where(toft.Query("age IN $0"), [1, 9]).count() == 1
-    # The same query of another class.
+    # One query for two classes.
     age = toft.Query("age >= $0")
     assert dogs.where(age, 1).count() == 5 and realm.objects(Person).where(age, 1).count() == 0
 

@@ -118,7 +118,7 @@ def test_a_reader_keeps_its_version_while_another_process_writes(
     writer = python(WRITER)
     order(writer, "Max")
     assert writer.stdout.readline() == "done\n", writer.stderr.read()
-    # Nothing has asked the realm for anything since, so it stands where it stood.
+    # No call has moved the realm since, so it shows its old version.
     assert [dog.name for dog in dogs[:]] == ["Rex"]
     assert realm.refresh()
     assert [dog.name for dog in realm.objects(Dog)] == ["Rex", "Max"]

@@ -32,7 +32,7 @@ def test_a_class_with_the_same_properties_takes_over(path: Path) -> None:
         assert type(tim.friend) is second and tim.friend == rex
         assert len(realm.objects(second).where(second.age == 7)) == 2
         assert realm.classes == {"Dog": second}
-        # What was got before goes on working, and the old class stands for the new one.
+        # Objects read before continue to work, and the old class now means the new one.
         assert rex.shout() == "REX" and len(realm.objects(first)) == 3
         with realm.write():
             rex.age = 1

@@ -269,7 +269,7 @@ def test_a_block_may_be_used_again(realm: toft.Realm) -> None:
 
 
 # A flush waits only while something is deferred, which the library ends after a second: in these
-# tests nothing slow lies between the deferred write and the flush.
+# tests nothing slow happens between the deferred write and the flush.
 
 
 @pytest.mark.parametrize(

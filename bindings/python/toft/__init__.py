@@ -63,7 +63,7 @@ from .schema import Float32, Mixed, PropertyInfo, field, fields, linking_objects
 from .sets import Set
 from .timestamps import Timestamp
 
-# What `from toft import *` gives: nothing that hides a builtin.
+# The names of `from toft import *`: nothing that hides a builtin.
 __all__ = [
     "ChangeKind",
     "Changes",

@@ -102,7 +102,7 @@ class _EnumConversion(Conversion):
         try:
             return self._kind(value)
         except ValueError:
-            # What an object has that was made before the class had this property.
+            # The value of an object that was made before the class had this property.
             if value == self._stored_zero:
                 return self.zero
             raise TypeMismatchError(

@@ -162,7 +162,7 @@ class Realm:
         self._address = handle.address
         self._now = 0  # rows.py tells what it counts
         self._thread: Any = get_ident() if is_confined else _AnyThread()
-        # What wants the realm to stay where it is: observations, `read`, no autorefresh.
+        # The reasons to keep the realm's version: observations, `read`, no autorefresh.
         self._steady: set[object] = set() if autorefresh else {"opened so"}
         self._moved = ctypes.c_bool()
         self._moved_reference = ctypes.byref(self._moved)
@@ -1018,11 +1018,11 @@ class Realm:
         try:
             single = Adding(self, policy).create(binding, given)
         except Error as error:
-            # The inner frames tell a caller nothing.
+            # The inner frames do not help a caller.
             raise error.with_traceback(None) from error.__cause__
         return live_object(binding.cls, single)
 
-    # What asyncio's loop does for `attached`.
+    # The work of asyncio's loop for `attached`.
 
     def _start_reading(self, loop: asyncio.AbstractEventLoop) -> None:
         self._descriptor = self.fileno()

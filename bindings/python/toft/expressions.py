@@ -514,7 +514,7 @@ class QueryText:
     def __init__(self, binding: Binding) -> None:
         self.arguments: list[Any] = []
         self._variables = 0
-        # What stands before a path, and the class of the objects: of the query, of each subquery.
+        # The prefix of a path, and the class of the objects: for the query, and for each subquery.
         self._scopes: list[tuple[str, Binding]] = [("", binding)]
 
     def operand(self, value: Any) -> str:

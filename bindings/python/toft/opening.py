@@ -673,7 +673,7 @@ class SalvagedClass(Record):
     name: str
     #: Objects in the new file.
     objects: int
-    #: Objects of the version that was read which were found nowhere; None: nothing says how many.
+    # : Objects of the version that was read which were not found; None: their number is unknown.
     missing: int | None
     #: Objects of an older version: they may have been changed or deleted since.
     older: int
@@ -682,9 +682,10 @@ class SalvagedClass(Record):
     #: Objects that were left out: without a primary key or with that of another one, with unique
     #: values of another one, or embedded and without an owner.
     dropped: int
-    #: Links to objects that are lost: None now, or gone from their list.
+    # : Links to lost objects: they are None now, or were removed from their list.
     cut_links: int
-    #: For each property that has lost values, how many objects have None or the default instead.
+    # : For each property that has lost values, the number of objects with None or the default
+    # instead.
     lost: dict[str, int]
 
 
@@ -765,7 +766,7 @@ class RealmImport(Record):
 
     #: The file format of the Realm file, 2 to 24; 0: it was empty.
     format: int
-    #: The new file has it too; 0 where no program had set one.
+    # : The new file has it too; 0 if no program had set one.
     schema_version: int
     classes: int
     objects: int

@@ -227,7 +227,8 @@ class Results(Collection[T], Generic[T]):
         try:
             return self._find(value)
         except (TypeMismatchError, NullNotAllowedError, WrongRealmError, InvalidArgumentError):
-            # What cannot be among them is not; but results that cannot be read are a failure.
+            # An element of another type cannot be in it; but results that cannot be read are a
+            # failure.
             len(self)
             return None
 

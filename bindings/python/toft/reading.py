@@ -218,7 +218,7 @@ class _Reader:
             with self._realm._savepoint():
                 yield
             return
-        # What was only created is deleted again in less memory than a savepoint takes.
+        # Deleting created objects again takes less memory than a savepoint.
         try:
             yield
         except BaseException:
@@ -495,7 +495,7 @@ class _Reader:
                 return item
             if _is_object(target, item):
                 raise _NotThereYet  # it is created after the object that it stands in
-            # As no object stands there: the one whose primary key is None.
+            # In place of an object: the one whose primary key is None.
             return self._found(binding, each, target, None if isinstance(item, Mapping) else item)
 
         return self._mapped(each, value, linked)

@@ -1,8 +1,8 @@
 import Foundation
 import RealmSwift
 
-// iterate FILE: reads age, score and active of every person as an app would write it, and prints
-// the nanoseconds an object took, those where each instance is kept, and the sums.
+// iterate FILE: reads age, score and active of every person as an app would do it, and prints the
+// nanoseconds of an object, those if each instance is kept, and the sums.
 
 final class Person: Object {
     @Persisted(primaryKey: true) var id: Int
@@ -59,7 +59,7 @@ let people = realm.objects(Person.self)
 let answer = sums(people)
 let count = people.count
 let again = measure(count) { _ = sums(people) }
-// Those of the runs before stay, so that none of the time is that of their end.
+// Instances of earlier runs are kept, so that the time does not include their end.
 var kept: [Person] = []
 kept.reserveCapacity(3 * count)
 let keeping = measure(count) { _ = sums(people, keeping: &kept) }

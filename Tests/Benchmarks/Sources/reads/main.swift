@@ -1,7 +1,7 @@
 import Foundation
 import RealmSwift
 
-// What reading and writing properties costs through the Swift API: run in release mode, on a quiet
+// The cost of reading and writing properties through the Swift API: run in release mode, on a quiet
 // machine.
 
 final class Item: Object {

@@ -365,7 +365,7 @@ static void make_commit(int number) {
     CHECK(toft_realm_commit(realm, NULL, NULL));
 }
 
-// What the other process does: a commit for each byte on its standard input.
+// The other process: a commit for each byte on its standard input.
 static void write_on_order(const char *path) {
     char order;
     open_database(path);
