@@ -1,29 +1,6 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// A column that an expression reads.
-struct ColumnRead {
-    var property: PropertyRef
-    var column: UInt32
-    var type: ValueType
-    var layout: Vector.Layout
-    /// The key to look up, if the column is that of a dictionary's values.
-    var key: [UInt8]?
-
-    init(_ property: PropertyRef, _ type: ValueType, key: [UInt8]? = nil) {
-        self.property = property
-        self.key = key
-        column = property.propertyID
-        self.type = type
-        layout = Vector.Layout(type)
-    }
-
-    /// The column that a step to one object reads.
-    init(_ step: PathStep) {
-        self.init(step.property, .link(step.target), key: step.key)
-    }
-}
-
 /// Reads columns of one class into vectors: in place from a cluster, row by row from wherever a
 /// batch's objects are, or from a copy of the whole column when most of it will be needed in random
 /// order.

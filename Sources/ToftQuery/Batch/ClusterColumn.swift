@@ -30,7 +30,7 @@ extension Vector {
 /// One column of one cluster, its pointers looked up once.
 struct ClusterColumn {
     private let count: Int
-    private let layout: Vector.Layout
+    private let layout: ValueLayout
     private let isFloat: Bool
     /// Rows that are null.
     private let nulls: Selection

@@ -10,7 +10,7 @@ final class MaterializedColumn {
     /// Keys that belong to no object may take three quarters of the copy.
     private static let maximumSpread = 4
 
-    private let layout: Vector.Layout
+    private let layout: ValueLayout
     private let firstKey: Int64
     private let count: Int
     private var values: UnsafeMutableRawPointer

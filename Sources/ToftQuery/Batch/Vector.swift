@@ -6,37 +6,8 @@ internal import ToftStorage
 /// The pointers lead into a cluster if the values can be read in place, otherwise into storage of
 /// the vector's own, which lives as long as it.
 final class Vector {
-    /// The layout of values in a vector.
-    enum Layout {
-        case bool
-        /// Int, and the key of the object that a link leads to.
-        case int
-        /// Float and double.
-        case double
-        case date
-        /// Uuid and object id.
-        case fixed
-        /// Decimals, in the file's encoding.
-        case decimal
-        case text
-        /// Mixed values, encoded.
-        case mixed
 
-        init(_ type: ValueType) {
-            switch type {
-            case .bool: self = .bool
-            case .int, .link, .typeName: self = .int
-            case .float, .double: self = .double
-            case .date: self = .date
-            case .uuid, .objectId: self = .fixed
-            case .decimal: self = .decimal
-            case .string, .data: self = .text
-            case .mixed: self = .mixed
-            }
-        }
-    }
-
-    let layout: Layout
+    let layout: ValueLayout
     /// Rows without a value. Their elements in the arrays mean nothing.
     var nulls = Selection.empty
     /// The rows that are true, for bool.
@@ -56,7 +27,7 @@ final class Vector {
     /// Storage of the vector's own.
     private let storage: UnsafeMutableRawPointer
 
-    init(_ layout: Layout) {
+    init(_ layout: ValueLayout) {
         self.layout = layout
         let size = Selection.capacity * 16
         storage = .allocate(byteCount: size, alignment: 64)

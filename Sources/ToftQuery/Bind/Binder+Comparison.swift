@@ -345,7 +345,7 @@ extension Binder {
     /// The way to write a date, if one without a time occurs: it is a subtraction.
     private func dateHint(_ type: ValueType, at offset: Int) -> String? {
         guard type == .date, offset >= 0, offset < source.bytes.count else { return nil }
-        let written = source.bytes[offset...].prefix { Lexer.isDigit($0) || $0 == 0x2D }
+        let written = source.bytes[offset...].prefix { ASCII.isDigit($0) || $0 == 0x2D }
         let parts = written.split(separator: 0x2D, omittingEmptySubsequences: false)
         guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), written.count <= 12 else {
             return nil

@@ -1,4 +1,5 @@
 package import ToftModel
+internal import ToftPlatform
 
 /// A query that is bound to a class: checked, typed, ready to run against any snapshot, by any
 /// thread, any number of times.
@@ -30,52 +31,6 @@ package struct BoundQuery: Sendable {
     /// Bytes: see `StackOfQuery`.
     let stack: Int
 
-    /// Binds a query that is given as text.
-    /// - Parameter takesNumbersAsBools: whether 0 and 1 are accepted as false and true beside
-    ///   booleans, as in Cocoa's predicates; in Realm's query language they are not.
-    package static func parse(
-        _ text: String, arguments: [QueryArgument] = [], className: String, schema: StoredSchema,
-        aliases: KeyPathAliases = KeyPathAliases(), takesNumbersAsBools: Bool = false
-    ) throws(QueryError) -> BoundQuery {
-        try BoundQuery(
-            syntax(text, schema), arguments: arguments, className: className, schema: schema,
-            aliases: aliases, takesNumbersAsBools: takesNumbersAsBools)
-    }
-
-    /// A text, parsed as a schema's names want it.
-    static func syntax(_ text: String, _ schema: StoredSchema) throws(QueryError) -> QuerySyntax {
-        try Parser.parse(text, hyphenatedNames: text.hasHyphen ? schema.hyphenatedNames : [])
-    }
-
-    /// Binds a query that was parsed or built from code.
-    package init(
-        _ syntax: QuerySyntax, arguments: [QueryArgument] = [], className: String,
-        schema: StoredSchema, aliases: KeyPathAliases = KeyPathAliases(),
-        takesNumbersAsBools: Bool = false
-    ) throws(QueryError) {
-        guard let target = schema.storedClass(named: className) else {
-            throw QueryError(
-                .invalidQuery, "There is no class '\(className)'.", at: -1, in: syntax.source)
-        }
-        var binder = Binder(
-            schema, classID: target.id, arguments: arguments, source: syntax.source,
-            aliases: aliases, takesNumbersAsBools: takesNumbersAsBools)
-        var stages: [Stage] = [.filter(try binder.bind(syntax.predicate))]
-        for ordering in syntax.orderings {
-            if case .filter(let predicate) = ordering {
-                stages.append(.filter(try binder.bind(predicate)))
-            } else {
-                stages.append(.ordering(try binder.bind(ordering)))
-            }
-        }
-        self.init(
-            classID: target.id, stages: stages, dependencies: binder.dependencies,
-            stack: binder.deepestStack,
-            sources: [
-                Source(syntax: syntax, arguments: arguments, expansions: binder.expansions)
-            ])
-    }
-
     /// All objects of a class.
     package init(all classID: ClassID) {
         self.init(classID: classID, stages: [], dependencies: [], stack: 0, sources: [])
@@ -104,7 +59,7 @@ package struct BoundQuery: Sendable {
             stack: query.stack, sources: [Source(syntax: syntax, arguments: [])])
     }
 
-    private init(
+    init(
         classID: ClassID, stages: [Stage], dependencies: [QueryDependency], stack: Int,
         sources: [Source]
     ) {
@@ -159,24 +114,9 @@ package struct BoundQuery: Sendable {
     }
 }
 
-extension StoredSchema {
-    /// The names that a query may spell with a hyphen; elsewhere a hyphen subtracts.
-    fileprivate var hyphenatedNames: Set<String> {
-        var names: Set<String> = []
-        for storedClass in visibleClasses {
-            for name in [storedClass.name] + storedClass.visibleProperties.map(\.name)
-            where name.hasHyphen {
-                names.insert(name)
-            }
-        }
-        return names
-    }
-}
-
-extension String {
-    /// Whether there is a hyphen in the text.
-    var hasHyphen: Bool {
-        var text = self
-        return text.withUTF8 { $0.contains(UInt8(ascii: "-")) }
+extension BoundQuery {
+    /// Throws if the stack of the calling thread is too small for the query's nesting.
+    func requireStack() throws(ModelError) {
+        guard ThreadStack.hasRoom(for: stack) else { throw .stackTooSmallForQuery }
     }
 }

@@ -201,13 +201,13 @@ extension Constant {
                 return .double(text.first == "-" ? -.infinity : .infinity)
             }
         }
-        guard let first = unsigned.utf8.first, Lexer.isDigit(first) || first == UInt8(ascii: "."),
+        guard let first = unsigned.utf8.first, ASCII.isDigit(first) || first == UInt8(ascii: "."),
             unsigned.utf8.allSatisfy({
-                Lexer.isDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e")
+                ASCII.isDigit($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e")
                     || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+")
             })
         else { return nil }
-        if unsigned.utf8.allSatisfy(Lexer.isDigit) {
+        if unsigned.utf8.allSatisfy(ASCII.isDigit) {
             let literal = Lexer.integer(digits: ArraySlice(Array(unsigned.utf8)))
             return Constant(text.first == "-" ? literal.negated : literal)
         }

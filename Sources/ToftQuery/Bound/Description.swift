@@ -285,7 +285,7 @@ struct Description {
         var needsEscape = isWord
         let argument =
             name.utf8.first == UInt8(ascii: "$")
-            && name.utf8.dropFirst(name.hasPrefix("$K") ? 2 : 1).first.map(Lexer.isDigit) == true
+            && name.utf8.dropFirst(name.hasPrefix("$K") ? 2 : 1).first.map(ASCII.isDigit) == true
         for (index, byte) in name.utf8.enumerated() {
             let escape = Lexer.letter(ofBlank: byte)
             let isBlankLetter = [UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t")]

@@ -65,7 +65,7 @@ final class AggregateNode: ValueNode {
         self.operation = operation
         self.expander = expander
         self.value = value
-        super.init(Vector.Layout(type))
+        super.init(ValueLayout(type))
     }
 
     override func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Vector {

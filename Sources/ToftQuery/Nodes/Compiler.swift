@@ -80,10 +80,10 @@ struct Compiler {
         guard case .path(let path) = expression, let property = path.directProperty,
             case .property(_, let type) = path.leaf
         else { return node }
-        if Vector.Layout(type) == .text, let test = test as? TextRowTest {
+        if ValueLayout(type) == .text, let test = test as? TextRowTest {
             return TextNode(property.propertyID, test.matcher, scattered: node)
         }
-        guard Vector.Layout(type) == .int, let range = (test as? IntRangeTest)?.range else {
+        guard ValueLayout(type) == .int, let range = (test as? IntRangeTest)?.range else {
             return node
         }
         return IntRangeNode(
@@ -188,7 +188,7 @@ struct Compiler {
             return PropertyNode(ColumnRead(property, type, key: key))
         case .object: return ObjectNode()
         case .elements(_, let type), .element(_, _, let type):
-            return ElementNode(Vector.Layout(type))
+            return ElementNode(ValueLayout(type))
         case .nested: return ElementNode(.mixed)
         case .typeName(let inner):
             return TypeNameNode(try leafNode(inner, scope: scope, classID: classID))
@@ -217,7 +217,7 @@ struct Compiler {
             guard case .list(let list) = collection else { return ConstantNode(.null, as: type) }
             let elementType = source.valueType(of: list) ?? type
             let expander = try PathExpander([], .elements(list, elementType), source)
-            let element = ElementNode(Vector.Layout(elementType))
+            let element = ElementNode(ValueLayout(elementType))
             if elementType == .mixed, !operation.isExtreme {
                 return AggregateNode(operation, expander, MixedNumberNode(element), type)
             }

@@ -71,7 +71,7 @@ private final class OtherValues {
     private let test: PairTest
     private let quantifier: Quantifier
     private let kept: Kept
-    private let layout: Vector.Layout
+    private let layout: ValueLayout
     private var chunks: [Vector] = []
     private var count = 0
     /// The places of the values in ascending order, each value once; of `distinct` alone.
@@ -83,7 +83,7 @@ private final class OtherValues {
     private let single: Vector
 
     init(
-        _ test: PairTest, _ quantifier: Quantifier, _ layout: Vector.Layout, _ other: Vector.Layout
+        _ test: PairTest, _ quantifier: Quantifier, _ layout: ValueLayout, _ other: ValueLayout
     ) {
         self.test = test
         self.quantifier = quantifier

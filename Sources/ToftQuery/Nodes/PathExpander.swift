@@ -62,7 +62,7 @@ final class PathExpander {
     private final class ElementLevel {
         let column: UInt32
         let position: ListPosition?
-        let layout: Vector.Layout
+        let layout: ValueLayout
         let batch = RowBatch(nil)
         /// For what is within mixed values.
         var nested: MixedWalk?
@@ -70,7 +70,7 @@ final class PathExpander {
         init(_ column: UInt32, _ position: ListPosition?, _ type: ValueType) {
             self.column = column
             self.position = position
-            layout = Vector.Layout(type)
+            layout = ValueLayout(type)
             batch.elements = Vector(layout)
         }
     }

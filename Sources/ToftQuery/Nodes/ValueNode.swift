@@ -7,11 +7,11 @@ class ValueNode {
     /// The vector for the result, unless it is that of another node.
     let vector: Vector
 
-    init(_ layout: Vector.Layout) {
+    init(_ layout: ValueLayout) {
         vector = Vector(layout)
     }
 
-    var layout: Vector.Layout { vector.layout }
+    var layout: ValueLayout { vector.layout }
 
     /// The values of the wanted rows; of other rows the result says nothing. It is good until the
     /// next call.
@@ -24,7 +24,7 @@ class ValueNode {
 /// One value for every row.
 final class ConstantNode: ValueNode {
     init(_ constant: Constant, as type: ValueType) {
-        super.init(Vector.Layout(type))
+        super.init(ValueLayout(type))
         for row in 0..<Selection.capacity { Self.set(vector, row, constant) }
     }
 

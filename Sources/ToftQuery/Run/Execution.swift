@@ -2,14 +2,6 @@ internal import ToftModel
 internal import ToftPlatform
 internal import ToftStorage
 
-/// The objects that a query selects from.
-package enum QueryBase: Sendable {
-    /// Every object of the class, in the order of keys, which is that of creation.
-    case all
-    /// These objects, in this order; those that are gone pass no filter and no SORT.
-    case keys([Int64])
-}
-
 /// One run of a plan over one base and one version. Used by one thread, for one answer.
 ///
 /// Of an encrypted file a run may decrypt more than memory is to hold. One that finds nothing but

@@ -5,7 +5,7 @@ internal import ToftStorage
 /// the values do.
 final class SortColumn {
     private let node: ValueNode
-    private let layout: Vector.Layout
+    private let layout: ValueLayout
     private let isAscending: Bool
     private var capacity = 0
     private(set) var count = 0

@@ -40,7 +40,7 @@ extension Lexer {
             index += 1
         }
         let firstDigit = index
-        while index < source.bytes.count, Self.isDigit(source.bytes[index]) { index += 1 }
+        while index < source.bytes.count, ASCII.isDigit(source.bytes[index]) { index += 1 }
         guard index > firstDigit else { return nil }
         return (Int64(String(decoding: source.bytes[start..<index], as: UTF8.self)), ())
     }
@@ -100,7 +100,7 @@ extension Lexer {
     private func digits(_ index: inout Int) -> Field? {
         let start = index
         var value: Int64 = 0
-        while index < source.bytes.count, Self.isDigit(source.bytes[index]) {
+        while index < source.bytes.count, ASCII.isDigit(source.bytes[index]) {
             value = min(value * 10 + Int64(source.bytes[index] & 0x0F), 100_000_000_000)
             index += 1
         }

@@ -12,7 +12,7 @@ extension Lexer {
         if !isWhole { _ = skipExponent() }
         let text = source.bytes[start..<position]
         if peek() == UInt8(ascii: "f"),
-            !(peek(1).map { Self.beginsName($0) || Self.isDigit($0) } ?? false)
+            !(peek(1).map { Self.beginsName($0) || ASCII.isDigit($0) } ?? false)
         {
             advance()
             let float = Float(Self.normalized(text)) ?? .nan
@@ -39,11 +39,11 @@ extension Lexer {
     }
 
     private static func isDigitFromOne(_ byte: UInt8) -> Bool {
-        byte != UInt8(ascii: "0") && isDigit(byte)
+        byte != UInt8(ascii: "0") && ASCII.isDigit(byte)
     }
 
     private mutating func skipDigits() {
-        while let byte = peek(), Self.isDigit(byte) { advance() }
+        while let byte = peek(), ASCII.isDigit(byte) { advance() }
     }
 
     private mutating func skipFraction() -> Bool {
@@ -57,7 +57,7 @@ extension Lexer {
     private mutating func skipExponent() -> Bool {
         guard let letter = peek(), letter | 0x20 == UInt8(ascii: "e") else { return false }
         let hasSign = peek(1) == UInt8(ascii: "+") || peek(1) == UInt8(ascii: "-")
-        guard let digit = peek(hasSign ? 2 : 1), Self.isDigit(digit) else { return false }
+        guard let digit = peek(hasSign ? 2 : 1), ASCII.isDigit(digit) else { return false }
         advance(hasSign ? 3 : 2)
         skipDigits()
         return true
@@ -67,7 +67,7 @@ extension Lexer {
     private static func normalized(_ bytes: ArraySlice<UInt8>) -> String {
         var text = bytes.first == UInt8(ascii: ".") ? "0" : ""
         for byte in bytes {
-            if byte != UInt8(ascii: "."), text.last == ".", !isDigit(byte) { text += "0" }
+            if byte != UInt8(ascii: "."), text.last == ".", !ASCII.isDigit(byte) { text += "0" }
             text.unicodeScalars.append(Unicode.Scalar(byte))
         }
         return text.last == "." ? text + "0" : text
@@ -80,11 +80,11 @@ extension Lexer {
     private mutating func hexadecimalInteger() throws(QueryError) -> IntegerLiteral? {
         let start = position
         guard peek() == UInt8(ascii: "0"), let letter = peek(1), letter | 0x20 == UInt8(ascii: "x"),
-            peek(2).flatMap(Self.hexadecimalDigit) != nil
+            peek(2).flatMap(ASCII.hexadecimalDigit) != nil
         else { return nil }
         advance(2)
         var value = WideInteger.zero
-        while let digit = peek().flatMap(Self.hexadecimalDigit) {
+        while let digit = peek().flatMap(ASCII.hexadecimalDigit) {
             guard position - start < 2 + Self.mostHexadecimalDigits else {
                 throw failure(
                     "A hexadecimal number has at most \(Self.mostHexadecimalDigits) digits.",
@@ -119,7 +119,7 @@ extension Lexer {
                 advance()
             }
             let text = String(decoding: bytes, as: UTF8.self)
-            if skip(")"), bytes.last.map(Self.isDigit) == true, let value = Double(text),
+            if skip(")"), bytes.last.map(ASCII.isDigit) == true, let value = Double(text),
                 let (decimal, isExact) = Decimal128.parse(bytes)
             {
                 if isDouble {

@@ -89,22 +89,13 @@ extension Lexer {
     private mutating func fourHexadecimalDigits() -> UInt32? {
         var value: UInt32 = 0
         for distance in 0..<4 {
-            guard let byte = peek(distance), let digit = Self.hexadecimalDigit(byte) else {
+            guard let byte = peek(distance), let digit = ASCII.hexadecimalDigit(byte) else {
                 return nil
             }
             value = value << 4 | UInt32(digit)
         }
         advance(4)
         return value
-    }
-
-    static func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 
     // MARK: Base 64
@@ -161,8 +152,8 @@ extension Lexer {
         for (index, length) in lengths.enumerated() {
             if index > 0, !skip("-") { return nil }
             for _ in 0..<length / 2 {
-                guard let high = peek().flatMap(Self.hexadecimalDigit),
-                    let low = peek(1).flatMap(Self.hexadecimalDigit)
+                guard let high = peek().flatMap(ASCII.hexadecimalDigit),
+                    let low = peek(1).flatMap(ASCII.hexadecimalDigit)
                 else { return nil }
                 bytes.append(high << 4 | low)
                 advance(2)

@@ -35,7 +35,7 @@ struct Lexer {
             if let date = try date() { return date }
             return try number()
         case UInt8(ascii: "."):
-            if let second = peek(1), Self.isDigit(second) { return try number() }
+            if let second = peek(1), ASCII.isDigit(second) { return try number() }
             return symbol(.dot, length: 1)
         case UInt8(ascii: "'"), UInt8(ascii: "\""):
             return .string(try string())
@@ -103,17 +103,13 @@ struct Lexer {
         QueryError(.syntax, summary, hint: hint, at: offset, in: source)
     }
 
-    static func isDigit(_ byte: UInt8) -> Bool {
-        byte >= 0x30 && byte <= 0x39
-    }
-
     static func beginsName(_ byte: UInt8) -> Bool {
         byte >= 0x80 || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$")
             || (byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A)
     }
 
     static func continuesName(_ byte: UInt8) -> Bool {
-        beginsName(byte) || isDigit(byte)
+        beginsName(byte) || ASCII.isDigit(byte)
     }
 
     // MARK: Names
@@ -220,7 +216,7 @@ struct Lexer {
         var index = position + (isKeyPath ? 2 : 1)
         var number = 0
         let first = index
-        while index < source.bytes.count, Self.isDigit(source.bytes[index]) {
+        while index < source.bytes.count, ASCII.isDigit(source.bytes[index]) {
             number = min(number * 10 + Int(source.bytes[index] & 0x0F), Self.argumentLimit)
             index += 1
         }

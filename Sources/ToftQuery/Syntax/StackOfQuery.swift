@@ -1,6 +1,3 @@
-internal import ToftModel
-internal import ToftPlatform
-
 /// The stack that a bound query takes, in bytes: it may run on another thread than the one that
 /// bound it, so this is counted when it is bound, and checked before each run.
 enum StackOfQuery {
@@ -18,11 +15,4 @@ enum StackOfQuery {
     static let step = 1_500 * scale
     /// A key of a SORT: rows that are equal in it are sorted by the next, part by part.
     static let sortKey = 2_000 * scale
-}
-
-extension BoundQuery {
-    /// Throws if the stack of the calling thread is too small for the query's nesting.
-    func requireStack() throws(ModelError) {
-        guard ThreadStack.hasRoom(for: stack) else { throw .stackTooSmallForQuery }
-    }
 }

@@ -80,28 +80,6 @@ package enum Comparator: String, Sendable {
     }
 }
 
-/// `[c]` and `[d]`.
-package struct StringOptions: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt8
-
-    package init(rawValue: UInt8) {
-        self.rawValue = rawValue
-    }
-
-    /// `[c]`: letters that differ only in case are the same.
-    package static let caseInsensitive = StringOptions(rawValue: 1)
-    /// `[d]`: letters that differ only in accents are the same.
-    package static let diacriticInsensitive = StringOptions(rawValue: 2)
-
-    /// As it is written in a query; "" when empty.
-    var spelling: String {
-        isEmpty
-            ? ""
-            : "[" + (contains(.caseInsensitive) ? "c" : "")
-                + (contains(.diacriticInsensitive) ? "d" : "") + "]"
-    }
-}
-
 /// ANY (or SOME), ALL, NONE before a collection.
 package enum Quantifier: String, Sendable {
     case any = "ANY"
@@ -197,7 +175,7 @@ extension Literal {
         case "NO": self = .bool(false)
         default:
             let digits = word.utf8.dropFirst()
-            guard word.utf8.first == UInt8(ascii: "O"), digits.allSatisfy(Lexer.isDigit),
+            guard word.utf8.first == UInt8(ascii: "O"), digits.allSatisfy(ASCII.isDigit),
                 let key = Int64(word.dropFirst())
             else { return nil }
             self = .objectKey(key)

@@ -200,7 +200,7 @@ private struct ExpressionReader {
 
     private mutating func number() -> Int? {
         var value: Int?
-        while let digit = next, Lexer.isDigit(digit) {
+        while let digit = next, ASCII.isDigit(digit) {
             value = min((value ?? 0) * 10 + Int(digit & 0x0F), 1_000_000)
             position += 1
         }
@@ -257,7 +257,7 @@ private struct ExpressionReader {
         case "u":
             var value: UInt32 = 0
             for _ in 0..<4 {
-                guard let digit = next.flatMap(Lexer.hexadecimalDigit) else {
+                guard let digit = next.flatMap(ASCII.hexadecimalDigit) else {
                     throw failure("\\u needs four hexadecimal digits.", at: start)
                 }
                 value = value << 4 | UInt32(digit)

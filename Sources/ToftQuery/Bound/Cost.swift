@@ -71,7 +71,7 @@ extension PathLeaf {
     fileprivate var cost: Double {
         switch self {
         case .property(_, let type):
-            Vector.Layout(type) == .mixed ? 12 : Vector.Layout(type) == .text ? 5 : 1
+            ValueLayout(type) == .mixed ? 12 : ValueLayout(type) == .text ? 5 : 1
         case .nested: 20
         case .typeName(let leaf), .mixedSize(let leaf): leaf.cost + 5
         case .object, .elements, .keys, .element: 1

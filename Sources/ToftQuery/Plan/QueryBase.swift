@@ -1,0 +1,7 @@
+/// The objects that a query selects from.
+package enum QueryBase: Sendable {
+    /// Every object of the class, in the order of keys, which is that of creation.
+    case all
+    /// These objects, in this order; those that are gone pass no filter and no SORT.
+    case keys([Int64])
+}
