@@ -735,24 +735,11 @@ def salvage(
             raised.append(error)
         return not raised
 
-    name, new_name = os.fspath(path), os.fspath(new_path)
     options, report = toft_salvage_options(), toft_salvage_report()
-    options.size, report.size = ctypes.sizeof(options), ctypes.sizeof(report)
-    options.path, memory = borrowed(os.fsencode(name))
-    options.new_path, new_memory = borrowed(os.fsencode(new_name))
-    options.key, options.key_size, key_memory = _borrowed_key(encryption_key)
-    options.new_key, options.new_key_size, new_key_memory = _borrowed_key(new_key)
     options.found = toft_salvage_callback(tell)
     options.flags = toft_open_flags.MAPPED if mapped else toft_open_flags.BUFFERED
-    try:
-        library().toft_salvage(ctypes.byref(options), ctypes.byref(report))
-    except Error as error:
-        if raised:
-            raise raised.pop().with_traceback(None) from None
-        if isinstance(error, FileError):
-            error.filename = new_name if isinstance(error, FileExistsError) else name
-        raise
-    del memory, new_memory, key_memory, new_key_memory
+    function = library().toft_salvage
+    _read_into(function, path, new_path, encryption_key, new_key, options, report, raised)
     return Salvage(
         report.version,
         bool(report.flags & toft_salvage_flags.COMPLETE),
@@ -808,18 +795,38 @@ def import_realm(
             raised.append(error)
             stop.value = 1
 
-    name, new_name = os.fspath(path), os.fspath(new_path)
     options, report = toft_import_realm_options(), toft_import_realm_report()
-    options.size, report.size = ctypes.sizeof(options), ctypes.sizeof(report)
-    options.path, memory = borrowed(os.fsencode(name))
-    options.new_path, new_memory = borrowed(os.fsencode(new_name))
-    options.key, options.key_size, key_memory = _borrowed_key(encryption_key)
-    options.new_key, options.new_key_size, new_key_memory = _borrowed_key(new_key)
     options.progress = toft_progress_callback(tell)
     options.note = toft_note_callback(lambda _, note: notes.append(text_of(note)))
     options.interrupt = ctypes.addressof(stop)
+    function = library().toft_import_realm
+    _read_into(function, path, new_path, encryption_key, new_key, options, report, raised)
+    return RealmImport(
+        report.format, report.schema_version, report.class_count, report.object_count, tuple(notes)
+    )
+
+
+def _read_into(
+    function: Callable[..., object],
+    path: str | os.PathLike[str],
+    new_path: str | os.PathLike[str],
+    key: bytes | None,
+    new_key: bytes | None,
+    options: toft_salvage_options | toft_import_realm_options,
+    report: toft_salvage_report | toft_import_realm_report,
+    raised: list[BaseException],
+) -> None:
+    """Calls a function that reads one file into another, with the paths and keys in `options`. An
+    error names its file; `raised`, by callbacks, comes before an error of the call.
+    """
+    name, new_name = os.fspath(path), os.fspath(new_path)
+    options.size, report.size = ctypes.sizeof(options), ctypes.sizeof(report)
+    options.path, memory = borrowed(os.fsencode(name))
+    options.new_path, new_memory = borrowed(os.fsencode(new_name))
+    options.key, options.key_size, key_memory = _borrowed_key(key)
+    options.new_key, options.new_key_size, new_key_memory = _borrowed_key(new_key)
     try:
-        library().toft_import_realm(ctypes.byref(options), ctypes.byref(report))
+        function(ctypes.byref(options), ctypes.byref(report))
     except Error as error:
         if raised:
             raise raised.pop().with_traceback(None) from None
@@ -827,9 +834,6 @@ def import_realm(
             error.filename = new_name if isinstance(error, FileExistsError) else name
         raise
     del memory, new_memory, key_memory, new_key_memory
-    return RealmImport(
-        report.format, report.schema_version, report.class_count, report.object_count, tuple(notes)
-    )
 
 
 def _salvaged(found: toft_salvage_class) -> SalvagedClass:
