@@ -13,6 +13,13 @@ let package = Package(
         .library(name: "RealmSwift", targets: ["RealmSwift"]),
         .executable(name: "toftdb", targets: ["ToftCLI"]),
     ],
+    traits: [
+        // A package that depends on Toft, and the C library, resolve and build nothing else. All
+        // targets are compiled again when it is switched, so a build folder keeps to one of both.
+        .trait(
+            name: "Terminal",
+            description: "The commands of toftdb, whose arguments swift-argument-parser reads")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
     ],
@@ -59,12 +66,14 @@ let package = Package(
             ]),
         // The Swift API under the name that existing apps import.
         .target(name: "RealmSwift", dependencies: ["Toft"]),
-        // The terminal.
+        // The terminal: `swift build --traits Terminal --product toftdb`.
         .executableTarget(
             name: "ToftCLI",
             dependencies: [
                 "ToftExchange", "ToftEngine", "ToftModel", "ToftStorage",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser",
+                    condition: .when(traits: ["Terminal"])),
             ]),
         // What the tests share: temporary databases that are checked after every test, lying disks,
         // seeds.

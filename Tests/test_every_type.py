@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "Tests/EveryType"
 BUILT = Path(os.environ.get("TOFT_SWIFT_BUILD", ROOT / ".build/debug"))
+TOFTDB = os.environ.get("TOFTDB", str(ROOT / "build/swift/release/toftdb"))
 LIBRARY = Path(os.environ.get("TOFT_LIBRARY", ROOT / "build/libtoft.so")).resolve()
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python")}
 
@@ -57,7 +58,7 @@ def test_each_language_reads_every_type_as_the_others_wrote_it(
         assert own.replace(f"{name}2f", "2f") == expected, language
     # Only C reads and writes single nanoseconds; writing other properties leaves them.
     assert run("C", "precise").split() == ["t-1:-999999999", *["null"] * 5]
-    check = [str(BUILT / "toftdb"), "check", str(database), "--json"]
+    check = [TOFTDB, "check", str(database), "--json"]
     assert '"problems":[]' in subprocess.run(
         check, check=True, capture_output=True, text=True
     ).stdout.replace(" ", "")

@@ -11,7 +11,7 @@ import unicodedata
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-TOFTDB = os.environ.get("TOFTDB", str(ROOT / ".build/debug/toftdb"))
+TOFTDB = os.environ.get("TOFTDB", str(ROOT / "build/swift/release/toftdb"))
 BUILT = Path(os.environ.get("TOFT_SWIFT_BUILD", ROOT / ".build/debug"))
 PYTHON = ROOT / "bindings/python"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PYTHON), str(PYTHON / "tests")])}

@@ -18,6 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "Tests/MixedKills"
 BUILT = Path(os.environ.get("TOFT_SWIFT_BUILD", ROOT / ".build/debug"))
+TOFTDB = os.environ.get("TOFTDB", str(ROOT / "build/swift/release/toftdb"))
 LIBRARY = Path(os.environ.get("TOFT_LIBRARY", ROOT / "build/libtoft.so")).resolve()
 KILLS = 100 if os.environ.get("CI") == "true" else 30
 KEPT = 20
@@ -148,7 +149,7 @@ def test_kills_lose_nothing_and_stop_nobody_else(workers: list[Worker], database
 def check(workers: list[Worker], database: Path) -> None:
     def toftdb(*arguments: object) -> str:
         return subprocess.run(
-            [str(BUILT / "toftdb"), *map(str, arguments)],
+            [TOFTDB, *map(str, arguments)],
             check=True,
             capture_output=True,
             text=True,

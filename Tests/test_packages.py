@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "Tests/packages.jsonl"
 BUILT = Path(os.environ.get("TOFT_SWIFT_BUILD", ROOT / ".build/debug"))
+TOFTDB = os.environ.get("TOFTDB", str(ROOT / "build/swift/release/toftdb"))
 PROGRAMS = {
     "C": [ROOT / "build/bindings-c/packages"],
     "Python": [sys.executable, ROOT / "bindings/python/examples/packages.py"],
@@ -115,7 +116,7 @@ def expected() -> list[str]:
 def test_it_prints_what_is_so(language: str, table: Path, tmp_path: Path) -> None:
     database = tmp_path / "packages.toft"
     assert run(language, table, database).stdout.splitlines() == expected()
-    toftdb = [str(BUILT / "toftdb")]
+    toftdb = [TOFTDB]
     subprocess.run([*toftdb, "check", str(database)], check=True, capture_output=True)
     count = subprocess.run(
         [*toftdb, "query", str(database), "Package", "section == 'example'", "--count", "--json"],

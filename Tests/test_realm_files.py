@@ -34,7 +34,7 @@ sys.path.insert(0, str(ROOT / "bindings/python"))
 
 import toft  # noqa: E402
 
-TOFTDB = os.environ.get("TOFTDB", str(ROOT / ".build/debug/toftdb"))
+TOFTDB = os.environ.get("TOFTDB", str(ROOT / "build/swift/release/toftdb"))
 BUILT = Path(os.environ.get("TOFT_SWIFT_BUILD", ROOT / ".build/debug"))
 FILES = sorted((ROOT / "Tests/RealmFiles").glob("*.realm"))
 INTERRUPTED = "v9-interrupted-upgrade"

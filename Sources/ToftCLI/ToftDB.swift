@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import Foundation
 
@@ -60,3 +61,4 @@ enum Program {
         }
     }
 }
+#endif

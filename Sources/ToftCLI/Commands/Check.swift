@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import Foundation
 import ToftEngine
@@ -83,3 +84,4 @@ struct Check: ParsableCommand {
             + (report.isSound ? "sound" : count == 1 ? "1 problem" : "\(count) problems")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import ToftEngine
 import ToftStorage
@@ -196,3 +197,4 @@ struct Pins: ParsableCommand {
         }
     }
 }
+#endif

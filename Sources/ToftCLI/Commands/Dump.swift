@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import ToftEngine
 import ToftModel
@@ -145,3 +146,4 @@ struct Load: ParsableCommand {
         }
     }
 }
+#endif

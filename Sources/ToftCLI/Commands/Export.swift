@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import ToftEngine
 import ToftExchange
@@ -42,3 +43,4 @@ struct Export: ParsableCommand {
         }
     }
 }
+#endif

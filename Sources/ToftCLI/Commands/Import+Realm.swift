@@ -1,3 +1,4 @@
+#if Terminal
 import Foundation
 import ToftEngine
 import ToftStorage
@@ -63,3 +64,4 @@ extension Import {
             ]))
     }
 }
+#endif

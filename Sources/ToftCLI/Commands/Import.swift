@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import Foundation
 import ToftEngine
@@ -176,3 +177,4 @@ struct Import: ParsableCommand {
         }
     }
 }
+#endif

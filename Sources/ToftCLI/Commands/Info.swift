@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import Foundation
 import ToftEngine
@@ -57,3 +58,4 @@ struct Info: ParsableCommand {
         return "commits since version \(facts.checkpointVersion), \(durable)"
     }
 }
+#endif

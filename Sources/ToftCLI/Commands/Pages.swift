@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import ToftEngine
 import ToftStorage
@@ -137,3 +138,4 @@ struct Pages: ParsableCommand {
         ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import Foundation
 import ToftEngine
@@ -94,3 +95,4 @@ struct Plan: ParsableCommand {
         return "\(JSONValue.object(members + [("text", .text(difference.description))]))"
     }
 }
+#endif

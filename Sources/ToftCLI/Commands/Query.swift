@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import ToftEngine
 import ToftExchange
@@ -123,3 +124,4 @@ struct ObjectPrinter {
         return text
     }
 }
+#endif

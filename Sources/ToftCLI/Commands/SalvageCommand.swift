@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import Foundation
 import ToftEngine
@@ -93,3 +94,4 @@ struct SalvageCommand: ParsableCommand {
         ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import Foundation
 import ToftEngine
@@ -64,3 +65,4 @@ struct SchemaCommand: ParsableCommand {
         return .object(members + [("properties", .list(properties))])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import Foundation
 import ToftEngine
@@ -122,3 +123,4 @@ private final class Watcher {
 
     private func list(_ runs: IndexRanges) -> JSONValue { .list(runs.map { .integer(Int64($0)) }) }
 }
+#endif

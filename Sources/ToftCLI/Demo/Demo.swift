@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import Foundation
 import ToftEngine
@@ -46,3 +47,4 @@ struct Demo: ParsableCommand {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Terminal
 import Foundation
 import ToftEngine
 import ToftModel
@@ -181,3 +182,4 @@ enum PythonWatcher {
 
         """
 }
+#endif

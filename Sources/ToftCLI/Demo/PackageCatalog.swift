@@ -1,3 +1,4 @@
+#if Terminal
 import Foundation
 import ToftEngine
 import ToftModel
@@ -142,3 +143,4 @@ struct PackageCatalog {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Terminal
 import Foundation
 import ToftEngine
 
@@ -121,3 +122,4 @@ extension DecodingError {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import Foundation
 import ToftEngine
@@ -120,3 +121,4 @@ struct KeyArgument: ParsableArguments {
         try Input.bytes(of: file, "the key file").withUnsafeBytes { try EncryptionKey(engine: $0) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Terminal
 import Foundation
 import ToftEngine
 
@@ -48,3 +49,4 @@ enum Input {
             number: Int64(number))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Terminal
 import Foundation
 import ToftEngine
 import ToftExchange
@@ -123,3 +124,4 @@ struct Progress {
         if isShown { Output.draw("\r\u{1B}[K") }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Terminal
 import ArgumentParser
 import Foundation
 import Synchronization
@@ -170,3 +171,4 @@ enum ByteCount {
         }
     }
 }
+#endif

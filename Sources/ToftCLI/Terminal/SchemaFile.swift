@@ -1,3 +1,4 @@
+#if Terminal
 import Foundation
 import ToftEngine
 import ToftModel
@@ -270,3 +271,4 @@ private struct KnownMembers {
 
     private static func shown(_ place: String) -> String { place.isEmpty ? "it" : "'\(place)'" }
 }
+#endif
