@@ -2,50 +2,49 @@
  * toft.h: the C API of Toft, an embedded object database in a single file.
  *
  * A program declares classes, opens a file and works with objects as if they were in memory.
- * Objects, collections and results are live: they always show the version of the data their realm
- * stands at. Writes are ACID transactions. Any number of threads and processes read consistent
- * snapshots while one writes, and whoever observes is told what changed, down to the indices.
+ * Objects, collections and results are live: they always show their realm's version of the data.
+ * Writes are ACID transactions. Any number of threads and processes read consistent snapshots while
+ * one writes, and observers are notified of changes, down to the indices.
  *
  * CONVENTIONS
  *
- *  1. Handles. A `toft_realm *`, `toft_object *`... is never dereferenced by anyone: its bits
- *     are an index with a generation, so a stale, forged or foreign handle, and one of another
- *     kind, is TOFT_ERROR_INVALID_HANDLE and never a crash. Each is released with
- *     `toft_<noun>_release`, once, from any thread, at any time and in any order; NULL and dead
- *     handles are no-ops there. A handle keeps what it needs alive: an object may outlive the
- *     handle of its realm. A release ends the handle at once. With the last handle the realm closes
- *     before the release returns, on whichever thread that is (tokens do not count); if the
- *     realm's thread is inside a call with it, at the end of that call. What another handle kept
- *     ends at once on the realm's thread, else no later than the realm.
+ *  1. Handles. A `toft_realm *`, `toft_object *`... is never dereferenced by anyone: its bits are
+ *     an index with a generation, so a stale, forged or foreign handle, and one of another kind, is
+ *     TOFT_ERROR_INVALID_HANDLE and never a crash. Each is released with `toft_<noun>_release`,
+ *     once, from any thread, at any time and in any order; NULL and dead handles are no-ops there.
+ *     A handle keeps what it needs alive: an object may outlive the handle of its realm. A release
+ *     ends the handle at once. With the last handle the realm closes before the release returns, on
+ *     whichever thread that is (tokens do not count); if the realm's thread is inside a call with
+ *     it, at the end of that call. Objects kept by other handles end at once on the realm's thread,
+ *     otherwise no later than the realm.
  *  2. Results. Every function that can fail returns a `toft_status`, and results come through
  *     trailing out-parameters, which are written only when the status is TOFT_OK. An out-parameter
- *     may be NULL only where "may be NULL" is said.
- *  3. Text and bytes are pointer + length (`toft_string`, `toft_data`); text is UTF-8 and need
- *     not end in NUL. {NULL, 0} is the empty one; NULL with a length is an error. What the library
- *     is given it borrows until the call returns. What it gives is borrowed by the caller until the
+ *     may be NULL only if its description says "may be NULL".
+ *  3. Text and bytes are pointer + length (`toft_string`, `toft_data`); text is UTF-8 and need not
+ *     end in NUL. {NULL, 0} is the empty one; NULL with a length is an error. The library borrows
+ *     its arguments until the call returns. The caller borrows the library's results until the
  *     realm moves (refresh, begin, commit, cancel, dispatch, close, last release) and, inside a
- *     write transaction, until the next function that writes; where another time holds, it is
- *     stated. Text that is written into a buffer of the caller always ends in NUL, as with
- *     snprintf.
+ *     write transaction, until the next function that writes; another time is stated. Text that is
+ *     written into a buffer of the caller always ends in NUL, as with snprintf.
  *  4. Structures that may grow begin with `size`, set by the caller to sizeof the structure
  *     (TOFT_INITIALIZE does that and clears the rest). The library reads and writes no byte beyond
  *     it. A size smaller than that of ABI version 2 is an error; so is a larger one whose unknown
- *     part is not zero, where the structure is an input. Where it is an output, the library sets
- *     `size` to the bytes that it filled in: TOFT_HAS tells whether a member is among them. Options
- *     may be NULL, which means all zero. Reserved members must be 0.
- *  5. Threads. A realm belongs to the thread that opened it, and so does everything got from it:
- *     used elsewhere, they return TOFT_ERROR_WRONG_THREAD. With TOFT_CONFINEMENT_CALLER any thread
- *     may call, one at a time; of a frozen realm (toft_realm_freeze), any number of threads. "Any
- *     thread" is said where it is otherwise. Open the file once on each thread that needs it; that
- *     is cheap. In a child made by fork() every handle of the
- *     parent's is TOFT_ERROR_USED_AFTER_FORK, and its release does nothing; schemas and queries
- *     excepted, which belong to no realm. The child opens the file itself, also where other threads
- *     of the parent were inside the library. No function may be called in a signal handler, nor in
- *     a handler of pthread_atfork.
- *  6. Callbacks run on the thread of their realm, inside toft_realm_dispatch, toft_realm_refresh
- *     or toft_realm_begin_write, those of toft_realm_observe inside toft_realm_commit too, and
- *     never inside a lock: they may call anything. They must return: an exception of C++, longjmp
- *     and pthread_exit out of a callback are undefined behaviour. Each comes with a pointer for the
+ *     part is not zero, if the structure is an input. If it is an output, the library sets `size`
+ *     to the bytes that it filled in: TOFT_HAS says whether a member is among them. Options may be
+ *     NULL, which means all zero. Reserved members must be 0.
+ *  5. Threads. A realm belongs to the thread that opened it, and so does everything got from it: on
+ *     another thread they return TOFT_ERROR_WRONG_THREAD. With TOFT_CONFINEMENT_CALLER any thread
+ *     may call, one at a time; with a frozen realm (toft_realm_freeze), any number of threads.
+ *     Functions without this rule say "Any thread". Open the file once on each thread that needs
+ *     it; that is cheap. In a child made by fork() every handle of the parent's is
+ *     TOFT_ERROR_USED_AFTER_FORK, and its release does nothing; schemas and queries excepted, which
+ *     belong to no realm. The child opens the file itself, even if other threads of the parent were
+ *     inside the library. No function may be called in a signal handler, nor in a handler of
+ *     pthread_atfork.
+ *  6. Callbacks run on the thread of their realm, inside toft_realm_dispatch, toft_realm_refresh or
+ *     toft_realm_begin_write, those of toft_realm_observe inside toft_realm_commit too, and never
+ *     inside a lock: they may call anything. They must return: an exception of C++, longjmp and
+ *     pthread_exit out of a callback are undefined behaviour. Each comes with a pointer for the
  *     caller's use and a function (may be NULL) that is called once when the pointer is no longer
  *     needed; after a failed call the pointer is still the caller's.
  *  7. Errors. toft_last_error gives code, message and detail of the last failure on the calling
@@ -61,12 +60,12 @@
  *
  * Every function that takes a handle can fail with these, which are not repeated below ("the
  * usual"): TOFT_ERROR_INVALID_HANDLE, TOFT_ERROR_WRONG_THREAD, TOFT_ERROR_USED_AFTER_FORK,
- * TOFT_ERROR_CLOSED; TOFT_ERROR_INVALID_ARGUMENT for a NULL where none may be, a length beyond the
- * address space, an enumerator that does not exist, a reserved member that is not 0 or text that is
- * not UTF-8; TOFT_ERROR_UNSUPPORTED for flags and types that this version of the library does not
- * have; and, as any touch of the file may meet damage or a failing disk, TOFT_ERROR_CORRUPT and
- * TOFT_ERROR_FILE_ACCESS. Costs are stated where they are not constant; n is the number of objects
- * of a class.
+ * TOFT_ERROR_CLOSED; TOFT_ERROR_INVALID_ARGUMENT for a NULL that is not allowed, a length beyond
+ * the address space, an enumerator that does not exist, a reserved member that is not 0 or text
+ * that is not UTF-8; TOFT_ERROR_UNSUPPORTED for flags and types that this version of the library
+ * does not have; and, as any access to the file may meet damage or a failing disk,
+ * TOFT_ERROR_CORRUPT and TOFT_ERROR_FILE_ACCESS. Costs are stated if they are not constant; n is
+ * the number of objects of a class.
  *
  * Functions marked "Writes." need a write transaction, else TOFT_ERROR_NOT_IN_TRANSACTION.
  */
@@ -139,16 +138,16 @@ typedef struct toft_data {
     size_t size;
 } toft_data;
 
-/* A point in time: seconds and nanoseconds (-999,999,999...999,999,999) since 1970-01-01 00:00
-   UTC, both of the same sign. */
+/* A point in time: seconds and nanoseconds (-999,999,999...999,999,999) since 1970-01-01 00:00 UTC,
+   both of the same sign. */
 typedef struct toft_date {
     int64_t seconds;
     int32_t nanoseconds;
 } toft_date;
 
-/* Names a class, and a property within its class. The keys are those of the file: the same in
-   every process and for ever, never reused; 0 is none. Find them by name once, keep them as long
-   as the file is open. */
+/* Names a class, and a property within its class. The keys are those of the file: the same in every
+   process and for ever, never reused; 0 is no key. Find them by name once, keep them as long as the
+   file is open. */
 typedef uint32_t toft_class_key;
 typedef uint32_t toft_property_key;
 
@@ -159,7 +158,7 @@ typedef struct toft_link {
     toft_class_key class_key;
 } toft_link;
 
-/* What a value is and what a property holds. */
+/* The types of values and properties. */
 TOFT_ENUM(toft_type, uint32_t) {
     TOFT_TYPE_NULL = 0, /* values only */
     TOFT_TYPE_BOOL = 1,
@@ -436,10 +435,10 @@ TOFT_ENUM(toft_status, int32_t) {
     TOFT_ERROR_OBJECT_DELETED = 401,
     TOFT_ERROR_NO_SUCH_OBJECT = 402,
     TOFT_ERROR_DUPLICATE_PRIMARY_KEY = 403,
-    /* the class has a primary key and none was given, or it has none and one is needed */
+    /* the class has a primary key and got no value for it, or it lacks one and one is needed */
     TOFT_ERROR_MISSING_PRIMARY_KEY = 404,
     TOFT_ERROR_PRIMARY_KEY_CHANGE = 405, /* the primary key of an object never changes */
-    /* not the property's type, a link to another class, a collection where a value is due */
+    /* not the property's type, a link to another class, a collection in place of a value */
     TOFT_ERROR_TYPE_MISMATCH = 406,
     TOFT_ERROR_NULL_NOT_ALLOWED = 407, /* null for a property that is not nullable */
     /* longer than TOFT_MAX_VALUE_SIZE, or too long for a primary key */
@@ -451,8 +450,8 @@ TOFT_ENUM(toft_status, int32_t) {
     /* a TOFT_PROPERTY_DENY of an object that stays links to the one; number: the object key of that
        which links */
     TOFT_ERROR_DELETION_DENIED = 412,
-    /* two objects with the same values of a toft_unique, at the commit or, where the schema has it
-       newly, when the file is opened */
+    /* two objects with the same values of a toft_unique, at the commit or, if it is new in the
+       schema, when the file is opened */
     TOFT_ERROR_DUPLICATE_VALUE = 413,
 
     /* Collections and results */
@@ -481,18 +480,16 @@ TOFT_ENUM(toft_status, int32_t) {
 typedef struct toft_error {
     size_t size;
     toft_status code;
-    /* that goes with the code: errno, a page, an index, the offset in a query; 0 where there is
-       none */
+    /* of the code: errno, a page, an index, the offset in a query; 0 if the code has no number */
     int64_t number;
-    toft_string message; /* one sentence for people: what, where and what to do; also ends in NUL */
-    /* more lines where there are more (differences of a schema, a query with its caret), else
-       empty; ends in NUL */
+    toft_string message; /* one sentence for people: failure, place and remedy; also ends in NUL */
+    /* further lines (differences of a schema, a query with its caret), or empty; ends in NUL */
     toft_string detail;
 } toft_error;
 
-/* Gives the last failure on the calling thread; code TOFT_OK and empty texts when there was none
-   since the thread began or toft_clear_last_error. Success does not clear it, nor does this
-   call. The texts are valid until the next failing call on this thread. Errors:
+/* Gives the last failure on the calling thread; code TOFT_OK and empty texts if nothing has failed
+   since the thread began or toft_clear_last_error. Success does not clear it, nor does this call.
+   The texts are valid until the next failing call on this thread. Errors:
    TOFT_ERROR_INVALID_ARGUMENT (NULL or a wrong size; does not replace the last error). Any
    thread. */
 TOFT_API toft_status toft_last_error(toft_error *out_error);
@@ -500,7 +497,7 @@ TOFT_API toft_status toft_last_error(toft_error *out_error);
 /* Forgets the last failure of the calling thread. Any thread; never fails. */
 TOFT_API void toft_clear_last_error(void);
 
-/* The name of a code, "TOFT_ERROR_CORRUPT"; "TOFT_ERROR_UNKNOWN" for a number that is none.
+/* The name of a code, "TOFT_ERROR_CORRUPT"; "TOFT_ERROR_UNKNOWN" for any other number.
    NUL-terminated, lives for ever. Any thread. */
 TOFT_API const char *toft_status_name(toft_status status);
 
@@ -518,8 +515,8 @@ typedef struct toft_token toft_token;         /* a running observation */
 typedef struct toft_migration toft_migration; /* the opening of a file of an older schema version */
 typedef struct toft_query toft_query;         /* a query that has been parsed; any thread */
 
-/* How many handles of all kinds are alive in this process; a program that released everything
-   reads 0. A forked child counts its parent's too. Any thread. */
+/* How many handles of all kinds are alive in this process; a program that released everything reads
+   0. A forked child counts its parent's too. Any thread. */
 TOFT_API toft_status toft_handle_count(uint64_t *out_count);
 
 /* Called once when user data is no longer needed, on the thread that released, closed or
@@ -544,20 +541,20 @@ TOFT_ENUM(toft_log_level, uint32_t) {
 /* Called with one message, valid until it returns; it also ends in NUL. */
 typedef void (*toft_log_callback)(void *user_data, toft_log_level level, toft_string message);
 
-/* Sets what is called with messages up to `level`, for the whole process, in place of what was set
-   before; with TOFT_LOG_OFF nothing is, and the other arguments are not looked at. It is called on
-   the thread of the call that the message is about, at its end, outside all locks, or on a thread
-   of the library's: so by several threads at once. It must return, and may call nothing of the
-   library but releases and what never fails: all else is TOFT_ERROR_INSIDE_CALLBACK there. What was
-   set before may still be running on another thread when this returns; `destroy_user_data` (may be
-   NULL) is called when that, and all else, is over. A child made by fork() starts without. Any
-   thread. Without a callback a message costs one load. */
+/* Sets the callback for messages up to `level`, for the whole process, in place of the previous
+   one; TOFT_LOG_OFF removes it, and the other arguments are ignored. It is called on the thread of
+   the call that the message is about, at its end, outside all locks, or on a thread of the
+   library's: so by several threads at once. It must return, and may call nothing of the library but
+   releases and functions that never fail: all others are TOFT_ERROR_INSIDE_CALLBACK there. The
+   previous callback may still be running on another thread when this returns; `destroy_user_data`
+   (may be NULL) is called when the last call of the callback has ended. A child made by fork()
+   starts without. Any thread. Without a callback a message costs one load. */
 TOFT_API toft_status toft_set_log(toft_log_level level, toft_log_callback callback, void *user_data,
     toft_destructor destroy_user_data);
 
 /* =============================================================================== Schema as data */
 
-/* What a property is besides its type; combined with |. */
+/* The properties of a property besides its type; combined with |. */
 TOFT_ENUM(toft_property_flags, uint32_t) {
     TOFT_PROPERTY_PLAIN = 0,
     /* may be null; in a collection: its elements may. To-one links and links in a dictionary always
@@ -576,7 +573,8 @@ TOFT_ENUM(toft_property_flags, uint32_t) {
     TOFT_PROPERTY_FULL_TEXT = 128, /* reserved; TOFT_ERROR_UNSUPPORTED today */
     /* with TOFT_PROPERTY_PRIMARY_KEY, of an int that is not nullable: an object that is created
        without the key gets the next one, 1 more than the greatest that an object of the class has
-       had, or 1. A deleted object's key is not given out again. What is rolled back may be */
+       had, or 1. A deleted object's key is not given out again. Keys of a transaction that is
+       rolled back may be */
     TOFT_PROPERTY_AUTO_INCREMENT = 256,
     /* The delete rule of a link or of a collection of links, at most one; not to an embedded class.
        Without one, what an object links to stays when it is deleted, and links to an object that is
@@ -600,7 +598,7 @@ typedef struct toft_property_schema {
     toft_string target_property;
 } toft_property_schema;
 
-/* What a class is besides its properties; combined with |. */
+/* The properties of a class besides its members; combined with |. */
 TOFT_ENUM(toft_class_flags, uint32_t) {
     TOFT_CLASS_PLAIN = 0,
     /* Each object lives in exactly one other, in a to-one link, a list or a dictionary of links:
@@ -610,16 +608,16 @@ TOFT_ENUM(toft_class_flags, uint32_t) {
     TOFT_CLASS_EMBEDDED = 1
 };
 
-/* Properties of which no two objects of a class have the same values, all together; an object with
-   null in one of them is the same as no other. It holds when a transaction commits: in between two
-   objects may have the same values. A commit that fails for it is cancelled. */
+/* Properties whose values together are unique among the objects of a class; an object with null in
+   one of them differs from every other. It holds when a transaction commits: in between two objects
+   may have the same values. A commit that fails for it is cancelled. */
 typedef struct toft_unique {
     size_t size;
     const toft_string *properties; /* names of what may be TOFT_PROPERTY_INDEXED, in any order */
     size_t property_count;
 } toft_unique;
 
-/* One class. The elements of `properties` lie `properties[0].size` bytes apart. */
+/* One class. The elements of `properties` are `properties[0].size` bytes apart. */
 typedef struct toft_class_schema {
     size_t size;
     toft_string name; /* 1...TOFT_MAX_CLASS_NAME_SIZE bytes */
@@ -627,13 +625,13 @@ typedef struct toft_class_schema {
     size_t property_count;
     uint32_t flags;    /* toft_class_flags */
     uint32_t reserved; /* 0 */
-    /* they lie `uniques[0].size` bytes apart; may be NULL when there are none */
+    /* they are `uniques[0].size` bytes apart; may be NULL without any */
     const toft_unique *uniques;
     size_t unique_count;
 } toft_class_schema;
 
-/* Rows of static tables: a property; a to-one link; a list of links; an inverse link; a class of
-   an array of properties. */
+/* Rows of static tables: a property; a to-one link; a list of links; an inverse link; a class of an
+   array of properties. */
 #define TOFT_PROPERTY(name, type, flags)                                                           \
     {sizeof(toft_property_schema), TOFT_TEXT(name), (type), (uint32_t)(flags), {NULL, 0}, {NULL, 0}}
 #define TOFT_LINK_TO(name, target)                                                                 \
@@ -649,7 +647,7 @@ typedef struct toft_class_schema {
     {sizeof(toft_class_schema), TOFT_TEXT(name), (properties),                                     \
         sizeof(properties) / sizeof((properties)[0]), 0, 0, NULL, 0}
 
-/* Validates and copies a schema. The elements of `classes` lie `classes[0].size` bytes apart; 0
+/* Validates and copies a schema. The elements of `classes` are `classes[0].size` bytes apart; 0
    classes are a valid, empty schema. Errors: TOFT_ERROR_INVALID_SCHEMA, whose detail lists every
    problem. Any thread. Cost: the size of the schema. */
 TOFT_API toft_status toft_schema_new(
@@ -675,22 +673,22 @@ TOFT_ENUM(toft_mode, uint32_t) {
     TOFT_MODE_READ_ONLY = 2
 };
 
-/* Who sees to it that calls on a realm, and on all that was got from it, never overlap. */
+/* The party that makes sure that calls on a realm, and on everything got from it, never overlap. */
 TOFT_ENUM(toft_confinement, uint32_t) {
     /* the library: calls of other threads than the one that opened it are
        TOFT_ERROR_WRONG_THREAD */
     TOFT_CONFINEMENT_THREAD = 0,
     /* the caller: any thread may call, one at a time, releases excepted; for executors, fibers,
-       coroutines and thread pools. A call during another thread's call is
-       TOFT_ERROR_WRONG_THREAD. A release takes effect at once, or at the end of the call that is
-       under way */
+       coroutines and thread pools. A call during another thread's call is TOFT_ERROR_WRONG_THREAD.
+       A release takes effect at once, or at the end of the call that is under way */
     TOFT_CONFINEMENT_CALLER = 1
 };
 
 /* How a file is opened; combined with |. By default its pages are mapped. An error of the device is
    then an error code when a page is read for the first time, and so is a file that was truncated
-   before a transaction began. What no library can report without a signal handler of its own ends
-   the process with SIGBUS: a device that fails when it reads again what the system had dropped
+   before a transaction began. Two errors that no library can report without a signal handler of its
+   own end the process with SIGBUS: a device that fails when it reads again a page that the system
+   had dropped
    from memory, and a file that another program truncates in the middle of a read. */
 TOFT_ENUM(toft_open_flags, uint32_t) {
     TOFT_OPEN_MAPPED = 0,
@@ -701,21 +699,19 @@ TOFT_ENUM(toft_open_flags, uint32_t) {
     TOFT_OPEN_BUFFERED = 1,
     TOFT_OPEN_WRITE_TIMEOUT = 2, /* `write_timeout` of the configuration holds */
     /* a file whose classes do not fit the schema, which would be TOFT_ERROR_SCHEMA_MISMATCH, is
-       deleted and made anew; TOFT_ERROR_ALREADY_OPEN where it is open elsewhere. Not with
+       deleted and created anew; TOFT_ERROR_ALREADY_OPEN if it is open elsewhere. Not with
        TOFT_MODE_READ_ONLY */
     TOFT_OPEN_DELETE_IF_MIGRATION_NEEDED = 4,
-    /* objects of a class that becomes embedded are deleted where they have no owner, and copied
-       where they have several, see "Migrations" below; without it such objects are
-       TOFT_ERROR_SCHEMA_MISMATCH */
+    /* objects of a class that becomes embedded are deleted without an owner, and copied for several
+       owners, see "Migrations" below; otherwise such objects are TOFT_ERROR_SCHEMA_MISMATCH */
     TOFT_OPEN_AUTOMATIC_BACKLINK_HANDLING = 8,
-    /* this process has the file for itself alone, so that it can lie on any file system: one of
-       FUSE (AppImages, NTFS sticks, the containers of users), of a network, of a virtual machine,
-       where processes can't share a database, and which is TOFT_ERROR_UNSUPPORTED without this
-       flag. Where there are file locks another process that has it open, or opens it, gets
-       TOFT_ERROR_INCOMPATIBLE_PROCESS; where there are none the program vouches for it. No lock
-       file is made. With TOFT_MODE_READ_ONLY nobody may write meanwhile. What is mounted read-only
-       can be read without it. TOFT_ERROR_CONFIGURATION_MISMATCH where the process has the file open
-       without it */
+    /* this process has the file for itself alone, so that it can be on any file system: one of FUSE
+       (AppImages, NTFS sticks, the containers of users), of a network, of a virtual machine, on
+       which processes can't share a database, and which is TOFT_ERROR_UNSUPPORTED without this
+       flag. If there are file locks, another process that has it open, or opens it, gets
+       TOFT_ERROR_INCOMPATIBLE_PROCESS; otherwise the program vouches for it. No lock file is made.
+       With TOFT_MODE_READ_ONLY nobody may write meanwhile. A file on a read-only mount can be read
+       without it. TOFT_ERROR_CONFIGURATION_MISMATCH if the process has the file open without it */
     TOFT_OPEN_EXCLUSIVE = 16
 };
 
@@ -729,20 +725,21 @@ TOFT_ENUM(toft_open_flags, uint32_t) {
    all else is TOFT_ERROR_INSIDE_CALLBACK there. */
 typedef void (*toft_progress_callback)(void *user_data, uint64_t done, uint64_t total);
 
-/* Called by toft_realm_open where the file has a lower schema version than the configuration, see
+/* Called by toft_realm_open if the file has a lower schema version than the configuration, see
    "Migrations" below. TOFT_OK: the migration is committed. Any other status: the file stays as it
    was, and toft_realm_open returns it, or TOFT_ERROR_INVALID_ARGUMENT for a number that is no
    toft_status. `migration` is valid until the callback returns. The callback holds up writers:
-   what would wait for them on its thread, such as to open the same file with this configuration,
-   is TOFT_ERROR_ALREADY_IN_TRANSACTION at once. */
+   what would wait for them on its thread, such as to open the same file with this configuration, is
+   TOFT_ERROR_ALREADY_IN_TRANSACTION at once. */
 typedef toft_status (*toft_migration_callback)(void *user_data, toft_migration *migration);
 
 /* Asked by toft_realm_open, for an object that the file has, for the value of a property that is
    new to the file: true, with the value in `out_value`, whose texts and bytes are valid until the
    next call of the callback or the end of the opening; false: the property has no default, and
-   stays 0, empty or null. After false for the first object of a class the property is not asked for
-   again: where others may have a value, give null for those that have none. Links and collections
-   are not asked for. A value of another type ends the opening with TOFT_ERROR_TYPE_MISMATCH,
+   stays 0, empty or null. After false for the first object of a class it is not called again for
+   the property: if the property may be null, give null for objects without a value. It is not
+   called for links and collections. A value of another type ends the opening with
+   TOFT_ERROR_TYPE_MISMATCH,
    whose message names the property. In a migration the functions that need the new realm ask, so
    they return that error first: the one that a migration calls first, and
    toft_migration_rename_property. It may call nothing of the library but releases and what never
@@ -750,23 +747,23 @@ typedef toft_status (*toft_migration_callback)(void *user_data, toft_migration *
 typedef bool (*toft_default_callback)(
     void *user_data, toft_string class_name, toft_string property_name, toft_value *out_value);
 
-/* Called by toft_realm_open where no program has given the database classes yet, with a realm in a
-   write transaction: what is created there is committed together with the classes, once in the life
-   of the database, whichever process opens it first. TOFT_OK: it is committed. Any other status:
-   the database stays without classes, toft_realm_open returns the status, or
+/* Called by toft_realm_open if no program has given the database classes yet, with a realm in a
+   write transaction: its changes are committed together with the classes, once in the life of the
+   database, whichever process opens it first. TOFT_OK: it is committed. Any other status: the
+   database stays without classes, toft_realm_open returns the status, or
    TOFT_ERROR_INVALID_ARGUMENT for a number that is no toft_status, and the next opening calls
-   again. `realm` is released after the callback, which can't close it
-   (TOFT_ERROR_INSIDE_CALLBACK) and neither begins nor ends a transaction, of another realm of the
-   database neither: TOFT_ERROR_ALREADY_IN_TRANSACTION. */
+   again. `realm` is released after the callback, which can't close it (TOFT_ERROR_INSIDE_CALLBACK)
+   and neither begins nor ends a transaction, of another realm of the database neither:
+   TOFT_ERROR_ALREADY_IN_TRANSACTION. */
 typedef toft_status (*toft_initialize_callback)(void *user_data, toft_realm *realm);
 
-/* Asked by toft_realm_open whether the file is to be compacted before it is used, where it was
-   there and no process has it open, not even for reading: `total` bytes of the file, of which
-   `used` hold data. It may call nothing of the library but releases and what never fails: all else
-   is TOFT_ERROR_INSIDE_CALLBACK there. */
+/* Decides when toft_realm_open opens an existing file that no process has open, not even for
+   reading, whether it is compacted before it is used: `total` bytes of the file, of them `used`
+   bytes with data. It may call nothing of the library but releases and functions that never fail:
+   all others are TOFT_ERROR_INSIDE_CALLBACK there. */
 typedef bool (*toft_compact_callback)(void *user_data, uint64_t total, uint64_t used);
 
-/* What toft_realm_open needs. Start with TOFT_INITIALIZE. */
+/* The options of toft_realm_open. Start with TOFT_INITIALIZE. */
 typedef struct toft_configuration {
     size_t size;
     toft_string path; /* the file; or empty when in_memory_name is given */
@@ -774,33 +771,33 @@ typedef struct toft_configuration {
     toft_string in_memory_name;
     toft_mode mode;
     toft_confinement confinement;
-    /* borrowed for the call; NULL: `classes`, and where there are none, those of the file */
+    /* borrowed for the call; NULL: `classes`, or without those the file's classes */
     toft_schema *schema;
-    /* the classes, where `schema` is NULL; they lie `classes[0].size` bytes apart */
+    /* the classes, if `schema` is NULL; they are `classes[0].size` bytes apart */
     const toft_class_schema *classes;
     size_t class_count;
     /* with TOFT_OPEN_WRITE_TIMEOUT, else 0: how long a write transaction waits for other writers,
-       unless its options say otherwise, and how long opening waits for those that write (the
-       schema has to be written), or open, close or recover the file (for these 1...60 s); without
-       it: TOFT_WAIT_FOR_EVER, and 60 s */
+       unless its options say otherwise, and how long opening waits for those that write (the schema
+       has to be written), or open, close or recover the file (for these 1...60 s); without it:
+       TOFT_WAIT_FOR_EVER, and 60 s */
     int32_t write_timeout;
     uint32_t flags; /* toft_open_flags; unknown ones are TOFT_ERROR_UNSUPPORTED */
     /* of the schema, without which it must be 0; counted by the program; 0: that of the file. A
        file with a higher one is TOFT_ERROR_SCHEMA_VERSION_TOO_LOW. A higher one than the file's is
        written to the file, and classes and properties that the schema lacks are then hidden from
        programs that name no classes. With a `migration`, a file with a lower one is migrated, or
-       refused where it is opened for reading only or can't be written:
+       refused if it is opened for reading only or can't be written:
        TOFT_ERROR_SCHEMA_MISMATCH */
     uint64_t schema_version;
     /* NULL, or a word that any thread or signal handler may change during the call: within 50 ms of
        its being not 0, a wait of toft_realm_open for other processes and writers ends with
        TOFT_ERROR_INTERRUPTED, and so does the building of an index: then the file is as it was */
     const uint32_t *interrupt;
-    /* NULL, or called on the opening thread while indexes are built and defaults are set: so many
-       objects of all that need some have them */
+    /* NULL, or called on the opening thread while indexes are built and defaults are set, with the
+       number of finished objects and of all */
     toft_progress_callback progress;
     void *progress_user_data; /* for `progress` */
-    /* NULL, or called on the opening thread where the file has classes and a lower schema version:
+    /* NULL, or called on the opening thread if the file has classes and a lower schema version:
        needs a schema and a schema_version */
     toft_migration_callback migration;
     void *migration_user_data; /* for `migration` */
@@ -811,19 +808,19 @@ typedef struct toft_configuration {
        older ones that some process still reads, which let the file grow. With more,
        toft_realm_begin_write is TOFT_ERROR_TOO_MANY_READERS */
     uint64_t maximum_versions;
-    /* NULL, or asked whether the file is to be compacted. Has no effect where the file is open
-       already. Where the disk is too full for it, the file stays as it is */
+    /* NULL, or decides whether the file is compacted. Has no effect if the file is open already. If
+       the disk is too full for it, the file stays as it is */
     toft_compact_callback compact;
     void *compact_user_data; /* for `compact` */
     /* NULL, or asked on the opening thread for the values that objects get in new properties */
     toft_default_callback defaults;
     void *defaults_user_data; /* for `defaults` */
-    /* NULL and 0, or the TOFT_KEY_SIZE bytes of the key that the file is encrypted with; a file
-       that is missing is made with it, and a seed has the same. Copied. With a key the file is read
-       as with TOFT_OPEN_BUFFERED. A database in memory has none: TOFT_ERROR_INVALID_ARGUMENT */
+    /* NULL and 0, or the TOFT_KEY_SIZE bytes of the key that the file is encrypted with; a missing
+       file is created with it, and a seed has the same. Copied. With a key the file is read as with
+       TOFT_OPEN_BUFFERED. A key for a database in memory is TOFT_ERROR_INVALID_ARGUMENT */
     const void *encryption_key;
     size_t encryption_key_size;
-    /* NULL, or called on the opening thread where the database is new: needs a schema. A copy of a
+    /* NULL, or called on the opening thread if the database is new: needs a schema. A copy of a
        seed is not new. Not called by toft_realm_open_dry_run */
     toft_initialize_callback initialize;
     void *initialize_user_data; /* for `initialize` */
@@ -841,7 +838,7 @@ typedef struct toft_configuration {
 
 /* Opens a database on the calling thread. New classes, properties and indexes of the schema are
    added to the file, and required properties that the schema has as nullable become nullable;
-   classes and properties that the schema lacks stay there, hidden. The realm stands at the latest
+   classes and properties that the schema lacks stay there, hidden. The realm shows the latest
    version. Errors: the groups "Opening" and TOFT_ERROR_SCHEMA_MISMATCH, TOFT_ERROR_LOCK_TIMEOUT
    (see `write_timeout`); TOFT_ERROR_INVALID_ARGUMENT when neither or both of path and
    in_memory_name are given. The realm: release it. Any thread, which then owns it. Cost:
@@ -851,11 +848,11 @@ typedef struct toft_configuration {
 TOFT_API toft_status toft_realm_open(
     const toft_configuration *configuration, toft_realm **out_realm);
 
-/* Closes a realm now: an open write transaction is cancelled, its observations end, everything
-   got from it is TOFT_ERROR_CLOSED. The file itself is closed with the last of the process's
-   realms of it, frozen ones included: then every commit becomes durable. A realm that is released
-   without being closed does the same, and nobody is told whether it went well: a program with
-   deferred commits closes, or flushes.
+/* Closes a realm now: an open write transaction is cancelled, its observations end, everything got
+   from it is TOFT_ERROR_CLOSED. The file itself is closed with the last of the process's realms of
+   it, frozen ones included: then every commit becomes durable. A realm that is released without
+   being closed does the same, but reports no failure: a program with deferred commits closes, or
+   flushes.
    Errors, after which the realm is closed all the same: TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN when
    deferred commits could not be made durable; TOFT_ERROR_POISONED when a sync of the file had
    failed before; another error of the file (TOFT_ERROR_FILE_ACCESS, TOFT_ERROR_DISK_FULL...) when
@@ -870,30 +867,30 @@ TOFT_API toft_status toft_realm_close(toft_realm *realm);
    until the next failing call with the realm. Works for a closed realm too. */
 TOFT_API toft_status toft_realm_last_error(toft_realm *realm, toft_error *out_error);
 
-/* Gives a realm that shows for ever the version that this one stands at; within a write
-   transaction, the one that it began with. Any number of threads may use the frozen realm, and what
-   is got from it, at the same time. It never moves: refresh and dispatch find nothing new, writing
-   is TOFT_ERROR_READ_ONLY, observing is TOFT_ERROR_OBSERVATION_UNAVAILABLE. It can't be closed
+/* Gives a realm that always shows this one's version; within a write transaction, the one that it
+   began with. Any number of threads may use the frozen realm, and everything got from it, at the
+   same time. It never moves: refresh and dispatch find nothing new, writing is
+   TOFT_ERROR_READ_ONLY, observing is TOFT_ERROR_OBSERVATION_UNAVAILABLE. It can't be closed
    (TOFT_ERROR_READ_ONLY), and ends with its last handle; until then its version stays pinned.
    Strings and data that it gives are valid as long. `out_realm`: release it. */
 TOFT_API toft_status toft_realm_freeze(toft_realm *realm, toft_realm **out_realm);
 
-/* Gives a further handle of the same realm, to be released by itself: for wrappers that are
-   copied. `out_realm`: release it. */
+/* Gives a further handle of the same realm, to be released by itself: for wrappers that are copied.
+   `out_realm`: release it. */
 TOFT_API toft_status toft_realm_clone(toft_realm *realm, toft_realm **out_realm);
 
-/* Writes the version that the realm stands at to a new file, without free space, while others read
-   and write; a program that wants the newest one refreshes before. The copy holds the same: keys,
-   counters, constraints and the schema's version. It has been read back and checked, and is
-   durable, when the function returns; after an error, or a crash, there is no such file. Its
-   directory must exist and be writable. Errors: TOFT_ERROR_FILE_EXISTS when there is something at
-   `path`; TOFT_ERROR_ALREADY_IN_TRANSACTION in a write transaction; TOFT_ERROR_FILE_NOT_FOUND,
-   TOFT_ERROR_PERMISSION_DENIED, TOFT_ERROR_DISK_FULL...; TOFT_ERROR_CORRUPT when the database is
-   damaged. The copy is not encrypted, whether the realm is or not. Cost: the whole file. */
+/* Writes the realm's version to a new file, without free space, while others read and write; a
+   program that wants the newest one refreshes before. The copy holds the same: keys, counters,
+   constraints and the schema's version. It has been read back and checked, and is durable, when the
+   function returns; after an error, or a crash, there is no such file. Its directory must exist and
+   be writable. Errors: TOFT_ERROR_FILE_EXISTS if `path` exists; TOFT_ERROR_ALREADY_IN_TRANSACTION
+   in a write transaction; TOFT_ERROR_FILE_NOT_FOUND, TOFT_ERROR_PERMISSION_DENIED,
+   TOFT_ERROR_DISK_FULL...; TOFT_ERROR_CORRUPT when the database is damaged. The copy is not
+   encrypted, whether the realm is or not. Cost: the whole file. */
 TOFT_API toft_status toft_realm_write_copy(toft_realm *realm, toft_string path);
 
-/* The same with a key for the copy. `key` (may be NULL with the size 0: the copy is not encrypted):
-   TOFT_KEY_SIZE bytes. */
+/* toft_realm_write_copy with a key for the copy. `key` (may be NULL with the size 0: the copy is
+   not encrypted): TOFT_KEY_SIZE bytes. */
 TOFT_API toft_status toft_realm_write_copy_with_key(
     toft_realm *realm, toft_string path, const void *key, size_t key_size);
 
@@ -901,8 +898,8 @@ TOFT_API toft_status toft_realm_write_copy_with_key(
    "Opening". Any thread. */
 TOFT_API toft_status toft_file_schema_version(toft_string path, uint64_t *out_version);
 
-/* The same for an encrypted file. `key` (may be NULL with the size 0: the file is not encrypted):
-   TOFT_KEY_SIZE bytes. */
+/* toft_file_schema_version for an encrypted file. `key` (may be NULL with the size 0: the file is
+   not encrypted): TOFT_KEY_SIZE bytes. */
 TOFT_API toft_status toft_file_schema_version_with_key(
     toft_string path, const void *key, size_t key_size, uint64_t *out_version);
 
@@ -910,8 +907,8 @@ TOFT_API toft_status toft_file_schema_version_with_key(
    damaged. Its lock file, which holds no data, stays. `out_was_there` (may be NULL): whether there
    was a file. Errors: TOFT_ERROR_ALREADY_OPEN; TOFT_ERROR_NOT_A_DATABASE for any other file, but
    not for an empty one, which is deleted (an encrypted database that has lost both of its first
-   pages can't be told from another file); TOFT_ERROR_PERMISSION_DENIED and others of the group
-   "Opening". Any thread. Cost: the whole file where both of the first pages are lost. */
+   pages looks like another file); TOFT_ERROR_PERMISSION_DENIED and others of the group "Opening".
+   Any thread. Cost: the whole file if both of the first pages are lost. */
 TOFT_API toft_status toft_file_delete(toft_string path, bool *out_was_there);
 
 /* Sizes of a file in bytes; 0: it was not compacted. */
@@ -922,17 +919,17 @@ typedef struct toft_compaction {
 } toft_compaction;
 
 /* Gives the free space of a file back to the system, if no process has it open, not even for
-   reading. It is done in steps, each of which leaves a whole file: a crash loses nothing. The file
-   may grow by what it holds meanwhile. Errors: TOFT_ERROR_FILE_NOT_FOUND and the others of the
-   group "Opening"; the file then holds the same as before. Any thread. Cost: the whole file. */
+   reading. Each of its steps leaves a whole file: a crash loses nothing. The file may grow by its
+   content meanwhile. Errors: TOFT_ERROR_FILE_NOT_FOUND and the others of the group "Opening"; the
+   file then holds the same as before. Any thread. Cost: the whole file. */
 TOFT_API toft_status toft_compact(toft_string path, toft_compaction *out_compaction);
 
-/* The same for an encrypted file. `key` (may be NULL with the size 0: the file is not encrypted):
-   TOFT_KEY_SIZE bytes. */
+/* toft_compact for an encrypted file. `key` (may be NULL with the size 0: the file is not
+   encrypted): TOFT_KEY_SIZE bytes. */
 TOFT_API toft_status toft_compact_with_key(
     toft_string path, const void *key, size_t key_size, toft_compaction *out_compaction);
 
-/* What a step of a compaction has done. Sizes in bytes. */
+/* The result of a step of a compaction. Sizes in bytes. */
 typedef struct toft_compaction_step {
     size_t size;
     uint64_t moved_size;  /* moved from the end of the file to free space before it */
@@ -941,34 +938,32 @@ typedef struct toft_compaction_step {
     /* what only earlier versions need, which some process reads: see toft_realm_pins. No step gives
        it back before they are gone. */
     uint64_t held_size;
-    uint64_t has_more; /* 1: another step of that size would do something; 0: none would */
+    uint64_t has_more; /* 1: another step of that size would have work; 0: it would not */
 } toft_compaction_step;
 
-/* Gives the free space of a file back to the system in small steps, while others use it. One step
+/* Returns the free space of a file to the system in small steps, while others use it. One step
    moves at most `byte_count` bytes (at least 256 KiB, and one extent) from the end of the file to
-   free space before them, and cuts off what the step before has moved, unless somebody still reads
-   a version that needs it; 0: it only cuts off. Where nobody reads an earlier version, new entries
-   of an index move to their places first, if it has gained a sixteenth. It is a write
-   transaction that changes no object: it waits for other writers and holds them up, readers and
-   observers it leaves alone, and a crash loses nothing. The realm goes to the newest version before
-   and after it. Call it until has_more is 0. Errors: TOFT_ERROR_ALREADY_IN_TRANSACTION;
-   TOFT_ERROR_READ_ONLY, also where it is frozen, as it keeps the version that it shows; those of
-   toft_realm_begin_write and toft_realm_commit. Cost: the inner nodes of all trees, about a
-   hundredth of the file, and what is moved; where only long values are left to move, what holds
-   them too. */
+   free space before them, and cuts off the pages that the step before has emptied, unless somebody
+   still reads a version that needs them; 0: it only cuts off. If nobody reads an earlier version,
+   new entries of an index move to their places first, if it has gained a sixteenth. It is a write
+   transaction that changes no object: it waits for other writers and blocks them, but not readers
+   and observers, and a crash loses nothing. The realm moves to the newest version before and after
+   it. Call it until has_more is 0. Errors: TOFT_ERROR_ALREADY_IN_TRANSACTION; TOFT_ERROR_READ_ONLY,
+   also if it is frozen, as it keeps its version; those of toft_realm_begin_write and
+   toft_realm_commit. Cost: the inner nodes of all trees, about a hundredth of the file, and the
+   moved pages; once only long values are left to move, the pages that contain them too. */
 TOFT_API toft_status toft_realm_compact_step(
     toft_realm *realm, uint64_t byte_count, toft_compaction_step *out_step);
 
 /* Encrypts a file with another key, if no process has it open, not even for reading. `old_key` (may
    be NULL with the size 0: the file is not encrypted) and `new_key` (may be NULL with the size 0:
-   it is not encrypted afterwards): TOFT_KEY_SIZE bytes each. What the file holds is written to a
-   new file beside it, which takes its name, owner and mode when it is durable: a crash leaves the
-   one or the other. A hard link to the file by another name still leads to the old content, under
-   the old key or in plain text: remove it. (toft_compact works in the file itself, and all its
-   names go on leading to it.) Errors: TOFT_ERROR_ALREADY_OPEN when a process has it open;
-   TOFT_ERROR_KEY_REQUIRED, TOFT_ERROR_WRONG_KEY, TOFT_ERROR_NOT_ENCRYPTED when `old_key` is not its
-   key, and the others of the group "Opening"; the file is then as before. Any thread. Cost: the
-   whole file. */
+   it is not encrypted afterwards): TOFT_KEY_SIZE bytes each. The file's content is written to a new
+   file beside it, which takes its name, owner and mode when it is durable: a crash leaves one or
+   the other. A hard link to the file by another name still leads to the old content, under the old
+   key or in plain text: remove it. (toft_compact works in the file itself, and all its names still
+   lead to it.) Errors: TOFT_ERROR_ALREADY_OPEN when a process has it open; TOFT_ERROR_KEY_REQUIRED,
+   TOFT_ERROR_WRONG_KEY, TOFT_ERROR_NOT_ENCRYPTED when `old_key` is not its key, and the others of
+   the group "Opening"; the file is then as before. Any thread. Cost: the whole file. */
 TOFT_API toft_status toft_change_key(toft_string path, const void *old_key, size_t old_key_size,
     const void *new_key, size_t new_key_size);
 
@@ -978,12 +973,12 @@ typedef struct toft_salvage_property {
     uint64_t lost_count; /* objects that have null or the default instead */
 } toft_salvage_property;
 
-/* What a salvage found of a class. */
+/* The result of a salvage for one class. */
 typedef struct toft_salvage_class {
     size_t size;
     toft_string name;
     uint64_t object_count; /* objects in the new file */
-    /* objects of the version that was read which were found nowhere; -1: nothing says how many */
+    /* objects of the version that was read which were not found; -1: their number is unknown */
     int64_t missing_count;
     /* objects of an older version: they may have been changed or deleted since */
     uint64_t older_count;
@@ -999,11 +994,12 @@ typedef struct toft_salvage_class {
 
 /* Called by toft_salvage for each class, in the order of the file's schema, before the new file has
    its name. False: the new file is not wanted, and toft_salvage returns TOFT_ERROR_INTERRUPTED.
-   What `found` leads to is valid until the callback returns. It may call nothing of the library but
-   releases and what never fails: all else is TOFT_ERROR_INSIDE_CALLBACK there. */
+   `found` and all that it points to are valid until the callback returns. It may call nothing of
+   the library but releases and functions that never fail: all others are TOFT_ERROR_INSIDE_CALLBACK
+   there. */
 typedef bool (*toft_salvage_callback)(void *user_data, const toft_salvage_class *found);
 
-/* What toft_salvage needs. Start with TOFT_INITIALIZE. */
+/* The options of toft_salvage. Start with TOFT_INITIALIZE. */
 typedef struct toft_salvage_options {
     size_t size;
     toft_string path;     /* the damaged file */
@@ -1013,7 +1009,7 @@ typedef struct toft_salvage_options {
     size_t key_size;
     const void *new_key; /* of the new file, in the same way */
     size_t new_key_size;
-    toft_salvage_callback found; /* NULL, or told what was found of each class */
+    toft_salvage_callback found; /* NULL, or called for each class */
     void *found_user_data;       /* for `found` */
     /* NULL, or a word that any thread or signal handler may change during the call: when it is not
        0, the salvage ends with TOFT_ERROR_INTERRUPTED */
@@ -1022,7 +1018,7 @@ typedef struct toft_salvage_options {
     uint32_t reserved; /* 0 */
 } toft_salvage_options;
 
-/* What holds of a salvage; combined with |. */
+/* The options of a salvage; combined with |. */
 TOFT_ENUM(toft_salvage_flags, uint32_t) {
     TOFT_SALVAGE_PARTIAL = 0,
     TOFT_SALVAGE_COMPLETE = 1, /* nothing is missing, and nothing was found damaged */
@@ -1030,7 +1026,7 @@ TOFT_ENUM(toft_salvage_flags, uint32_t) {
     TOFT_SALVAGE_SCHEMA_UNVERIFIED = 2
 };
 
-/* What a salvage found. */
+/* The result of a salvage. */
 typedef struct toft_salvage_report {
     size_t size;
     uint64_t version; /* the newest one that could be read */
@@ -1059,7 +1055,7 @@ TOFT_API toft_status toft_salvage(
    what never fails: all else is TOFT_ERROR_INSIDE_CALLBACK there. */
 typedef void (*toft_note_callback)(void *user_data, toft_string note);
 
-/* What toft_import_realm needs. Start with TOFT_INITIALIZE. */
+/* The options of toft_import_realm. Start with TOFT_INITIALIZE. */
 typedef struct toft_import_realm_options {
     size_t size;
     toft_string path;     /* the Realm file */
@@ -1069,20 +1065,20 @@ typedef struct toft_import_realm_options {
     size_t key_size;
     const void *new_key; /* of the new file, in the same way */
     size_t new_key_size;
-    toft_progress_callback progress; /* NULL, or told how many objects are done */
+    toft_progress_callback progress; /* NULL, or called with the progress */
     void *progress_user_data;        /* for `progress` */
-    toft_note_callback note;         /* NULL, or told what differs */
+    toft_note_callback note;         /* NULL, or called with each difference */
     void *note_user_data;            /* for `note` */
     /* NULL, or a word that any thread or signal handler may change during the call: when it is not
        0, the import ends with TOFT_ERROR_INTERRUPTED */
     const uint32_t *interrupt;
 } toft_import_realm_options;
 
-/* What toft_import_realm has brought over. */
+/* The result of toft_import_realm. */
 typedef struct toft_import_realm_report {
     size_t size;
     uint64_t format;         /* the file format of the Realm file, 2 to 24; 0: it was empty */
-    uint64_t schema_version; /* the new file has it too; 0 where no program had set one */
+    uint64_t schema_version; /* the new file has it too; 0 if no program had set one */
     uint64_t class_count;
     uint64_t object_count;
 } toft_import_realm_report;
@@ -1109,8 +1105,8 @@ TOFT_API void toft_realm_release(toft_realm *realm);
    (may be NULL): whether it moved. Inside a write transaction there is nothing newer: false. */
 TOFT_API toft_status toft_realm_refresh(toft_realm *realm, bool *out_changed);
 
-/* The version the realm stands at: it grows with each commit of any process. Inside a write
-   transaction: the one it began with. */
+/* The realm's version: it grows with each commit of any process. Inside a write transaction: the
+   one it began with. */
 TOFT_API toft_status toft_realm_version(toft_realm *realm, uint64_t *out_version);
 
 /* ----------------------------------------------------------------------- Classes and properties */
@@ -1119,7 +1115,7 @@ TOFT_API toft_status toft_realm_version(toft_realm *realm, uint64_t *out_version
 typedef struct toft_class_info {
     size_t size;
     toft_class_key key;
-    toft_property_key primary_key; /* 0: none */
+    toft_property_key primary_key; /* 0: no primary key */
     toft_string name;
     uint64_t property_count;
     uint32_t flags; /* toft_class_flags */
@@ -1147,11 +1143,11 @@ TOFT_API toft_status toft_realm_classes(
 TOFT_API toft_status toft_realm_find_class(
     toft_realm *realm, toft_string name, toft_class_key *out_key);
 
-/* Makes `name` stand for a key path, such as "boss.name", in the queries, sorts and groups that are
-   asked of a class in this realm, or in what is frozen of it later. Nothing is stored. Properties
-   come before aliases, a path may hold other aliases, and what it leads to is seen when it is used.
-   An empty path takes the alias away. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_READ_ONLY (of a
-   frozen realm), TOFT_ERROR_INVALID_ARGUMENT (an empty name). */
+/* Gives a key path, such as "boss.name", the name `name` in the queries, sorts and groups on a
+   class in this realm, or in realms frozen from it later. Nothing is stored. Properties come before
+   aliases, a path may contain other aliases, and it is resolved when it is used. An empty path
+   removes the alias. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_READ_ONLY (of a frozen realm),
+   TOFT_ERROR_INVALID_ARGUMENT (an empty name). */
 TOFT_API toft_status toft_realm_set_alias(
     toft_realm *realm, toft_class_key class_key, toft_string name, toft_string key_path);
 
@@ -1168,8 +1164,8 @@ TOFT_API toft_status toft_realm_properties(toft_realm *realm, toft_class_key cla
 TOFT_API toft_status toft_realm_find_property(
     toft_realm *realm, toft_class_key class_key, toft_string name, toft_property_key *out_key);
 
-/* Finds `count` properties by their names at once, all or none; `out_keys` has as many elements.
-   Errors: those of toft_realm_find_property, for the first name that there is not. */
+/* Finds `count` properties by their names at once, all or nothing; `out_keys` has as many elements.
+   Errors: those of toft_realm_find_property, for the first unknown name. */
 TOFT_API toft_status toft_realm_find_properties(toft_realm *realm, toft_class_key class_key,
     const toft_string *names, size_t count, toft_property_key *out_keys);
 
@@ -1189,7 +1185,7 @@ TOFT_API toft_status toft_realm_object_count(
 
 /* =================================================================================== Migrations */
 
-/* A file with a lower schema version than the configuration's is migrated by toft_realm_open where
+/* A file with a lower schema version than the configuration's is migrated by toft_realm_open if
    that has a `migration`, in one write transaction. The callback gets two realms: the database as
    it was, and the database as it is to be, in which
    - a property of another type, or one that was nullable and is not any more, is a new one, which
@@ -1208,11 +1204,12 @@ TOFT_API toft_status toft_realm_object_count(
    A class becomes embedded, or is not any more, with a higher schema version, also without a
    `migration`. When it becomes embedded, each object needs exactly one owner after the callback: a
    link, an element of a list of links or a value of a dictionary of links. No mixed value and no
-   set links to it, it lies in an object that is not embedded, and at most 100 embedded objects lie
-   in one another. Otherwise the opening is TOFT_ERROR_SCHEMA_MISMATCH, whose detail tells how many
-   objects do not fit, and the file stays as it was. With TOFT_OPEN_AUTOMATIC_BACKLINK_HANDLING
-   objects that no owner leads to are deleted, and those that have several are copied for each
-   further one: with the embedded objects in them, and with their links to others.
+   set links to it, it is within an object that is not embedded, and embedded objects are nested at
+   most 100 deep. Otherwise the opening is TOFT_ERROR_SCHEMA_MISMATCH, whose detail has the numbers
+   of objects that do not fit, and the file stays as it was. With
+   TOFT_OPEN_AUTOMATIC_BACKLINK_HANDLING objects that no owner leads to are deleted, and those that
+   have several are copied for each further one: with the embedded objects in them, and with their
+   links to others.
 
    The functions below belong to the callback's thread, until it returns: then the migration is
    TOFT_ERROR_INVALID_HANDLE, and its realms are TOFT_ERROR_CLOSED. Names are those of the file, or
@@ -1223,8 +1220,8 @@ TOFT_API toft_status toft_migration_versions(
     toft_migration *migration, uint64_t *out_old, uint64_t *out_new);
 
 /* The database as it was, frozen, with all classes of the file. Unlike other frozen realms it is
-   for one thread at a time. Where much was read of an encrypted file, toft_realm_refresh gives the
-   memory back, and what the realm has lent ends. `out_realm`: release it. */
+   for one thread at a time. If much was read of an encrypted file, toft_realm_refresh releases the
+   memory, and borrowed bytes become invalid. `out_realm`: release it. */
 TOFT_API toft_status toft_migration_old_realm(toft_migration *migration, toft_realm **out_realm);
 
 /* The database as it is to be, in a write transaction, which the callback can neither commit nor
@@ -1255,7 +1252,7 @@ TOFT_API toft_status toft_migration_rename_property(
 TOFT_API toft_status toft_migration_delete_data(
     toft_migration *migration, toft_string class_name, bool *out_was_there);
 
-/* What becomes of a class or a property. */
+/* The change of a class or a property. */
 TOFT_ENUM(toft_schema_change_kind, uint32_t) {
     TOFT_SCHEMA_CLASS_ADDED = 1,
     TOFT_SCHEMA_CLASS_REMOVED = 2, /* deleted; or hidden from the program, its objects stay */
@@ -1281,18 +1278,19 @@ typedef struct toft_schema_change {
    all else is TOFT_ERROR_INSIDE_CALLBACK there. */
 typedef void (*toft_schema_change_callback)(void *user_data, const toft_schema_change *change);
 
-/* Tells what toft_realm_open would change in the classes of a file with this configuration, what
-   the program would not see of them as its schema lacks it, and fails as it would: all is done, the
-   migration too, in a write transaction that is rolled back. Where something new may be what is
-   hidden or removed, the text asks "Did you rename it?": only a migration can tell. The file, which
-   must exist, stays as it was, though it may have grown. The configuration needs a schema. Errors:
-   those of toft_realm_open. Any thread. Cost: that of the opening. */
+/* Reports the changes that toft_realm_open would make to the classes of a file with this
+   configuration, and the classes and properties that the program would not see as its schema lacks
+   them, and fails as it would: everything is done, the migration too, in a write transaction that
+   is rolled back. If something new may be a renamed old one, the text asks "Did you rename it?":
+   only a migration can say. The file, which must exist, stays as it was, though it may have grown.
+   The configuration needs a schema. Errors: those of toft_realm_open. Any thread. Cost: that of the
+   opening. */
 TOFT_API toft_status toft_realm_open_dry_run(
     const toft_configuration *configuration, toft_schema_change_callback callback, void *user_data);
 
 /* ================================================================================= Transactions */
 
-/* What holds of the options of a write transaction; combined with |. */
+/* The options of a write transaction; combined with |. */
 TOFT_ENUM(toft_write_flags, uint32_t) {
     TOFT_WRITE_DEFAULT = 0,
     TOFT_WRITE_TIMEOUT = 1 /* `timeout` */
@@ -1345,15 +1343,15 @@ typedef struct toft_commit_options {
     size_t size;
     toft_durability durability;
     uint32_t flags; /* reserved, 0 */
-    /* observations of this realm that are not told of this transaction's changes; one that has not
-       been called for an earlier commit yet is told of both: dispatch before this one begins */
+    /* observations of this realm that this transaction skips; one that has not been called for an
+       earlier commit yet is notified of both: dispatch before this one begins */
     toft_token *const *without_notifying;
     size_t without_notifying_count;
 } toft_commit_options;
 
-/* Commits: when this returns TOFT_OK the transaction is on disk and the realm stands at it; then
-   the observers of the realm (toft_realm_observe) are called back. `options` (may be NULL:
-   TOFT_DURABILITY_IMMEDIATE, everybody is told). `out_version` (may be NULL): its version. When
+/* Commits: when this returns TOFT_OK the transaction is on disk and the realm shows it; then the
+   observers of the realm (toft_realm_observe) are called back. `options` (may be NULL:
+   TOFT_DURABILITY_IMMEDIATE, everybody is notified). `out_version` (may be NULL): its version. When
    the options are at fault (TOFT_ERROR_INVALID_ARGUMENT, TOFT_ERROR_UNSUPPORTED,
    TOFT_ERROR_INVALID_HANDLE, TOFT_ERROR_WRONG_REALM), the transaction is still open; when anything
    else fails, it is over and nothing of it is visible, except after
@@ -1363,9 +1361,9 @@ typedef struct toft_commit_options {
 TOFT_API toft_status toft_realm_commit(
     toft_realm *realm, const toft_commit_options *options, uint64_t *out_version);
 
-/* Makes every commit so far durable, of any realm and any process, and returns then; at once
-   when all are. Waits for other writers as long as the configuration says. A frozen realm does it
-   too, on any thread. Errors:
+/* Makes every commit so far durable, of any realm and any process, and returns then; at once when
+   all are. Waits for other writers as long as the configuration says. A frozen realm does it too,
+   on any thread. Errors:
    TOFT_ERROR_ALREADY_IN_TRANSACTION, TOFT_ERROR_READ_ONLY, TOFT_ERROR_LOCK_TIMEOUT,
    TOFT_ERROR_INTERRUPTED, TOFT_ERROR_POISONED (the sync failed, now or before). Cost: one durable
    write of what was deferred. */
@@ -1375,18 +1373,18 @@ TOFT_API toft_status toft_realm_flush(toft_realm *realm);
    TOFT_ERROR_OBJECT_DELETED. Errors: TOFT_ERROR_NOT_IN_TRANSACTION. */
 TOFT_API toft_status toft_realm_cancel(toft_realm *realm);
 
-/* Writes. Begins a savepoint: a moment of the write transaction that it can come back to, so that
-   many calls are done as a whole or not at all. Savepoints lie within one another, and the end of
-   the transaction ends all. Until it ends, each change costs the reading of what was there before.
-   Errors: TOFT_ERROR_NOT_IN_TRANSACTION. Cost: what the transaction has kept back so far, which is
-   written. */
+/* Writes. Begins a savepoint: a state of the write transaction that it can return to, so that many
+   calls are done as a whole or not at all. Savepoints are nested, and the end of the transaction
+   ends all. Until it ends, each change costs a read of the previous value. Errors:
+   TOFT_ERROR_NOT_IN_TRANSACTION. Cost: the changes that the transaction has buffered so far, which
+   are written. */
 TOFT_API toft_status toft_realm_begin_savepoint(toft_realm *realm);
 
-/* Writes. Ends the savepoint that was begun last. `keep`: what was done since stays; else all is
-   as it was then, and observers hear nothing of it: what was created is TOFT_ERROR_OBJECT_DELETED,
+/* Writes. Ends the savepoint that was begun last. `keep`: what was done since stays; else all is as
+   it was then, and observers hear nothing of it: what was created is TOFT_ERROR_OBJECT_DELETED,
    what was deleted or replaced is there again as the same objects. Errors:
-   TOFT_ERROR_INVALID_ARGUMENT (there is none), TOFT_ERROR_NOT_IN_TRANSACTION; after those of the
-   file the transaction can only be cancelled. Cost: what was changed since. */
+   TOFT_ERROR_INVALID_ARGUMENT (no savepoint), TOFT_ERROR_NOT_IN_TRANSACTION; after those of the
+   file the transaction can only be cancelled. Cost: the changes since. */
 TOFT_API toft_status toft_realm_end_savepoint(toft_realm *realm, bool keep);
 
 /* Whether a write transaction of this realm is open. */
@@ -1394,18 +1392,18 @@ TOFT_API toft_status toft_realm_is_writing(toft_realm *realm, bool *out_is_writi
 
 /* ====================================================================================== Objects */
 
-/* What toft_realm_create_object does when the primary key exists. */
+/* The behaviour of toft_realm_create_object when the primary key exists. */
 TOFT_ENUM(toft_update_policy, uint32_t) {
     TOFT_UPDATE_ERROR = 0,   /* TOFT_ERROR_DUPLICATE_PRIMARY_KEY */
     TOFT_UPDATE_ALL = 1,     /* sets every given property; observers see each as modified */
     TOFT_UPDATE_MODIFIED = 2 /* sets those that differ */
 };
 
-/* Writes. Creates an object of a class with `count` properties given as parallel arrays (both
-   may be NULL when it is 0); the others take their defaults: null where nullable, else 0, false,
-   empty, 1970. Lists and sets take a TOFT_TYPE_LIST, dictionaries a TOFT_TYPE_DICTIONARY. A
-   class with a primary key needs it among them, unless that is TOFT_PROPERTY_AUTO_INCREMENT. All
-   or nothing. `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its link.
+/* Writes. Creates an object of a class with `count` properties given as parallel arrays (both may
+   be NULL when it is 0); the others take their defaults: null if nullable, otherwise 0, false,
+   empty, 1970. Lists and sets take a TOFT_TYPE_LIST, dictionaries a TOFT_TYPE_DICTIONARY. A class
+   with a primary key needs it among them, unless that is TOFT_PROPERTY_AUTO_INCREMENT. All or
+   nothing. `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its link.
    `out_created` (may be NULL): false when an object with that primary key was updated.
    Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_MISSING_PRIMARY_KEY,
    TOFT_ERROR_DUPLICATE_PRIMARY_KEY, TOFT_ERROR_MISSING_PRIMARY_KEY (a policy other than
@@ -1422,51 +1420,56 @@ TOFT_ENUM(toft_input_flags, uint32_t) {
     TOFT_INPUT_NEW_ONLY = 1 /* for objects that are created: those that exist keep what they have */
 };
 
-/* A property of many objects to be created, in the caller's memory. The element at `values` for row
-   i, by the property's type and `element_size`:
-   TOFT_TYPE_BOOL 1: uint8_t, 0 is false    TOFT_TYPE_INT 8: int64_t    TOFT_TYPE_FLOAT 4: float
-   TOFT_TYPE_DOUBLE 8: double    TOFT_TYPE_LINK 8: int64_t, the object key; the class is the
-   property's target    TOFT_TYPE_DATE 16: toft_date, or 8: int64_t, microseconds since 1970
-   TOFT_TYPE_STRING and TOFT_TYPE_DATA 16: toft_string, toft_data, or 1: the bytes from the i-th
-   to the next offset at `offsets`, as Arrow has them
-   TOFT_TYPE_UUID 16: toft_uuid    TOFT_TYPE_OBJECT_ID 12: toft_object_id
-   TOFT_TYPE_DECIMAL 16: toft_decimal
-   any property, collections too, 24: toft_value
-   Memory of Arrow, NumPy, pandas and polars can be handed over as it is. It need not be aligned.
-   It must not be memory that this library lends: each row that is written may move that. */
+/* A property of many objects to be created, in the caller's memory. An element of `values` is, by
+   the property's type and `element_size`:
+   TOFT_TYPE_BOOL       1: uint8_t, 0 is false
+   TOFT_TYPE_INT        8: int64_t
+   TOFT_TYPE_FLOAT      4: float
+   TOFT_TYPE_DOUBLE     8: double
+   TOFT_TYPE_LINK       8: int64_t, the object key in the property's target class
+   TOFT_TYPE_DATE      16: toft_date, or 8: int64_t, microseconds since 1970
+   TOFT_TYPE_STRING    16: toft_string, or 1: the bytes from one offset in `offsets` to the next
+   TOFT_TYPE_DATA      16: toft_data, or 1: as for strings
+   TOFT_TYPE_UUID      16: toft_uuid
+   TOFT_TYPE_OBJECT_ID 12: toft_object_id
+   TOFT_TYPE_DECIMAL   16: toft_decimal
+   any, collections too, 24: toft_value
+   Memory of Arrow, NumPy, pandas and polars can be handed over as it is. It need not be aligned. It
+   must not be memory that this library lends: each row that is written may move that. */
 typedef struct toft_input_column {
     size_t size;
     toft_property_key property_key;
     uint32_t element_size;
-    const void *values; /* may be NULL where there is nothing to be read */
+    const void *values; /* may be NULL if nothing is to be read */
     /* with an `element_size` of 1: ascending offsets into `values`, one more than rows; else NULL
      */
     const void *offsets;
     size_t values_size;   /* with offsets: the bytes at `values`; else 0 */
     uint32_t offset_size; /* with offsets: 4 (int32_t) or 8 (int64_t); else 0 */
     uint32_t flags;       /* toft_input_flags */
-    /* where there is no value; NULL: nowhere. At most one of the two: a byte for each row, not 0
-       where null; or Arrow's bitmap, in which the bit `validity_offset` + i, the least significant
-       of a byte first, is 1 where there is a value */
+    /* marks of missing values; NULL: no value is missing. At most one of the two: a byte for each
+       row, not 0 if it is null; or Arrow's bitmap, in which the bit `validity_offset` + i, the
+       least significant of a byte first, is 1 if there is a value */
     const uint8_t *nulls;
     const uint8_t *validity;
     size_t validity_offset;
 } toft_input_column;
 
 /* Writes. toft_realm_create_object for `count` rows: each row of the columns is an object.
-   `columns` lie `columns[0].size` bytes apart. All or nothing; the message and `number` of an error
-   tell the row. `out_object_keys` (may be NULL): room for `count` keys, one for each
-   row. `out_created` (may be NULL): room for `count` bytes, 1 where the row's object is new.
-   Errors: those of toft_realm_create_object, TOFT_ERROR_INVALID_ARGUMENT (a size that the type does
-   not have, offsets that do not ascend or lead out of `values`). Cost: O(log n) each row. */
+   `columns` are `columns[0].size` bytes apart. All or nothing; the message and `number` of an error
+   name the row. `out_object_keys` (may be NULL): room for `count` keys, one for each row.
+   `out_created` (may be NULL): room for `count` bytes, 1 if the row's object is new. Errors: those
+   of toft_realm_create_object, TOFT_ERROR_INVALID_ARGUMENT (a size that the type does not have,
+   offsets that do not ascend or lead out of `values`). Cost: O(log n) each row. */
 TOFT_API toft_status toft_realm_create_objects(toft_realm *realm, toft_class_key class_key,
     toft_update_policy policy, const toft_input_column *columns, size_t column_count, size_t count,
     int64_t *out_object_keys, uint8_t *out_created);
 
-/* Which rows of a column of primary keys, as toft_realm_create_objects takes it, have an object.
-   `out_found`: room for `count` bytes, 1 where there is one. Errors: TOFT_ERROR_NO_SUCH_CLASS,
-   TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_INVALID_ARGUMENT (also a property that is not the primary
-   key), TOFT_ERROR_MISSING_PRIMARY_KEY (the class has none), TOFT_ERROR_TYPE_MISMATCH. Cost:
+/* Finds the rows of a column of primary keys, in the form for toft_realm_create_objects, that have
+   an object. `out_found`: room for `count` bytes, 1 if the row has one. Errors:
+   TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_INVALID_ARGUMENT (also a
+   property that is not the primary key), TOFT_ERROR_MISSING_PRIMARY_KEY (the class lacks one),
+   TOFT_ERROR_TYPE_MISMATCH. Cost:
    O(log n) each row. */
 TOFT_API toft_status toft_realm_find_objects(toft_realm *realm, toft_class_key class_key,
     const toft_input_column *primary_keys, size_t count, uint8_t *out_found);
@@ -1476,25 +1479,23 @@ TOFT_API toft_status toft_realm_find_objects(toft_realm *realm, toft_class_key c
    decimals texts, lists and sets arrays, dictionaries objects; NaN and infinities are the texts
    "nan", "inf" and "-inf". An int may be written as any number that is exactly it (2, 2.0, 2e0, -0
    for 0), a decimal as a number or a text of one; neither is rounded. A double is the nearest one,
-   but neither infinite nor 0 where the number is not. A link is the primary key of an object that
-   is there or comes in the same text, or the object itself, which is then created or updated as
-   `policy` says (always created where its class has no primary key). Where a class has no primary
-   key, its objects may have a number as `_key`, by which the same text links to them; `_key` is
-   the property where a class has one of this name, and the number is `__key` then. A link to an
-   object whose primary key is null is {"$class": "Person", "$link": null}. Embedded objects are
-   objects.
+   but neither infinite nor 0 if the number is not. A link is the primary key of an object that
+   exists or comes in the same text, or the object itself, which is then created or updated as
+   `policy` says (always created if its class has no primary key). If a class has no primary key,
+   its objects may have a number as `_key`, by which the same text links to them; `_key` is the
+   property if a class has one of this name, and the number is `__key` then. A link to an object
+   whose primary key is null is {"$class": "Person", "$link": null}. Embedded objects are objects.
    Values of a TOFT_TYPE_MIXED that JSON has no type for are an object with one member:
-   {"$date": "2026-11-22T08:30:00Z"}, "$data", "$decimal", "$uuid", "$objectId", "$float",
-   "$double" (2.0 is an int, and a whole number beyond 64 bits, without a point and an exponent,
-   is a decimal); a link is {"$class": "Person", "$link": 7}. No object may have two members of
-   one name. A member that is no property is left out, as Realm does. A byte order mark in front
-   is left out. `json` may have any length and at most TOFT_MAX_JSON_DEPTH arrays and objects in
-   one another. All or nothing. `out_object` (may be NULL), `out_link` (may be NULL) and
-   `out_created` (may be NULL) are those of toft_realm_create_object. Errors: its own;
-   TOFT_ERROR_INVALID_ARGUMENT (not JSON, or a name twice; number: the offset in bytes),
-   TOFT_ERROR_VALUE_TOO_LONG (too deep), TOFT_ERROR_TYPE_MISMATCH (1e400 for a double, 35 digits
-   for a decimal), TOFT_ERROR_NO_SUCH_OBJECT (a link to what is not there). Cost: the length of
-   the text, O(log n) for each object in it. */
+   {"$date": "2026-11-22T08:30:00Z"}, "$data", "$decimal", "$uuid", "$objectId", "$float", "$double"
+   (2.0 is an int, and a whole number beyond 64 bits, without a point and an exponent, is a
+   decimal); a link is {"$class": "Person", "$link": 7}. No object may have two members of one name.
+   A member that is no property is left out, as Realm does. A byte order mark in front is left out.
+   `json` may have any length and at most TOFT_MAX_JSON_DEPTH arrays and objects in one another. All
+   or nothing. `out_object` (may be NULL), `out_link` (may be NULL) and `out_created` (may be NULL)
+   are those of toft_realm_create_object. Errors: its own; TOFT_ERROR_INVALID_ARGUMENT (not JSON, or
+   a name twice; number: the offset in bytes), TOFT_ERROR_VALUE_TOO_LONG (too deep),
+   TOFT_ERROR_TYPE_MISMATCH (1e400 for a double, 35 digits for a decimal), TOFT_ERROR_NO_SUCH_OBJECT
+   (a link to what is not there). Cost: the length of the text, O(log n) for each object in it. */
 TOFT_API toft_status toft_realm_create_from_json(toft_realm *realm, toft_class_key class_key,
     toft_update_policy policy, toft_string json, toft_object **out_object, toft_link *out_link,
     bool *out_created);
@@ -1507,8 +1508,8 @@ TOFT_ENUM(toft_json_flags, uint32_t) {
 
 /* Writes. toft_realm_create_from_json with toft_json_flags. `out_object` (may be NULL),
    `out_link` (may be NULL) and `out_created` (may be NULL) are those of toft_realm_create_object.
-   Errors: those of toft_realm_create_from_json, TOFT_ERROR_NO_SUCH_PROPERTY (a member that is
-   none, where such are refused). */
+   Errors: those of toft_realm_create_from_json, TOFT_ERROR_NO_SUCH_PROPERTY (a member that is not a
+   property, if such are refused). */
 TOFT_API toft_status toft_realm_create_from_json_with_flags(toft_realm *realm,
     toft_class_key class_key, toft_update_policy policy, uint32_t flags, toft_string json,
     toft_object **out_object, toft_link *out_link, bool *out_created);
@@ -1516,20 +1517,20 @@ TOFT_API toft_status toft_realm_create_from_json_with_flags(toft_realm *realm,
 /* Arrays and objects in one another, in JSON; one more is TOFT_ERROR_VALUE_TOO_LONG. */
 #define TOFT_MAX_JSON_DEPTH 400
 
-/* Finds an object by its primary key. `out_object`: a handle, release it; NULL when there is
-   none, which is no error. Errors: TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_MISSING_PRIMARY_KEY,
-   TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n). */
+/* Finds an object by its primary key. `out_object`: a handle, release it; NULL when there is no
+   such object, which is not an error. Errors: TOFT_ERROR_NO_SUCH_CLASS,
+   TOFT_ERROR_MISSING_PRIMARY_KEY, TOFT_ERROR_TYPE_MISMATCH. Cost: O(log n). */
 TOFT_API toft_status toft_realm_find_object(toft_realm *realm, toft_class_key class_key,
     const toft_value *primary_key, toft_object **out_object);
 
-/* Makes a handle of a link. `out_object`: release it; NULL when the object has been deleted,
-   which is no error. Errors: TOFT_ERROR_NO_SUCH_CLASS. Cost: O(log n). */
+/* Makes a handle of a link. `out_object`: release it; NULL when the object has been deleted, which
+   is no error. Errors: TOFT_ERROR_NO_SUCH_CLASS. Cost: O(log n). */
 TOFT_API toft_status toft_realm_follow(toft_realm *realm, toft_link link, toft_object **out_object);
 
 /* The object's link: its name for other objects, threads and processes. */
 TOFT_API toft_status toft_object_link(toft_object *object, toft_link *out_link);
 
-/* Whether the object exists in the version the realm stands at. Cost: O(log n). */
+/* Whether the object exists in the realm's version. Cost: O(log n). */
 TOFT_API toft_status toft_object_is_valid(toft_object *object, bool *out_is_valid);
 
 /* Writes. Deletes the object: links to it become null, those in dictionaries too, lists and sets
@@ -1542,8 +1543,8 @@ TOFT_API toft_status toft_object_delete(toft_object *object);
 /* The `class_key` of toft_realm_delete_all for all classes together. */
 #define TOFT_ALL_CLASSES 4294967295
 
-/* Writes. Deletes all objects of a class, or of all, all or none. Errors: TOFT_ERROR_NO_SUCH_CLASS,
-   TOFT_ERROR_DELETION_DENIED. Cost: O(n). */
+/* Writes. Deletes all objects of a class, or of all, all or nothing. Errors:
+   TOFT_ERROR_NO_SUCH_CLASS, TOFT_ERROR_DELETION_DENIED. Cost: O(n). */
 TOFT_API toft_status toft_realm_delete_all(toft_realm *realm, toft_class_key class_key);
 
 /* Gives a further handle, as toft_realm_clone does. `out_object`: release it. */
@@ -1561,12 +1562,12 @@ TOFT_API toft_status toft_object_get(
     toft_object *object, toft_property_key property_key, toft_value *out_value);
 
 /* Writes. Sets a property, also to the value it has: observers then see it as modified. A list or
-   set takes a TOFT_TYPE_LIST, a dictionary a TOFT_TYPE_DICTIONARY: what it holds takes the place of
-   what was there, null empties them, of equal keys the last one counts. What links to embedded
-   objects takes nothing new: null or an empty collection, which delete them, or what it has.
-   Errors: TOFT_ERROR_EMBEDDED_OBJECT (a link to an embedded object that is not there already, a
-   list of them in another order, a dictionary of them), TOFT_ERROR_OBJECT_DELETED (also the target
-   of a link), TOFT_ERROR_NO_SUCH_PROPERTY,
+   set takes a TOFT_TYPE_LIST, a dictionary a TOFT_TYPE_DICTIONARY: its contents replace the
+   previous ones, null empties them, of equal keys the last one counts. A link to embedded objects
+   takes no new ones: null or an empty collection, which delete them, or its present value. Errors:
+   TOFT_ERROR_EMBEDDED_OBJECT (a link to an embedded object that is not there already, a list of
+   them in another order, a dictionary of them), TOFT_ERROR_OBJECT_DELETED (also the target of a
+   link), TOFT_ERROR_NO_SUCH_PROPERTY,
    TOFT_ERROR_TYPE_MISMATCH, TOFT_ERROR_NULL_NOT_ALLOWED, TOFT_ERROR_VALUE_TOO_LONG,
    TOFT_ERROR_READ_ONLY_PROPERTY, TOFT_ERROR_PRIMARY_KEY_CHANGE. Cost: O(log n). */
 TOFT_API toft_status toft_object_set(
@@ -1585,14 +1586,14 @@ TOFT_API toft_status toft_object_get_values(toft_object *object,
 TOFT_API toft_status toft_realm_follow_values(toft_realm *realm, toft_link link,
     const toft_property_key *property_keys, size_t count, toft_value *out_values, bool *out_found);
 
-/* The same for the object with a primary key. `out_found`: false when there is none, which is no
-   error. Errors: those of toft_realm_find_object and toft_object_get_values. Cost: O(log n +
-   count). */
+/* toft_object_get_values for the object with a primary key. `out_found`: false if there is no such
+   object, which is not an error. Errors: those of toft_realm_find_object and
+   toft_object_get_values. Cost: O(log n + count). */
 TOFT_API toft_status toft_realm_find_values(toft_realm *realm, toft_class_key class_key,
     const toft_value *primary_key, const toft_property_key *property_keys, size_t count,
     toft_value *out_values, bool *out_found);
 
-/* Writes. Sets `count` properties at once, all or none. Errors: those of toft_object_set. Cost:
+/* Writes. Sets `count` properties at once, all or nothing. Errors: those of toft_object_set. Cost:
    O(log n + count). */
 TOFT_API toft_status toft_object_set_values(toft_object *object,
     const toft_property_key *property_keys, const toft_value *values, size_t count);
@@ -1616,19 +1617,19 @@ TOFT_API toft_status toft_object_set_embedded(toft_object *object, toft_property
     toft_object **out_object, toft_link *out_link);
 
 /* An object as JSON on one line: every property but inverse links, as toft_realm_create_from_json
-   reads it. Up to `depth` links (0...100) are followed: an object that is led to for the first time
-   stands in place of the link, with its own links followed one less. Else a link is the primary key
-   of its object, or the object key, which each object of a class without primary key has as `_key`
-   (`__key` where a property has that name); where the primary key is null, it is {"$class":
-   "Person", "$link": null}. In a mixed property a link is of that form always, and null where it
-   leads to an object of a class that the schema does not have. Each object stands in the text once,
-   circles too. Writes up to `capacity` bytes (`out_text` may be NULL when it is 0), always ended by
-   NUL, which counts as one of them, and the size of the whole text without NUL, which may be more.
-   Errors:
+   reads it. Up to `depth` links (0...100) are followed: an object that is reached for the first
+   time is written in place of the link, with its own links followed one less. Otherwise a link is
+   the primary key of its object, or the object key, which each object of a class without primary
+   key has as `_key` (`__key` if a property has that name); if the primary key is null, it is
+   {"$class": "Person", "$link": null}. In a mixed property a link always has that form, and is null
+   if it leads to an object of a class that the schema does not have. Each object is written once,
+   even in cycles. Writes up to `capacity` bytes (`out_text` may be NULL when it is 0), always ended
+   by NUL, which counts as one of them, and the size of the whole text without NUL, which may be
+   more. Errors:
    TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_INVALID_ARGUMENT (a greater depth),
-   TOFT_ERROR_MISSING_PRIMARY_KEY (a link to an object whose primary key is null and whose class
-   has a property named `$class` or `$link`), TOFT_ERROR_VALUE_TOO_LONG (more than 101 objects in
-   one another). Cost: the length of the text.
+   TOFT_ERROR_MISSING_PRIMARY_KEY (a link to an object whose primary key is null and whose class has
+   a property named `$class` or `$link`), TOFT_ERROR_VALUE_TOO_LONG (more than 101 objects in one
+   another). Cost: the length of the text.
  */
 TOFT_API toft_status toft_object_to_json(
     toft_object *object, uint32_t depth, char *out_text, size_t capacity, size_t *out_size);
@@ -1644,15 +1645,15 @@ TOFT_API toft_status toft_object_linking_objects(
 /* A list property, or the list that a mixed property holds, live. `out_list`: release it. Once its
    object is deleted, the list's functions are TOFT_ERROR_COLLECTION_INVALIDATED. Errors:
    TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH.
-   A list within a mixed property is invalid too once the property, or the element that holds it,
-   is set to something else. Each change of it writes the whole value of the property, which
-   observers of the object are told. Observers of such a list or dictionary are told what differs
-   between two versions: an element that another took the place of as modified, nothing of one that
-   was set to the same value, and no moves. */
+   A list within a mixed property is invalid too once the property, or the element that holds it, is
+   set to something else. Each change of it writes the whole value of the property, and the object's
+   observers are notified of that. Observers of such a list or dictionary get the differences
+   between two versions: a replaced element as modified, nothing for one that was set to its present
+   value, and no moves. */
 TOFT_API toft_status toft_object_list(
     toft_object *object, toft_property_key property_key, toft_list **out_list);
 
-/* Whether the list's object exists in the version the realm stands at. Cost: O(log n). */
+/* Whether the list's object exists in the realm's version. Cost: O(log n). */
 TOFT_API toft_status toft_list_is_valid(toft_list *list, bool *out_is_valid);
 
 /* Whose list it is, also of an object that has been deleted. `out_property_key` (may be NULL). */
@@ -1666,8 +1667,8 @@ TOFT_API toft_status toft_list_count(toft_list *list, uint64_t *out_count);
    TOFT_ERROR_INDEX_OUT_OF_RANGE. */
 TOFT_API toft_status toft_list_get(toft_list *list, uint64_t index, toft_value *out_value);
 
-/* Reads up to `capacity` elements from `first` (0 <= first <= count) on; `out_count`: how many
-   it wrote. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: the elements read. */
+/* Reads up to `capacity` elements from `first` (0 <= first <= count) on; `out_count`: how many it
+   wrote. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: the elements read. */
 TOFT_API toft_status toft_list_get_values(
     toft_list *list, uint64_t first, toft_value *out_values, size_t capacity, size_t *out_count);
 
@@ -1689,26 +1690,26 @@ TOFT_API toft_status toft_list_set_embedded(toft_list *list, uint64_t index,
     const toft_property_key *property_keys, const toft_value *values, size_t count,
     toft_object **out_object, toft_link *out_link);
 
-/* Writes. The same for a new element before `index` (0 <= index <= the list's count). `out_object`
-   (may be NULL): a handle, release it. `out_link` (may be NULL): its link. */
+/* Writes. Creates an embedded object as a new element before `index` (0 <= index <= the list's
+   count). `out_object` (may be NULL): a handle, release it. `out_link` (may be NULL): its link. */
 TOFT_API toft_status toft_list_insert_embedded(toft_list *list, uint64_t index,
     const toft_property_key *property_keys, const toft_value *values, size_t count,
     toft_object **out_object, toft_link *out_link);
 
-/* Writes. Inserts `count` values before `index` (0 <= index <= the list's count), all or none.
-   Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE and those of toft_object_set. Cost: small lists are
-   copied, long ones O(log count) an element. */
+/* Writes. Inserts `count` values before `index` (0 <= index <= the list's count), all or nothing.
+   Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE and those of toft_object_set. Cost: small lists are copied,
+   long ones O(log count) an element. */
 TOFT_API toft_status toft_list_insert(
     toft_list *list, uint64_t index, const toft_value *values, size_t count);
 
-/* Writes. Appends `count` values, all or none. Errors: those of toft_object_set. */
+/* Writes. Appends `count` values, all or nothing. Errors: those of toft_object_set. */
 TOFT_API toft_status toft_list_append(toft_list *list, const toft_value *values, size_t count);
 
 /* Writes. Erases `count` elements from `first` on; objects linked stay, unless embedded. Errors:
    TOFT_ERROR_INDEX_OUT_OF_RANGE. */
 TOFT_API toft_status toft_list_erase(toft_list *list, uint64_t first, uint64_t count);
 
-/* Writes. Takes the element at `from` out and puts it where it then has the index `to`. Errors:
+/* Writes. Moves the element at `from`, whose index is `to` afterwards. Errors:
    TOFT_ERROR_INDEX_OUT_OF_RANGE. */
 TOFT_API toft_status toft_list_move(toft_list *list, uint64_t from, uint64_t to);
 
@@ -1724,8 +1725,8 @@ TOFT_API toft_status toft_list_clear(toft_list *list);
    TOFT_ERROR_TYPE_MISMATCH. Cost: the list's count. */
 TOFT_API toft_status toft_list_find(toft_list *list, const toft_value *value, uint64_t *out_index);
 
-/* The same among `count` elements from `first` on. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost:
-   `count`. */
+/* Finds a value among `count` elements from `first` on. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE.
+   Cost: `count`. */
 TOFT_API toft_status toft_list_find_in(
     toft_list *list, const toft_value *value, uint64_t first, uint64_t count, uint64_t *out_index);
 
@@ -1740,15 +1741,15 @@ TOFT_API void toft_list_release(toft_list *list);
 
 /* ========================================================================================= Sets */
 
-/* A set property, live: values of which no two are equal (1 and 1.0 never meet, as all are of one
-   type; -0.0 equals 0.0, NaN equals NaN), in ascending order: null, false, numbers with NaN first,
-   strings and data by their bytes, links by their objects' keys. `out_set`: release it. Once its
-   object is deleted, the set's functions are TOFT_ERROR_COLLECTION_INVALIDATED. Errors:
-   TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. */
+/* A set property, live: distinct values (1 and 1.0 never meet, as all are of one type; -0.0 equals
+   0.0, NaN equals NaN), in ascending order: null, false, numbers with NaN first, strings and data
+   by their bytes, links by their objects' keys. `out_set`: release it. Once its object is deleted,
+   the set's functions are TOFT_ERROR_COLLECTION_INVALIDATED. Errors: TOFT_ERROR_OBJECT_DELETED,
+   TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. */
 TOFT_API toft_status toft_object_get_set(
     toft_object *object, toft_property_key property_key, toft_set **out_set);
 
-/* Whether the set's object exists in the version the realm stands at. Cost: O(log n). */
+/* Whether the set's object exists in the realm's version. Cost: O(log n). */
 TOFT_API toft_status toft_set_is_valid(toft_set *set, bool *out_is_valid);
 
 /* Whose set it is, also of an object that has been deleted. `out_property_key` (may be NULL). */
@@ -1762,8 +1763,8 @@ TOFT_API toft_status toft_set_count(toft_set *set, uint64_t *out_count);
    TOFT_ERROR_INDEX_OUT_OF_RANGE. */
 TOFT_API toft_status toft_set_get(toft_set *set, uint64_t index, toft_value *out_value);
 
-/* Reads up to `capacity` elements from `first` (0 <= first <= count) on; `out_count`: how many
-   it wrote. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: the elements read. */
+/* Reads up to `capacity` elements from `first` (0 <= first <= count) on; `out_count`: how many it
+   wrote. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: the elements read. */
 TOFT_API toft_status toft_set_get_values(
     toft_set *set, uint64_t first, toft_value *out_values, size_t capacity, size_t *out_count);
 
@@ -1794,17 +1795,17 @@ TOFT_API void toft_set_release(toft_set *set);
 
 /* ================================================================================= Dictionaries */
 
-/* A dictionary property, or the dictionary that a mixed property holds (see toft_object_list for
-   what is different there), live: values under keys that are text, in the order of the keys' bytes.
-   A key contains no "." and does not begin with "$", else it is TOFT_ERROR_INVALID_ARGUMENT where
-   it is written; it may be empty. When the target of a link is deleted, its key stays, with null.
+/* A dictionary property, or the dictionary in a mixed property (see toft_object_list for its
+   differences), live: values under keys that are text, in the order of the keys' bytes. A key
+   contains no "." and does not begin with "$"; writing another one is TOFT_ERROR_INVALID_ARGUMENT;
+   it may be empty. When the target of a link is deleted, its key stays, with null.
    `out_dictionary`: release it. Once its object is deleted, the dictionary's functions are
    TOFT_ERROR_COLLECTION_INVALIDATED. Errors: TOFT_ERROR_OBJECT_DELETED,
    TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH. */
 TOFT_API toft_status toft_object_get_dictionary(
     toft_object *object, toft_property_key property_key, toft_dictionary **out_dictionary);
 
-/* Whether the dictionary's object exists in the version the realm stands at. Cost: O(log n). */
+/* Whether the dictionary's object exists in the realm's version. Cost: O(log n). */
 TOFT_API toft_status toft_dictionary_is_valid(toft_dictionary *dictionary, bool *out_is_valid);
 
 /* Whose dictionary it is, also of an object that has been deleted. `out_property_key` (may be
@@ -1815,8 +1816,8 @@ TOFT_API toft_status toft_dictionary_owner(
 /* How many keys the dictionary has. */
 TOFT_API toft_status toft_dictionary_count(toft_dictionary *dictionary, uint64_t *out_count);
 
-/* Reads the value of a key; strings and data are borrowed. Null where the key is not there, which
-   `out_found` (may be NULL) tells from a null that is stored. Cost: O(log count). */
+/* Reads the value of a key; strings and data are borrowed. Null if the key does not exist, which
+   `out_found` (may be NULL) distinguishes from a stored null. Cost: O(log count). */
 TOFT_API toft_status toft_dictionary_get(
     toft_dictionary *dictionary, toft_string key, toft_value *out_value, bool *out_found);
 
@@ -1836,8 +1837,8 @@ TOFT_API toft_status toft_dictionary_find_value(toft_dictionary *dictionary,
 TOFT_API toft_status toft_dictionary_get_entries(toft_dictionary *dictionary, uint64_t first,
     toft_entry *out_entries, size_t capacity, size_t *out_count);
 
-/* The list, and the dictionary, that the value of a key is now, in a dictionary of mixed values,
-   live: see toft_object_list. Release it; NULL where the key is not there. Errors:
+/* The list, and the dictionary, that is the present value of a key in a dictionary of mixed values,
+   live: see toft_object_list. Release it; NULL if the key does not exist. Errors:
    TOFT_ERROR_TYPE_MISMATCH (the value is something else). */
 TOFT_API toft_status toft_dictionary_get_list(
     toft_dictionary *dictionary, toft_string key, toft_list **out_list);
@@ -1845,8 +1846,8 @@ TOFT_API toft_status toft_dictionary_get_dictionary(
     toft_dictionary *dictionary, toft_string key, toft_dictionary **out_dictionary);
 
 /* Writes. Sets the value of a key, also to the value that it has: observers then see it as
-   modified. `out_inserted` (may be NULL): whether the key is new. Errors: those of
-   toft_object_set. Cost: O(log count); small dictionaries are copied. */
+   modified. `out_inserted` (may be NULL): whether the key is new. Errors: those of toft_object_set.
+   Cost: O(log count); small dictionaries are copied. */
 TOFT_API toft_status toft_dictionary_set(
     toft_dictionary *dictionary, toft_string key, const toft_value *value, bool *out_inserted);
 
@@ -1879,9 +1880,9 @@ TOFT_API void toft_dictionary_release(toft_dictionary *dictionary);
 
 /* ========================================================================== Queries and results */
 
-/* Results are live and lazy: they show the version the realm stands at, making them costs
-   nothing, and a chain is worked out when it is first asked. Those of a whole class or a list
-   are never copied. Elements are links, or values for a list of values. */
+/* Results are live and lazy: they show the realm's version, creating them costs nothing, and a
+   chain is worked out when it is first asked. Those of a whole class or a list are never copied.
+   Elements are links, or values for a list of values. */
 
 /* One criterion of a sort: a property, or a path over to-one links ("boss.name"); of values:
    "self". */
@@ -1921,17 +1922,17 @@ TOFT_API toft_status toft_query_text(
 /* Releases a query; results made with it stay. Any thread. */
 TOFT_API void toft_query_release(toft_query *query);
 
-/* toft_results_filter with a query that has been parsed. The same results and errors, at less
+/* toft_results_filter with a query that has been parsed. Results and errors are equal, at less
    cost. */
 TOFT_API toft_status toft_results_filter_prepared(toft_results *results, toft_query *query,
     const toft_value *arguments, size_t argument_count, toft_results **out_results);
 
 /* Finds the first object of a class that a query gives, without handles of results or of the
    object: what toft_results_get has at index 0 after toft_results_filter_prepared. `out_object`:
-   the object (toft_realm_follow_values reads it), untouched where `out_found` is false: there is
-   none, which is no error. Errors: those of toft_results_filter_prepared, and
-   TOFT_ERROR_NO_SUCH_CLASS. Cost: that of the query with LIMIT(1); O(log n) for an indexed
-   property that is compared by ==. */
+   the object (toft_realm_follow_values reads it), untouched if `out_found` is false: there is no
+   result, which is not an error. Errors: those of toft_results_filter_prepared, and
+   TOFT_ERROR_NO_SUCH_CLASS. Cost: that of the query with LIMIT(1); O(log n) for an indexed property
+   that is compared by ==. */
 TOFT_API toft_status toft_realm_find_first(toft_realm *realm, toft_class_key class_key,
     toft_query *query, const toft_value *arguments, size_t argument_count, toft_link *out_object,
     bool *out_found);
@@ -1960,36 +1961,34 @@ TOFT_API toft_status toft_results_limit(
 TOFT_API toft_status toft_results_offset(
     toft_results *results, uint64_t offset, toft_results **out_results);
 
-/* The results as they are now: their elements no longer come or go, though the objects stay live
-   and may be deleted. For loops that change what they go through: as in a loop of Swift or Python,
-   what has been deleted meanwhile keeps its place, is null to toft_results_get, and
-   TOFT_ERROR_OBJECT_DELETED where it is asked for more. `out_results`: release them. Cost: the
-   count. */
+/* The present results as a fixed list: elements are no longer added or removed, though the objects
+   stay live and may be deleted. For loops that change their own results: as in a loop of Swift or
+   Python, an object deleted meanwhile keeps its place, is null to toft_results_get, and
+   TOFT_ERROR_OBJECT_DELETED for other reads. `out_results`: release them. Cost: the count. */
 TOFT_API toft_status toft_results_snapshot(toft_results *results, toft_results **out_results);
 
-/* The same results in another realm of the same database: those of a realm in one frozen from it,
-   and the other way; each handle must be one that the calling thread may use. Results of a list
-   whose object is not there are TOFT_ERROR_COLLECTION_INVALIDATED when they are asked.
-   `out_results`: release them. Errors: TOFT_ERROR_WRONG_REALM (a realm of another database),
-   TOFT_ERROR_NO_SUCH_CLASS (the realm was opened without the class). */
+/* These results in another realm of the same database: from a realm to one frozen from it, and
+   back; each handle must be one that the calling thread may use. Results of a list whose object
+   does not exist are TOFT_ERROR_COLLECTION_INVALIDATED when they are read. `out_results`: release
+   them. Errors: TOFT_ERROR_WRONG_REALM (a realm of another database), TOFT_ERROR_NO_SUCH_CLASS (the
+   realm was opened without the class). */
 TOFT_API toft_status toft_results_resolve(
     toft_results *results, toft_realm *realm, toft_results **out_results);
 
-/* Whether what the results were made from, a list or an object that is linked to, exists in the
-   version the realm stands at; where not, functions are TOFT_ERROR_COLLECTION_INVALIDATED. Cost:
-   O(log n). */
+/* Whether the source of the results, a list or an object that is linked to, exists in the realm's
+   version; if not, functions are TOFT_ERROR_COLLECTION_INVALIDATED. Cost: O(log n). */
 TOFT_API toft_status toft_results_is_valid(toft_results *results, bool *out_is_valid);
 
 /* How many there are. Cost: O(1) for a class or list, else the query on first use in a version. */
 TOFT_API toft_status toft_results_count(toft_results *results, uint64_t *out_count);
 
-/* Whether there is none. A query that has not been worked out in this version looks for the first
-   alone, and so do functions that read it at index 0. */
+/* Whether there are no results. A query that has not been evaluated in this version searches for
+   the first result alone, and so do functions that read it at index 0. */
 TOFT_API toft_status toft_results_is_empty(toft_results *results, bool *out_is_empty);
 
-/* One element, 0 <= index < count: a link, or a value for results of values; null for an element
-   of a snapshot that has been deleted. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: O(log n) for
-   a class. */
+/* One element, 0 <= index < count: a link, or a value for results of values; null for an element of
+   a snapshot that has been deleted. Errors: TOFT_ERROR_INDEX_OUT_OF_RANGE. Cost: O(log n) for a
+   class. */
 TOFT_API toft_status toft_results_get(toft_results *results, uint64_t index, toft_value *out_value);
 
 /* Reads up to `capacity` elements from `first` (0 <= first <= count) on, as toft_results_get gives
@@ -2024,34 +2023,35 @@ TOFT_API toft_status toft_results_class(toft_results *results, toft_class_key *o
    values). */
 TOFT_API toft_status toft_results_delete_all(toft_results *results);
 
-/* Writes. Sets `count` properties of all objects of the results to the same values, all or none.
-   The objects are those of the moment of the call: none is left out because it no longer matches.
-   `out_count` (may be NULL): how many objects there were. Errors: TOFT_ERROR_TYPE_MISMATCH (results
-   of values) and those of toft_object_set, where there is an object. Cost: the count, O(log n)
+/* Writes. Sets `count` properties of all objects of the results to the same values, all or nothing.
+   The objects are those of the moment of the call: an object that no longer matches is not left
+   out. `out_count` (may be NULL): number of the objects. Errors: TOFT_ERROR_TYPE_MISMATCH (results
+   of values) and those of toft_object_set, if there is an object. Cost: the count, O(log n)
    each. */
 TOFT_API toft_status toft_results_set_values(toft_results *results,
     const toft_property_key *property_keys, const toft_value *values, size_t count,
     uint64_t *out_count);
 
-/* Writes. toft_object_add for all objects of the results, all or none. `out_count` (may be NULL):
-   how many objects there were. Errors, after which nothing has changed: TOFT_ERROR_TYPE_MISMATCH
-   (results of values) and those of toft_object_add, where there is an object. Cost: the count,
-   O(log n) each. */
+/* Writes. toft_object_add for all objects of the results, all or nothing. `out_count` (may be
+   NULL): number of the objects. Errors, after which nothing has changed: TOFT_ERROR_TYPE_MISMATCH
+   (results of values) and those of toft_object_add, if there is an object. Cost: the count, O(log
+   n) each. */
 TOFT_API toft_status toft_results_add(
     toft_results *results, toft_property_key property_key, int64_t amount, uint64_t *out_count);
 
-/* What the objects of the results pass, as the text of one query: filters, sorts, DISTINCT and
-   limits in their order, with the values of the arguments. The text given to toft_results_filter
-   of the same objects and schema gives the same results; "TRUEPREDICATE" where nothing was asked.
-   What the objects are taken from (a class, a list, inverse links) is not in it. Writes it as
-   toft_results_explain does. Errors: TOFT_ERROR_TYPE_MISMATCH (results of values). */
+/* The conditions and orderings of the results, as the text of one query: filters, sorts, DISTINCT
+   and limits in their order, with the values of the arguments. The text given to
+   toft_results_filter
+   of the same objects and schema gives the same results; "TRUEPREDICATE" without any. The source of
+   the objects (a class, a list, inverse links) is not part of it. Writes it as toft_results_explain
+   does. Errors: TOFT_ERROR_TYPE_MISMATCH (results of values). */
 TOFT_API toft_status toft_results_query(
     toft_results *results, char *out_text, size_t capacity, size_t *out_size);
 
 /* How the results are worked out: runs the query, and gives the plan as text with what was read and
    how long it took. Writes up to `capacity` bytes (`out_text`
-   may be NULL when it is 0), always ended by NUL, which counts as one of them, and the size of
-   the whole text without NUL, which may be more. */
+   may be NULL when it is 0), always ended by NUL, which counts as one of them, and the size of the
+   whole text without NUL, which may be more. */
 TOFT_API toft_status toft_results_explain(
     toft_results *results, char *out_text, size_t capacity, size_t *out_size);
 
@@ -2063,30 +2063,32 @@ TOFT_API void toft_results_release(toft_results *results);
 
 /* ====================================================================================== Columns */
 
-/* A property of many objects, read into the caller's buffers. The element at `values` for row i,
-   by the property's type: TOFT_TYPE_BOOL uint8_t (0 or 1)    TOFT_TYPE_INT int64_t
-   TOFT_TYPE_FLOAT float    TOFT_TYPE_DOUBLE double TOFT_TYPE_STRING toft_string
-   TOFT_TYPE_DATA toft_data    TOFT_TYPE_DATE toft_date TOFT_TYPE_UUID toft_uuid
-   TOFT_TYPE_OBJECT_ID toft_object_id    TOFT_TYPE_DECIMAL toft_decimal    TOFT_TYPE_LINK int64_t,
-   the object key; the class is the property's target */
+/* A property of many objects, read into the caller's buffers. An element of `values` is, by the
+   property's type:
+   TOFT_TYPE_BOOL       uint8_t, 0 or 1     TOFT_TYPE_DATE       toft_date
+   TOFT_TYPE_INT        int64_t             TOFT_TYPE_UUID       toft_uuid
+   TOFT_TYPE_FLOAT      float               TOFT_TYPE_OBJECT_ID  toft_object_id
+   TOFT_TYPE_DOUBLE     double              TOFT_TYPE_DECIMAL    toft_decimal
+   TOFT_TYPE_STRING     toft_string         TOFT_TYPE_LINK       int64_t, the object key in the
+   TOFT_TYPE_DATA       toft_data                                property's target class */
 typedef struct toft_column {
     size_t size;
     toft_property_key property_key; /* 0: the object's own key, int64_t */
     /* bytes of one element of `values`: sizeof what the type asks for */
     uint32_t element_size;
     void *values; /* room for `capacity` elements; null reads as zero bytes */
-    /* room for `capacity` bytes, 1 where null; may be NULL when the caller does not ask */
+    /* room for `capacity` bytes, 1 if null; may be NULL when the caller does not need them */
     uint8_t *nulls;
 } toft_column;
 
 /* Reads `column_count` properties of the objects from `first` (0 <= first <= count) on into the
-   columns, at most `capacity` rows; `out_rows`: how many there were. `columns` lie
+   columns, at most `capacity` rows; `out_rows`: how many there were. `columns` are
    `columns[0].size` bytes apart. Strings and data are borrowed (convention 3). An object that a
    snapshot (toft_results_snapshot) still lists and that has been deleted is null in each column,
    its own key too. When it fails, the contents of the buffers are undefined. Errors:
    TOFT_ERROR_INDEX_OUT_OF_RANGE, TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_TYPE_MISMATCH (lists,
-   linking objects, results of values), TOFT_ERROR_INVALID_ARGUMENT (element_size). Cost: the
-   rows, at memory speed in the order of a class. */
+   linking objects, results of values), TOFT_ERROR_INVALID_ARGUMENT (element_size). Cost: the rows,
+   at memory speed in the order of a class. */
 TOFT_API toft_status toft_results_columns(toft_results *results, uint64_t first,
     const toft_column *columns, size_t column_count, size_t capacity, size_t *out_rows);
 
@@ -2099,11 +2101,11 @@ TOFT_API toft_status toft_results_columns(toft_results *results, uint64_t first,
    TOFT_ERROR_NO_SUCH_PROPERTY, TOFT_ERROR_UNSUPPORTED_AGGREGATE. Cost: one pass over one column, no
    object is made. */
 
-/* The least value, of the property's type; null when there is none. */
+/* The least value, of the property's type; null without a value. */
 TOFT_API toft_status toft_results_minimum(
     toft_results *results, toft_property_key property_key, toft_value *out_value);
 
-/* The greatest value, of the property's type; null when there is none. */
+/* The greatest value, of the property's type; null without a value. */
 TOFT_API toft_status toft_results_maximum(
     toft_results *results, toft_property_key property_key, toft_value *out_value);
 
@@ -2125,15 +2127,15 @@ TOFT_ENUM(toft_aggregate, uint32_t) {
     TOFT_AGGREGATE_AVERAGE = 3
 };
 
-/* One of the four above of what a key path leads to from each object: a property by its name, or
-   one at the end of to-one links ("boss.age"; null where a link is), or behind the key of a
-   dictionary ("marks['art']"); an alias. Of results of values the path is "self". Errors: those
-   above, and TOFT_ERROR_INVALID_QUERY (a path over links that is none, or leads to several values).
-   Cost: one pass over the column; over links one read for each object. */
+/* One of the four above, of the values of a key path from each object: a property by its name, or
+   one at the end of to-one links ("boss.age"; null if a link is), or behind the key of a dictionary
+   ("marks['art']"); an alias. For results of values the path is "self". Errors: those above, and
+   TOFT_ERROR_INVALID_QUERY (an invalid path over links, or one to several values). Cost: one pass
+   over the column; over links one read for each object. */
 TOFT_API toft_status toft_results_aggregate(
     toft_results *results, toft_aggregate aggregate, toft_string key_path, toft_value *out_value);
 
-/* What the objects of a group are asked for. */
+/* An aggregate of the objects of a group. */
 typedef struct toft_group_value {
     toft_string key_path; /* a property, or a path over to-one links ("boss.age") */
     toft_aggregate aggregate;
@@ -2146,11 +2148,11 @@ typedef struct toft_group_value {
 typedef void (*toft_group_callback)(void *user_data, const toft_value *group);
 
 /* Groups the objects by the values of `key_count` key paths (at least 1; properties, or paths over
-   to-one links, null where a link is), as GROUP BY of SQL does, and calls `callback` for each group
-   in the order of these values: null first, then as toft_results_sort sorts. `values` (may be NULL
-   when 0) are asked of each group: as toft_results_minimum and its kin, of whom null and NaN are no
-   part. The callback is called on this thread after all groups are known, and may call the library.
-   Errors: TOFT_ERROR_INVALID_QUERY (a path that is none, or leads to several values),
+   to-one links, null if a link is), as GROUP BY of SQL does, and calls `callback` for each group in
+   the order of these values: null first, then as toft_results_sort sorts. `values` (may be NULL
+   when 0) are computed for each group: as toft_results_minimum and its kin do, without null and
+   NaN. The callback is called on this thread after all groups are known, and may call the library.
+   Errors: TOFT_ERROR_INVALID_QUERY (an invalid path, or one to several values),
    TOFT_ERROR_UNSUPPORTED_AGGREGATE, TOFT_ERROR_OVERFLOW, TOFT_ERROR_TYPE_MISMATCH (results of
    values). Cost: one pass over the columns, no object is made. */
 TOFT_API toft_status toft_results_groups(toft_results *results, const toft_string *key_paths,
@@ -2161,8 +2163,8 @@ TOFT_API toft_status toft_results_groups(toft_results *results, const toft_strin
 
 /* Why a callback is called. */
 TOFT_ENUM(toft_change_kind, uint32_t) {
-    /* the first call of results and collections: what is observed is there to be read; nothing
-       is listed */
+    /* the first call of results and collections: what is observed is there to be read; nothing is
+       listed */
     TOFT_CHANGE_INITIAL = 0,
     TOFT_CHANGE_UPDATE = 1,  /* something changed */
     TOFT_CHANGE_DELETED = 2, /* the object, or the collection's, is gone; the last call */
@@ -2181,17 +2183,17 @@ typedef struct toft_range {
     uint64_t count;
 } toft_range;
 
-/* What changed between the last call of an observer and this one: the net effect of all commits
+/* The changes between the last call of an observer and this one: the net effect of all commits
    between. Indices ascend. To follow in a copy: erase the deletions from the last to the first,
-   insert the insertions from the first to the last, then read the modifications again. A move is
-   a deletion and an insertion too. Valid until the callback returns. */
+   insert the insertions from the first to the last, then read the modifications again. A move is a
+   deletion and an insertion too. Valid until the callback returns. */
 typedef struct toft_changes {
     size_t size; /* set by the library */
     toft_change_kind kind;
     /* TOFT_OK unless the kind is TOFT_CHANGE_ERROR; the text is in toft_last_error */
     toft_status error;
     uint64_t previous_version; /* of the last call, 0 at the first */
-    uint64_t version;          /* that the realm now stands at */
+    uint64_t version;          /* the realm's present version */
     const uint64_t *deletions; /* indices before */
     size_t deletion_count;
     const uint64_t *insertions; /* indices after */
@@ -2207,8 +2209,8 @@ typedef struct toft_changes {
     /* with TOFT_OBSERVE_OLD_VALUES, objects: the values of `properties` at the last call;
        property_count of them, else NULL. A collection reads as null */
     const toft_value *old_values;
-    /* with TOFT_OBSERVE_RANGES: the same indices as above, as ranges; the arrays of single
-       indices are then NULL with a count of 0 */
+    /* with TOFT_OBSERVE_RANGES: the same indices as above, as ranges; the arrays of single indices
+       are then NULL with a count of 0 */
     const toft_range *deleted_ranges;
     size_t deleted_range_count;
     const toft_range *inserted_ranges;
@@ -2234,38 +2236,38 @@ typedef void (*toft_changes_callback)(void *user_data, const toft_changes *chang
 
 /* ================================================================================== Observation */
 
-/* What is observed and told; combined with |. */
+/* The options of an observation; combined with |. */
 TOFT_ENUM(toft_observe_flags, uint32_t) {
     TOFT_OBSERVE_DEFAULT = 0,
     TOFT_OBSERVE_OLD_VALUES = 1, /* objects: fill in `old_values` */
     TOFT_OBSERVE_KEYS = 2,       /* dictionaries: fill in keys beside the indices */
     TOFT_OBSERVE_RANGES = 4,     /* fill in ranges instead of single indices */
     TOFT_OBSERVE_NO_INITIAL = 8, /* results and collections: no TOFT_CHANGE_INITIAL */
-    TOFT_OBSERVE_NO_MOVES = 16   /* lists: moves are told as deletions and insertions alone */
+    TOFT_OBSERVE_NO_MOVES = 16   /* lists: moves are reported as deletions and insertions alone */
 };
 
 /* How something is observed. Start with TOFT_INITIALIZE. */
 typedef struct toft_observe_options {
     size_t size;
-    /* "age", "boss.name", "dogs.age": what counts as a modification; NULL: whatever the subject
-       reaches over up to three links. With a count of 0: only what comes and goes. Realms have
-       none */
+    /* "age", "boss.name", "dogs.age": the paths whose changes are modifications; NULL: all that the
+       subject reaches over up to three links. With a count of 0: only insertions and deletions. Not
+       for realms */
     const toft_string *key_paths;
     size_t key_path_count;
     uint32_t flags;    /* toft_observe_flags; unknown ones are TOFT_ERROR_UNSUPPORTED */
     uint32_t reserved; /* 0 */
 } toft_observe_options;
 
-/* Observes. An observation runs until its token is released or the realm closes. Changes are
-   worked out by a thread of the library and delivered by toft_realm_dispatch (or refresh, or
-   begin_write) on the realm's thread; several commits may come as one call, and no call comes
-   without a change. Results and collections: elements that came, went, moved, or had a property
-   set, their own or one of an object that they reach over up to three links; the first call,
-   TOFT_CHANGE_INITIAL, comes with the next dispatch. An object: properties set, or its deletion. A
-   realm: any commit, its own ones too; nothing is listed. `options` (may be NULL).
-   `destroy_user_data` may be NULL. `out_token`: release it to stop; after a release on the realm's
-   thread the callback is not called again. Errors: TOFT_ERROR_OBSERVE_IN_TRANSACTION,
-   TOFT_ERROR_OBJECT_DELETED, TOFT_ERROR_NO_SUCH_PROPERTY (in a key path). */
+/* Observes. An observation runs until its token is released or the realm closes. Changes are worked
+   out by a thread of the library and delivered by toft_realm_dispatch (or refresh, or begin_write)
+   on the realm's thread; several commits may come as one call, and no call comes without a change.
+   Results and collections: elements that came, went, moved, or had a property set, their own or one
+   of an object that they reach over up to three links; the first call, TOFT_CHANGE_INITIAL, comes
+   with the next dispatch. An object: properties set, or its deletion. A realm: any commit, its own
+   ones too; nothing is listed. `options` (may be NULL). `destroy_user_data` may be NULL.
+   `out_token`: release it to stop; after a release on the realm's thread the callback is not called
+   again. Errors: TOFT_ERROR_OBSERVE_IN_TRANSACTION, TOFT_ERROR_OBJECT_DELETED,
+   TOFT_ERROR_NO_SUCH_PROPERTY (in a key path). */
 TOFT_API toft_status toft_realm_observe(toft_realm *realm, const toft_observe_options *options,
     toft_changes_callback callback, void *user_data, toft_destructor destroy_user_data,
     toft_token **out_token);
@@ -2295,15 +2297,15 @@ TOFT_API void toft_token_release(toft_token *token);
 
 /* ===================================================================================== Dispatch */
 
-/* A file descriptor for poll, epoll, select or any event loop: readable while
-   toft_realm_dispatch has something to do. It belongs to the realm and lives until it closes: do
-   not read, write or close it. */
+/* A file descriptor for poll, epoll, select or any event loop: readable while toft_realm_dispatch
+   has something to do. It belongs to the realm and lives until it closes: do not read, write or
+   close it. */
 TOFT_API toft_status toft_realm_descriptor(toft_realm *realm, int *out_descriptor);
 
-/* Moves the realm to the version that the library's thread has worked out, if one is newer and
-   no write transaction is open, and calls back the observers that are due, on this thread. Does
-   not wait. `out_calls` (may be NULL): how many callbacks it called. Errors:
-   TOFT_ERROR_INSIDE_CALLBACK (inside a callback). */
+/* Moves the realm to the version that the library's thread has worked out, if one is newer and no
+   write transaction is open, and calls back the observers that are due, on this thread. Does not
+   wait. `out_calls` (may be NULL): how many callbacks it called. Errors: TOFT_ERROR_INSIDE_CALLBACK
+   (inside a callback). */
 TOFT_API toft_status toft_realm_dispatch(toft_realm *realm, size_t *out_calls);
 
 /* =============================================================================== Check and info */
@@ -2311,7 +2313,7 @@ TOFT_API toft_status toft_realm_dispatch(toft_realm *realm, size_t *out_calls);
 /* Facts about an open database; sizes in bytes. */
 typedef struct toft_database_info {
     size_t size;
-    uint64_t version;               /* that the realm stands at */
+    uint64_t version;               /* the realm's version */
     uint64_t latest_version;        /* that is published */
     uint64_t oldest_pinned_version; /* of any process; what was freed later is not reused yet */
     uint64_t file_size;
@@ -2323,7 +2325,7 @@ typedef struct toft_database_info {
     /* bytes of the log that a crash of the machine may lose: deferred commits; 0: all are
        durable */
     uint64_t deferred_size;
-    uint64_t schema_version; /* of the version that the realm stands at; 0: none was ever given */
+    uint64_t schema_version; /* of the realm's version; 0: it was never set */
     uint64_t live_size;      /* of the file: what the latest version consists of */
     /* of the file: what only earlier versions need, which some process reads, or the last
        checkpoint */
@@ -2350,7 +2352,7 @@ typedef struct toft_version_pin {
 TOFT_API toft_status toft_realm_pins(
     toft_realm *realm, toft_version_pin *out_pins, size_t capacity, size_t *out_count);
 
-/* What a check saw. */
+/* The result of a check. */
 typedef struct toft_check_report {
     size_t size;
     uint64_t problem_count; /* 0: all is well */
@@ -2358,11 +2360,11 @@ typedef struct toft_check_report {
     uint64_t object_count;
 } toft_check_report;
 
-/* Reads everything in the version the realm stands at and checks it: structure, order,
-   checksums, indexes, links, free space. Damage found is no failure: the problems are counted,
-   and described one a line in up to `capacity` bytes at `out_text` (may be NULL when it is 0),
-   always ended by NUL, which counts as one of them; `out_size` is the size of the whole text
-   without NUL. Cost: the whole file. */
+/* Reads everything in the realm's version and checks it: structure, order, checksums, indexes,
+   links, free space. Damage found is no failure: the problems are counted, and described one a line
+   in up to `capacity` bytes at `out_text` (may be NULL when it is 0), always ended by NUL, which
+   counts as one of them; `out_size` is the size of the whole text without NUL. Cost: the whole
+   file. */
 TOFT_API toft_status toft_realm_check(toft_realm *realm, toft_check_report *out_report,
     char *out_text, size_t capacity, size_t *out_size);
 
