@@ -1,5 +1,5 @@
 cmake_minimum_required(VERSION 3.22)
-# Links the Swift objects and the Swift runtime into one library: cmake -DSWIFTC -DOBJECTS -DLIBRARY -DSONAME -DABI -DCXX -DSTRIP -DOBJCOPY -DPACK -P Link.cmake
+# Links the Swift objects and the Swift runtime into one library: cmake -DSWIFTC -DOBJECTS -DLIBRARY -DSONAME -DABI -DCXX -DSTRIP -DOBJCOPY -DNM -DPACK -P Link.cmake
 
 file(GLOB objects LIST_DIRECTORIES false
   "${OBJECTS}/CPlatform.build/*.o" "${OBJECTS}/ToftPlatform.build/*.o" "${OBJECTS}/ToftStorage.build/*.o" "${OBJECTS}/ToftModel.build/*.o" "${OBJECTS}/ToftQuery.build/*.o" "${OBJECTS}/ToftRealmFile.build/*.o"
@@ -93,8 +93,10 @@ get_filename_component(file "${LIBRARY}" NAME)
 file(CREATE_LINK "${file}" "${directory}/${SONAME}" SYMBOLIC)
 file(CREATE_LINK "${SONAME}" "${directory}/libtoft.so" SYMBOLIC)
 
+# The size of each module. The library is there, whatever its size, so that one can look what has grown.
 file(SIZE "${LIBRARY}" size)
-math(EXPR tenths "${size} * 10 / 1048576")
-math(EXPR whole "${tenths} / 10")
-math(EXPR tenth "${tenths} % 10")
-message(STATUS "${file}: ${size} bytes (${whole}.${tenth} MB)")
+set(sizes "${CMAKE_CURRENT_LIST_DIR}/sizes.awk")
+execute_process(
+  COMMAND "${NM}" --print-size --defined-only --radix=d "${unstripped}"
+  COMMAND awk -v "total=${size}" -f "${sizes}" "${CMAKE_CURRENT_LIST_DIR}/budgets.txt" -
+  COMMAND_ERROR_IS_FATAL ANY)
