@@ -4,14 +4,17 @@ import Testing
 
 /// Sums of doubles are rounded once.
 @Suite struct ExactSumTests {
+    private static let least = Double.leastNonzeroMagnitude
+    private static let greatestSubnormal = Double.leastNormalMagnitude - least
+
     private static let sums: [([Double], Double)] = [
         ([0.1, 0.2, 0.3], 0.6), ([1e308, 1e308, -1e308], 1e308), ([1, 1e100, 1, -1e100], 2),
         ([.infinity, 1], .infinity), ([-.infinity, 1e308], -.infinity),
-        ([5e-324, 5e-324, -5e-324], 5e-324),
+        ([least, least, -least], least),
         ([9_007_199_254_740_992, 1, 1], 9_007_199_254_740_994),
-        ([9_007_199_254_740_992, 1, 5e-324], 9_007_199_254_740_994),
+        ([9_007_199_254_740_992, 1, least], 9_007_199_254_740_994),
         ([1.7976931348623157e308, 1.7976931348623157e308], .infinity), ([], 0), ([-0.0], 0),
-        ([2.2250738585072014e-308, -5e-324], 2.225073858507201e-308), ([.nan, 2], 2),
+        ([2.2250738585072014e-308, -least], greatestSubnormal), ([.nan, 2], 2),
     ]
 
     @Test(arguments: sums)
@@ -52,8 +55,8 @@ import Testing
         // Half of the least double is a tie, which goes to the even one.
         for (count, expected) in [(1, 3), (2, 2), (3, 1), (4, 1), (5, 1), (6, 0), (7, 0)] {
             var sum = ExactSum()
-            for _ in 0..<3 { _ = sum.add(-5e-324) }
-            #expect(sum.average(of: count) == -5e-324 * Double(expected), "\(count)")
+            for _ in 0..<3 { _ = sum.add(-Self.least) }
+            #expect(sum.average(of: count) == -Self.least * Double(expected), "\(count)")
         }
     }
 
@@ -95,7 +98,7 @@ import Testing
             { $0 == 0 ? 1.9 : 0x1.0000000000001p-33 }, { $0 == 0 ? 1.9 : 0x1p-85 },
             { $0 == 0 ? 1.9 : 0x1p-86 }, { $0 == 0 ? 1.9 : 0x1p-87 }, { $0 % 2 == 0 ? 0 : -0.0 },
             { $0 == 200 ? .nan : 3.7 }, { Double($0) / 10 },
-            { $0 == 1 ? 5e-324 : 3.7 }, { $0 == 1 ? 0x1p300 : 3.7 },
+            { $0 == 1 ? Self.least : 3.7 }, { $0 == 1 ? 0x1p300 : 3.7 },
         ]
         var (blocks, singles) = (ExactSum(), ExactSum())
         for (kind, number) in kinds.enumerated() {

@@ -106,7 +106,7 @@ import ToftStorage
         let unindexed = try open(other, isReadOnly: true, known: [known])
         #expect(unindexed !== known)
         let indexed = try open(other, known: [known, unindexed])
-        #expect(try #require(indexed.classHandle(named: "Dog").property(named: "age").isIndexed))
+        #expect(try indexed.classHandle(named: "Dog").property(named: "age").isIndexed)
         #expect(try open(Self.dog, known: [known, indexed]) !== known)
         #expect(throws: ModelError.schemaVersionTooLow(stored: 2, given: 1)) {
             try open(Self.dog, version: 1, known: [known, indexed])

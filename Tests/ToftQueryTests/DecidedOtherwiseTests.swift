@@ -29,7 +29,6 @@ import ToftStorage
                 location: .memory(name: "decided \(UInt64.random(in: 0...UInt64.max))"),
                 schema: schema))
         let owner = try session.classHandle(named: "Person")
-        func property(_ name: String) throws -> PropertyID { try owner.property(named: name).id }
         try session.beginWrite()
         typealias Row = (
             name: String, nickname: Value, age: Int64, height: Value, born: Int64, ints: [Int64]
@@ -54,15 +53,21 @@ import ToftStorage
                 ])
             for value in row.ints { try object.list(try property("ints")).append(.int(value)) }
         }
-        func person(_ id: Int64) throws -> ObjectHandle {
-            try #require(try session.find(Value.int(id), in: owner.id))
-        }
         try person(1).set(try property("boss"), Value.link(try person(2).ref))
         try person(3).set(try property("boss"), Value.link(try person(1).ref))
         for friend in [2, 3] {
             try person(1).list(try property("friends")).append(.link(try person(Int64(friend)).ref))
         }
         try session.commit()
+    }
+
+    private func property(_ name: String) throws -> PropertyID {
+        try session.classHandle(named: "Person").property(named: name).id
+    }
+
+    private func person(_ id: Int64) throws -> ObjectHandle {
+        let owner = try session.classHandle(named: "Person")
+        return try #require(try session.find(Value.int(id), in: owner.id))
     }
 
     private func ids(_ query: String, _ arguments: [QueryArgument] = []) throws -> [Int64] {

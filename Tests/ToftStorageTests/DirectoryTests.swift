@@ -26,13 +26,13 @@ struct DirectoryTests {
     func `Opening removes what a dead creator of the same name has left, and nothing else`() throws
     {
         try withTemporaryDatabase { database in
-            try withExtendedLifetime(try database.open()) {}
+            withExtendedLifetime(try database.open()) {}
             let left = database.directory + "/.test.toft.abc.new"
             let other = database.directory + "/.other.toft.abc.new"
             for path in [left, other] {
                 close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
             }
-            try withExtendedLifetime(try database.open()) {}
+            withExtendedLifetime(try database.open()) {}
             let names = try FilePath.names(in: database.directory)
             #expect(!names.contains(".test.toft.abc.new"))
             #expect(names.contains(".other.toft.abc.new"))

@@ -34,7 +34,7 @@ struct AsyncOpeningTests {
         let outcome = Outcome()
         Realm.asyncOpen(configuration: configuration, callbackQueue: queue) { result in
             outcome.note(result) { realm in
-                try? realm.write { realm.create(PlainWord.self) }
+                _ = try? realm.write { realm.create(PlainWord.self) }
                 return realm.objects(PlainWord.self).count
             }
         }

@@ -403,7 +403,7 @@ struct BridgingTests {
         let bridged = Realm.Error(.corrupt, "damaged", detail: "page 3") as NSError
         #expect(bridged.domain == "io.realm" && bridged.code == 106)
         #expect(bridged.localizedFailureReason == "page 3")
-        #expect((bridged as Error as? Realm.Error)?.code == .corrupt)
+        #expect((bridged as any Error as? Realm.Error)?.code == .corrupt)
         #expect(caught { throw CocoaError(.fileNoSuchFile) }?.domain == NSCocoaErrorDomain)
     }
 }

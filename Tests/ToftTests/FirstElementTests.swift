@@ -11,7 +11,7 @@ import Testing
                 for id in 0..<500 { realm.add(Person(id, "n\(id % 10)", age: id)) }
             }
             let found = realm.objects(Person.self).filter("name CONTAINS 'n3'")
-            let engine = try #require(try found._core()).results
+            let engine = try #require(found._core()).results
             #expect(!found.isEmpty)
             #expect(found.first?.id == 3)
             #expect(engine.order == nil)
@@ -19,7 +19,7 @@ import Testing
             let hidden = AnyRealmCollection(realm.objects(Person.self).filter("age > 100"))
             #expect(!hidden.isEmpty)
             #expect(hidden.first?.id == 101)
-            #expect(try #require(try hidden._core()).results.order == nil)
+            #expect(try #require(hidden._core()).results.order == nil)
 
             let none = realm.objects(Person.self).filter("name == 'x'")
             #expect(none.isEmpty)
@@ -27,7 +27,7 @@ import Testing
             #expect(none.last == nil)
             let latest = realm.objects(Person.self).filter("name CONTAINS 'n3'")
             #expect(latest.last?.id == 493)
-            #expect(try #require(try latest._core()).results.order == nil)
+            #expect(try #require(latest._core()).results.order == nil)
             #expect(realm.objects(Person.self).last?.id == 499)
             #expect(
                 realm.objects(Person.self).where { $0.age < 7 }.sorted(byKeyPath: "id").last?.id

@@ -295,7 +295,7 @@ struct QueryTests {
             #expect(people.filter("age > 50").index(of: ben) == nil)
             #expect(people.index(of: Person(9, "Zoe")) == nil)
             #expect(people.index(matching: "age == 40") == 1)
-            let young = people.index { $0.age < 30 }
+            let young = people.firstIndex { $0.age < 30 }
             #expect(young == 3)
             #expect(people.first?.name == "Ada" && people.last?.name == "Eva")
             #expect(people.objects(at: [0, 4]).map(\.name) == ["Ada", "Eva"])

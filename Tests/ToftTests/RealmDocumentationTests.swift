@@ -784,7 +784,6 @@ struct RealmDocumentationTests {
         let json = """
             {"_id": "a", "count": 2, "tags": ["x"], "notes": {"k": "v"}, "parent": {"weight": 1.5}}
             """
-        #"{"_id": "a", "count": 2, "tags": ["x"], "notes": {"k": "v"}, "parent": {"weight": 1.5}}"#
         let record = try JSONDecoder().decode(StoryRecord.self, from: Data(json.utf8))
         #expect(record.tags[0] == "x" && record.notes["k"] == "v" && record.parent?.weight == 1.5)
         let realm = try realm()
@@ -938,7 +937,7 @@ struct RealmDocumentationTests {
             let configuration = Realm.Configuration(inMemoryIdentifier: UUID().uuidString)
             let realm = try Realm(configuration: configuration)
             let done = Box<[String]>([])
-            try loop.inside {
+            _ = try loop.inside {
                 realm.writeAsync {
                     realm.add(StoryItem(title: "later"))
                 } onComplete: { error in

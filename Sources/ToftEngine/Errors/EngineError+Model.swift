@@ -59,3 +59,11 @@ extension ModelError {
         }
     }
 }
+
+/// Runs calls of the model and throws their error as the engine's.
+@inline(__always)
+package func model<Result: ~Copyable>(_ body: () throws(ModelError) -> Result) throws(EngineError)
+    -> Result
+{
+    do { return try body() } catch { throw EngineError(error) }
+}

@@ -15,3 +15,11 @@ extension EngineError {
         self.init(code, message, detail: error.excerpt, number: Int64(error.offset ?? 0))
     }
 }
+
+/// Binds a query and throws its error as the engine's.
+@inline(__always)
+func querying<Result: ~Copyable>(_ body: () throws(QueryError) -> Result) throws(EngineError)
+    -> Result
+{
+    do { return try body() } catch { throw EngineError(error) }
+}

@@ -256,3 +256,12 @@ extension EngineError {
             number: Int64(clamping: index))
     }
 }
+
+/// Runs calls of the storage and throws their error as the engine's.
+@inline(__always)
+package func storage<Result: ~Copyable>(_ body: () throws(StorageError) -> Result)
+    throws(EngineError)
+    -> Result
+{
+    do { return try body() } catch { throw EngineError(error) }
+}

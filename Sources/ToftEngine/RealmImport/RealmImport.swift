@@ -1,6 +1,6 @@
 internal import ToftModel
 internal import ToftRealmFile
-package import ToftStorage
+internal import ToftStorage
 
 /// Reads a Realm file into an empty database.
 ///

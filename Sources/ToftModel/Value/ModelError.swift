@@ -129,3 +129,11 @@ extension ModelError {
         }
     }
 }
+
+/// Runs calls of the storage and throws their error as the model's.
+@inline(__always)
+package func stored<Result: ~Copyable>(_ body: () throws(StorageError) -> Result) throws(ModelError)
+    -> Result
+{
+    do { return try body() } catch { throw .storage(error) }
+}

@@ -1,13 +1,3 @@
-package import ToftStorage
-
-/// Runs calls of the storage and throws their error as the model's.
-@inline(__always)
-package func stored<Result: ~Copyable>(_ body: () throws(StorageError) -> Result) throws(ModelError)
-    -> Result
-{
-    do { return try body() } catch { throw .storage(error) }
-}
-
 extension [UInt8] {
     /// Lends the array's bytes; the standard function forgets what kind of error its closure
     /// throws.
