@@ -12,9 +12,9 @@
         for dog in realm.objects(Dog).where(Dog.age > 2).sort(Dog.name):
             print(dog.name)
 
-Objects, collections and results are live: they always show the version of the data that their realm
-stands at. Writes are ACID transactions, over all threads and processes. Whoever observes is told
-what changed, down to the indices.
+Objects, collections and results are live: they always show their realm's version of the data.
+Writes are ACID transactions, over all threads and processes. Observers are notified of changes,
+down to the indices.
 """
 
 from . import errors

@@ -4,8 +4,8 @@ The library is looked for in this order:
 
 1. the file that the environment variable TOFT_LIBRARY names (and nothing else, when it is set);
 2. `libtoft.so` in this package's folder: a wheel carries it there;
-3. in a source checkout: `build/`, where CMake puts it, then SwiftPM's `.build/release/`;
-4. where the system's loader looks.
+3. in a source checkout: `build/`, CMake's folder, then SwiftPM's `.build/release/`;
+4. the places that the system's loader searches.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _PACKAGE = os.path.dirname(os.path.realpath(__file__))
 
 
 def candidates() -> list[str]:
-    """Where the library may be, the first that exists wins; a bare name is for the system's loader
-    to find.
+    """The possible places of the library, the first that exists wins; a bare name is for the
+    system's loader to find.
     """
     if named := os.environ.get("TOFT_LIBRARY"):
         return [named]

@@ -60,12 +60,12 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 FIRST_MOMENT = (datetime.min.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
 LAST_MOMENT = (datetime.max.replace(tzinfo=UTC) - EPOCH) // _MICROSECOND
-"""What Python's datetime can hold in UTC, in microseconds since 1970."""
+"""The last moment that Python's datetime can represent in UTC, in microseconds since 1970."""
 _HEAP_SIZE = 16384
 
 
 def date_of(seconds: int, nanoseconds: int) -> datetime:
-    """A point in time as Python has it: in UTC, and a `Timestamp` where it has nanoseconds."""
+    """A point in time in Python's form: in UTC, and a `Timestamp` if it has nanoseconds."""
     try:
         found = EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
     except OverflowError:
@@ -105,7 +105,7 @@ class Instant:
 
 
 class ShortFloat(float):
-    """A number of 32 bits where a mixed value is due, which else has 64."""
+    """A number of 32 bits in a mixed value, which otherwise has 64."""
 
 
 class Arguments:
@@ -166,8 +166,8 @@ class Arguments:
     def add(self, value: Any, realm: Realm, wanted: int = NULL) -> None:
         """Appends a value; `wanted`:
 
-        the type of the property it is for, when there is one, so that 3 is a float where one is
-        due.
+        the type of the property it is for, when there is one, so that 3 is a float if the property
+        is.
         """
         if self.count == self._capacity:
             self._grow()
@@ -459,6 +459,6 @@ def text_of_bytes(data: bytes) -> str:
 
 
 def nanoseconds_of(word: int) -> int:
-    """The signed 32 bits at the low end of a word, whatever stands above them."""
+    """The signed 32 bits at the low end of a word, whatever the bits above them."""
     low = word & 0xFFFFFFFF
     return low - 0x100000000 if low & 0x80000000 else low

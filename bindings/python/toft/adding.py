@@ -31,8 +31,8 @@ MODIFIED = toft_update_policy.MODIFIED
 
 
 class Adding:
-    """One call of `add`, `create` or `upsert`. What takes several steps is done as a whole: see
-    `savepoints.Savepoint`.
+    """One call of `add`, `create` or `upsert`. An operation of several steps is done as a whole:
+    see `savepoints.Savepoint`.
     """
 
     def __init__(self, realm: Realm, policy: int) -> None:
@@ -40,7 +40,7 @@ class Adding:
         self._policy = policy
         self._made: dict[int, Single] = {}
         self.created: list[Single] = []
-        """What it has created, but for embedded objects."""
+        """The objects that it has created, except embedded ones."""
 
     def create(self, binding: Binding, given: Mapping[str, Any]) -> Single:
         """An object from values.
@@ -72,7 +72,7 @@ class Adding:
     def add(self, root: Object) -> None:
         """An object and all that it leads to.
 
-        They become live together, at the end, or none does.
+        They become live together, at the end, or stay as they were.
         """
         if not isinstance(root, Object):
             raise TypeMismatchError(f"An object is due, not {root!r:.80}")
@@ -98,9 +98,9 @@ class Adding:
         *,
         is_one_step: bool = False,
     ) -> None:
-        """Some drafts and all that they lead to. `embed`: creates those of the drafts that are
-        embedded, once all that is not is there. `is_one_step`: whether one call of the library does
-        it where nothing leads further.
+        """Some drafts and all that they lead to. `embed`: creates the embedded ones among the
+        drafts, once all others exist. `is_one_step`: whether one call of the library does it if no
+        link leads further.
         """
         drafts = self._reachable(list(roots))
         if is_one_step and len(drafts) <= 1 and not any(map(self._leads_on, drafts)):
@@ -217,7 +217,7 @@ class Adding:
         self._made[id(draft)] = single
 
     def _drafted(self, each: BoundProperty, value: Any) -> Any:
-        """What a property is to own, as drafts: a mapping becomes one."""
+        """The objects that a property is to own, as drafts: a mapping becomes one."""
         if each.container is None:
             return self._draft(each, value)
         each.check_container(value)
@@ -278,7 +278,7 @@ class Adding:
         return found
 
     def _misplaced(self, each: BoundProperty, draft: Object) -> Error:
-        """The error for an embedded object in a property that owns none."""
+        """The error for an embedded object in a property that does not own its targets."""
         if each.type == values.MIXED:
             return ownerless(type(draft))
         due = self._realm._binding_of_key(each.target).cls.__name__
@@ -374,7 +374,7 @@ def _is_draft(value: Any) -> bool:
 
 
 def _held(draft: Object, each: BoundProperty) -> Any:
-    """What a draft has of a property."""
+    """A draft's value of a property."""
     held = cast(Draft, draft._rows).values
     return held[each.name] if each.name in held else getattr(draft, each.name)
 
@@ -389,7 +389,7 @@ _HELD = (dict, list, set, tuple)
 
 
 def _items(value: Any) -> Iterable[Any]:
-    """What a property of an object in no database holds: one value or many, and of mixed values
+    """The values in a property of an object in no database: one value or many, and of mixed values
     all that is in them.
     """
     if not isinstance(value, _HELD):

@@ -40,7 +40,7 @@ def seconds_of(value: Any) -> float:
 
 
 def require_function(name: str, value: object) -> None:
-    """Raises InvalidArgumentError where an argument is neither a function nor None."""
+    """Raises InvalidArgumentError if an argument is neither a function nor None."""
     if value is not None and not callable(value):
         raise InvalidArgumentError(f"{name} is a function to call, not {value!r:.80}.")
 
@@ -77,7 +77,7 @@ def lines_of(file: LinesToRead) -> Iterator[Iterable[str]]:
 
 @contextmanager
 def file_of(file: LinesToWrite) -> Iterator[TextIO]:
-    """A file to write, from its beginning where it is a path."""
+    """A file to write, from its beginning if it is a path."""
     if isinstance(file, (str, os.PathLike)):
         with open(file, "w", encoding="utf-8", newline="") as opened:
             yield opened

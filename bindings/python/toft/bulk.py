@@ -26,7 +26,7 @@ _AT_ONCE = 4096
 
 
 def insert(realm: Realm, binding: Binding, policy: int, rows: Any) -> int:
-    """Creates an object from each row, all or none. Returns how many rows there were."""
+    """Creates an object from each row, all or nothing. Returns the number of rows."""
     insertion = _Insertion(realm, binding, policy)
     try:
         with realm._savepoint():
@@ -124,7 +124,7 @@ class _Insertion:
     def _found(
         self, properties: list[BoundProperty], columns: list[tuple[Any, Any]], count: int
     ) -> bytearray | None:
-        """For each row whether there is an object to be updated; None: nowhere."""
+        """For each row whether an object exists to be updated; None if no row has one."""
         key = self._binding.primary_key
         if self._policy == toft_update_policy.ERROR or key is None:
             return None
@@ -153,7 +153,7 @@ def _defaults(each: BoundProperty, count: int, found: bytearray | None) -> list[
 
 def update(realm: Realm, binding: Binding, snapshot: Handle, given: Mapping[str, Any]) -> int:
     """Sets properties of all objects of a snapshot to the same values, and adds to those that are
-    given an `Increment`, all or none. Returns how many objects there were.
+    given an `Increment`, all or nothing. Returns the number of objects.
     """
     amounts = {
         binding.property(name).key: _amount(binding, name, value)
@@ -176,7 +176,7 @@ def update(realm: Realm, binding: Binding, snapshot: Handle, given: Mapping[str,
 
 
 def _amount(binding: Binding, name: str, increment: Increment) -> int:
-    """What is to be added to a property."""
+    """The amount to be added to a property."""
     if property_name(binding.cls, increment.expression) != name:
         raise InvalidArgumentError(
             f"{increment.expression!r} is not {name}: what is added to is set, as in "
@@ -214,7 +214,7 @@ def _column(binding: Binding, name: str, column: Any) -> tuple[Any, Any]:
 
 
 def _cells(binding: Binding, name: str, column: Any) -> Sequence[Any]:
-    """The values of a column of whichever library, None where there is none."""
+    """The values of a column of any library, None for missing ones."""
     each = binding.property(name)
     if isinstance(column, (list, tuple)):
         return column
@@ -234,7 +234,7 @@ def _cells(binding: Binding, name: str, column: Any) -> Sequence[Any]:
 
 def _require_zone(binding: Binding, name: str, column: Any) -> None:
     """Points in time need a time zone, in a column too: that of pandas can have one. NumPy's type
-    has none, and is in UTC as NumPy has it; days need none.
+    has none, as it is always in UTC; days need none.
     """
     each = binding.property(name)
     is_pandas, kind = hasattr(column, "isna"), str(getattr(column, "dtype", ""))

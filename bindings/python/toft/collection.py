@@ -1,4 +1,4 @@
-"""What the live collections, `List`, `Set` and `Dict`, have in common."""
+"""The base of the live collections, `List`, `Set` and `Dict`."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ MISFITS = (
     ValueTooLongError,
     WrongRealmError,
 )
-"""What the library answers to a value that a collection cannot hold."""
+"""The library's errors for a value that a collection cannot contain."""
 
 
 class _Serializer:
-    """What pydantic looks for on a value of which it knows no type, as that of a field that is Any:
-    it serializes the copy in Python's own collections.
+    """The attributes that pydantic looks up on a value of unknown type, as that of a field that is
+    Any: it serializes the copy in Python's own collections.
     """
 
     @cached_property
@@ -80,7 +80,7 @@ class Collection(Generic[T]):
     _getter: ClassVar[str]
     """The library's function that gives a handle."""
     _prefix: ClassVar[str]
-    """What the names of the library's other functions begin with."""
+    """The prefix of the names of the library's other functions."""
     _finder: ClassVar[str]
     """The library's function that looks for an element among some."""
     _nested_kinds: ClassVar[dict[int, tuple[str, Any]]] = {}
@@ -94,7 +94,7 @@ class Collection(Generic[T]):
         self._property = property
         self._place = place
         self._settled: tuple[object, int] | None = None
-        """Where it is, and when it was changed in place: see rows.in_place."""
+        """Its place, and the time of its last change in place: see rows.in_place."""
 
     @classmethod
     def of(cls: type[Self], realm: Realm, owner: Single, property: BoundProperty) -> Self:
@@ -121,7 +121,7 @@ class Collection(Generic[T]):
 
     @property
     def results(self) -> Results[T]:
-        """What it holds as live results, to sort and sum, and objects to filter."""
+        """Its elements as live results, to sort and sum, and objects to filter."""
         address = ctypes.c_void_p()
         getattr(library(), f"{self._prefix}_results")(self._handle.address, ctypes.byref(address))
         handle, target = (
@@ -136,7 +136,7 @@ class Collection(Generic[T]):
     @overload
     def where(self, query: str, *arguments: Any) -> Results[T]: ...
     def where(self, query: Any, *arguments: Any) -> Results[T]:
-        """Those objects that match a query. See `Results.where`."""
+        """The objects that match a query. See `Results.where`."""
         return self.results.where(query, *arguments)
 
     def _shown(self) -> str:
@@ -158,7 +158,7 @@ class Collection(Generic[T]):
 
     def _opened(self, value: Any, position: Any, place: object) -> Any:
         """An element as it was read; of a list or a dictionary within a mixed value a live one.
-        `position`: where it is, as the library takes it.
+        `position`: its position, in the library's form.
         """
         if not isinstance(value, values.Nested):
             return value
@@ -171,11 +171,13 @@ class Collection(Generic[T]):
         return cls(self._realm, handle, self._property, self._place_of(place))
 
     def _place_of(self, place: object) -> object:
-        """What no other element of any collection has, until this one changes."""
+        """A value that no other element of any collection has, until this one changes."""
         return self._handle.address, place
 
     def _settle(self) -> None:
-        """Notes that it was changed in place: what comes next may assign it to where it is."""
+        """Notes that it was changed in place: the next assignment may give it back to its own
+        place.
+        """
         self._settled = self._place, self._realm._now
 
     def _call(self, function: str, *arguments: Any) -> None:
@@ -204,8 +206,8 @@ class Collection(Generic[T]):
         return self._find_among(theirs, index, 1) is not None if known is None else known
 
     def _check_readable(self) -> None:
-        """What cannot be an element is not in the collection; but a collection that cannot be read
-        is a failure.
+        """A value of another type is not in the collection; but a collection that cannot be read is
+        a failure.
         """
         len(self)
 
@@ -237,14 +239,14 @@ PLAIN_TYPES: dict[int, type] = {
     values.UUID: Uuid,
     values.OBJECT_ID: ObjectId,
 }
-"""Types of which Python knows as well as the database which values are the same."""
+"""Types whose equality is the same in Python and in the database."""
 _PLAIN = frozenset({type(None), *PLAIN_TYPES.values()})
 _ALIKE = _PLAIN | {float, datetime}
-"""The same where Python says that they are."""
+"""Types whose values are equal in the database if they are in Python."""
 
 
 def _are_the_same(mine: Any, theirs: Any) -> bool | None:
-    """Whether two values are the same to the database; None: it has to be asked."""
+    """Whether two values are equal in the database; None: it has to be asked."""
     if isinstance(mine, Object):
         return bool(mine == theirs)
     if isinstance(mine, Collection):
@@ -270,7 +272,7 @@ class Elements(Collection[T]):
         return self._find(value) is not None
 
     def _read(self, first: int, capacity: int) -> list[T]:
-        """Up to `capacity` elements from `first` on; none beyond the end."""
+        """Up to `capacity` elements from `first` on; empty beyond the end."""
         if first > len(self):
             return []
         memory = ctypes.create_string_buffer(values.VALUE_SIZE * capacity)

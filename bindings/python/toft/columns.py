@@ -98,7 +98,7 @@ def _booleans(memory: bytearray) -> list[Any]:
 
 
 class _Layout(Record):
-    """How the elements of a type lie in a column."""
+    """The layout of a type's elements in a column."""
 
     size: int
     listed: Callable[[bytearray], list[Any]]
@@ -156,7 +156,7 @@ class Buffers:
         return self._rows.value
 
     def listed(self, index: int, count: int) -> list[Any]:
-        """The first `count` elements of a column as Python values, None where null."""
+        """The first `count` elements of a column as Python values, None for null."""
         layout = LAYOUTS[self.types[index]]
         memory, nulls = self.values[index], self.nulls[index]
         found = layout.listed(memory if count == self._capacity else memory[: layout.size * count])
@@ -202,7 +202,7 @@ def read_arrays(results: int | None, count: int, properties: list[BoundProperty]
 
 
 def read_frame(results: int | None, count: int, properties: list[BoundProperty]) -> Any:
-    """Whole columns as a DataFrame of pandas, without a loss where there are nulls."""
+    """Whole columns as a DataFrame of pandas, without a loss if there are nulls."""
     import pandas
 
     arrays = read_arrays(results, count, properties)
@@ -228,7 +228,7 @@ def _series(each: BoundProperty, column: Any, pandas: Any) -> Any:
 
 
 def _cells(each: BoundProperty, data: Any, mask: Any) -> list[Any]:
-    """A column as Python's values, None where null."""
+    """A column as Python's values, None for null."""
     cells = [None if null else cell for cell, null in zip(data.tolist(), mask)]
     if each.type == values.DATE:  # NumPy's are in UTC, and do not say so
         cells = [cell and cell.replace(tzinfo=values.UTC) for cell in cells]

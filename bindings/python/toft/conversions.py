@@ -25,13 +25,13 @@ class StoredAs(Generic[P, S]):
 
     A property is then of that type: `length: Length`, `Length | None`, `list[Length]`, `set`,
     `dict[str, Length]`. Comparisons of expressions take it (`Film.length > timedelta(hours=2)`);
-    texts of queries, sorts, sums and averages know what is stored.
+    texts of queries, sorts, sums and averages use the stored form.
 
     `type`: bool, int, float, toft.Float32, str, bytes, datetime, Decimal, UUID or toft.ObjectId.
-    `write` gives what is stored, `read` the value again; neither is called for None. What they
-    raise is the cause of a TypeMismatchError that names class, property and value. `zero`: what an
-    object has that was made without a value; if it is left out, what `read` makes of 0, "", b"" and
-    the like, and where it makes nothing of that, a value must be given.
+    `write` returns the stored form, `read` the value again; neither is called for None. Their
+    exceptions become the cause of a TypeMismatchError that names class, property and value. `zero`:
+    the value of an object that was created without one; by default the result of `read` for 0, "",
+    b"" and the like. If `read` has none for that, a value must be given.
     """
 
     __slots__ = ("read", "type", "write", "zero")
@@ -60,14 +60,14 @@ class Conversion:
     python_type: Any
     """The annotated type."""
     zero: Any
-    """What an object has that was made without a value."""
+    """The value of an object that was created without one."""
 
     def stored(self, value: Any) -> Any:
-        """What is written."""
+        """The form that is written."""
         raise NotImplementedError
 
     def read(self, value: Any) -> Any:
-        """What a stored value is in Python."""
+        """The Python form of a stored value."""
         raise NotImplementedError
 
 
@@ -140,7 +140,7 @@ _DATE = _DateConversion()
 
 
 class OwnConversion(Conversion):
-    """What `StoredAs` says."""
+    """The conversion of a `StoredAs`."""
 
     def __init__(self, python_type: Any, declared: StoredAs[Any, Any], type: int, zero: Any):
         self.python_type = python_type
@@ -153,7 +153,7 @@ class OwnConversion(Conversion):
             self.zero = None
 
     def named(self, name: str) -> OwnConversion:
-        """The same, of the property that errors name."""
+        """The conversion for a property, which its errors name."""
         found = copy(self)
         found._name = name
         return found

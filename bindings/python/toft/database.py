@@ -109,7 +109,7 @@ class Pin(Record):
     `process_id`: None for another process that has the file open for reading only. `held_size`:
     bytes that this version needs and the latest one does not. `age`: seconds since the process
     began to read it, to a millisecond; None for any process that has the file open for reading
-    only, this one too.
+    only, even this one.
     """
 
     version: int
@@ -119,7 +119,7 @@ class Pin(Record):
 
 
 class CompactionStep(Record):
-    """What a step of a compaction beside others has done, in bytes.
+    """The result of a step of a compaction beside others, in bytes.
 
     `moved`: from the end of the file to free space before it. `size_before`, `size_after`: of the
     file. `held`: what only earlier versions need, which some process reads; no step gives it back
@@ -134,7 +134,7 @@ class CompactionStep(Record):
 
 
 class CheckReport(Record):
-    """What a check saw. It is true when all is well."""
+    """The result of a check. It is true when all is well."""
 
     problems: tuple[str, ...]
     pages: int
@@ -204,7 +204,7 @@ class Realm:
         CommitOutcomeUnknownError when deferred transactions could not be made durable,
         PoisonedError when a sync of the file had failed before, and another FileError when all are
         durable but the next opening has to recover the file. The realm is closed all the same. A
-        realm that is only dropped does the same and tells nobody.
+        realm that is only dropped does the same and reports no failure.
         """
         if not self._is_open:
             return
@@ -229,8 +229,9 @@ class Realm:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes the realm. Where that fails, an exception that left the block becomes the context
-        of the failure, as with Python's files."""
+        """Closes the realm. If that fails, an exception that left the block becomes the context of
+        the failure, as with Python's files.
+        """
         self.close()
 
     def __repr__(self) -> str:
@@ -260,7 +261,7 @@ class Realm:
         while a later one stays. That costs no durable write. Large transactions, and the first in a
         file since it was closed, are durable at the end of the block.
 
-        The end of the block calls the observers of the realm. What they raise it raises once the
+        The end of the block calls the observers of the realm. Their exceptions are raised once the
         transaction is committed, and as durable as it is to be.
         """
         return Write(self, durability, timeout)
@@ -309,8 +310,8 @@ class Realm:
         return self._turn[1]
 
     def _writers_here(self) -> list[asyncio.Task[Any] | None]:
-        """The tasks that are in a write transaction of this file on this thread; None where there
-        is no task.
+        """The tasks that are in a write transaction of this file on this thread; None outside of a
+        task.
         """
         return [
             each._writer
@@ -332,7 +333,7 @@ class Realm:
         """Commits: when it returns, the transaction is on disk, or will be as the `durability`
         says: see `write`. Returns its version.
 
-        It calls the observers of the realm. What they raise it raises once the transaction is
+        It calls the observers of the realm. Their exceptions are raised once the transaction is
         committed.
         """
         version = self._commit(durability)
@@ -390,7 +391,7 @@ class Realm:
 
     @property
     def version(self) -> int:
-        """The version the realm stands at. It grows with each commit of any process."""
+        """The realm's version. It grows with each commit of any process."""
         version = ctypes.c_uint64()
         library().toft_realm_version(self._address, ctypes.byref(version))
         return version.value
@@ -432,11 +433,11 @@ class Realm:
     # Objects
 
     def add(self, instance: T, update: Update | None = None) -> T:
-        """Puts an object into the database, and with it those that it links to and that are in none
-        yet. It is live from then on. `update`: what to do when its primary key exists: set "all"
-        properties, or those that are "modified"; None: an error. All or none: when it fails, what
-        it has created is gone, and objects that were there have what they had; an embedded object
-        that was replaced is then a new one with the same values.
+        """Adds an object to the database, and with it those that it links to and that are in no
+        database yet. It is live from then on. `update`: what to do when its primary key exists: set
+        "all" properties, or those that are "modified"; None: an error. All or nothing: when it
+        fails, the objects that it has created are deleted, and existing ones are restored; an
+        embedded object that was replaced is then a new one with the same values.
         """
         Adding(self, _policy(update)).add(instance)
         return instance
@@ -490,7 +491,7 @@ class Realm:
     ) -> Any:
         """Creates an object or, when its primary key exists, updates it:
 
-        sets "all" of the properties given, or those that are "modified". All or none is set; an
+        sets "all" of the properties given, or those that are "modified". All or nothing is set; an
         embedded object that was replaced when a later value failed is a new one with the same
         values.
         """
@@ -503,12 +504,12 @@ class Realm:
         *,
         update: Update | None = None,
     ) -> int:
-        """Creates an object from each row, all or none, and returns how many rows there were.
+        """Creates an object from each row, all or nothing, and returns the number of rows.
 
-        `rows`: any iterable of mappings or of objects; columns by name, such as `results.columns()`
-        gives; or a DataFrame of pandas or polars, whose missing values are None. What a row does
-        not have is its class's default. `update`: as in `add`; rows that update stay when a later
-        one fails, so cancel the transaction then.
+        `rows`: any iterable of mappings or of objects; columns by name, as `results.columns()`
+        returns; or a DataFrame of pandas or polars, whose missing values are None. A property that
+        a row lacks gets its class's default. `update`: as in `add`; rows that update stay when a
+        later one fails, so cancel the transaction then.
         """
         return insert(self, self._binding(cls), _policy(update), rows)
 
@@ -533,15 +534,15 @@ class Realm:
         update: Update | None = None,
         strict: bool = False,
     ) -> list[Any]:
-        """Creates the object, or the array of objects, that a JSON text holds, all or none: what
-        `to_json` writes. Links are objects inside or primary keys, also of what comes later in the
-        text. `update`: as in `add`; objects inside without a primary key are new ones always.
-        Members that are no properties are left out, as Realm does; `strict`: they are a
+        """Creates the object, or the array of objects, of a JSON text, all or nothing: the output
+        of `to_json`. Links are objects inside or primary keys, also of later objects in the text.
+        `update`: as in `add`; objects inside without a primary key are new ones always. Members
+        that are no properties are left out, as Realm does; `strict`: they are a
         NoSuchPropertyError.
 
         The text is JSON as other programs have it, in UTF-8: without NaN and Infinity, and without
-        two members of one name. A number that its property can't hold as it is written is an error,
-        which names the property; none is rounded but to the nearest float. In a mixed property a
+        two members of one name. A number that its property can't represent exactly is an error,
+        which names the property; only floats are rounded, to the nearest. In a mixed property a
         whole number beyond 64 bits is a Decimal.
         """
         from .reading import read_json
@@ -556,20 +557,20 @@ class Realm:
         update: Update | None = None,
         progress: Progress | None = None,
     ) -> int:
-        """Creates an object of each line of a file, all or none, and returns how many there were:
-        what `Results.write_json_lines` and `toftdb export` write. Properties have the names that
-        the file of the database has for them, or those of attributes. Objects without primary key
-        have numbers as `_key` (`__key` where a property has that name), by which the lines link to
-        them. A byte order mark is left out. An error tells the line, the property and what to do.
-        `file`: one that is open as text, the path of one, or anything that gives lines.
+        """Creates an object of each line of a file, all or nothing, and returns their number: the
+        output of `Results.write_json_lines` and `toftdb export`. Properties have the names that the
+        file of the database has for them, or those of attributes. Objects without primary key have
+        numbers as `_key` (`__key` if a property has that name), by which the lines link to them. A
+        byte order mark is left out. An error names the line, the property and the remedy. `file`:
+        one that is open as text, the path of one, or anything that gives lines.
 
-        The file is read line by line, and may be of any length: what stays in memory are links to
-        objects that no line so far has brought, and numbers by which objects without primary key
-        are linked to, where they do not ascend as they do when such a file is written.
+        The file is read line by line, and may be of any length. Memory keeps the links to objects
+        of later lines, and the numbers by which objects without primary key are linked to, unless
+        they ascend as they do when such a file is written.
 
         `progress` is called with how many lines are done and how many there are, for which the
-        file is read twice; there are 0 where it can't be, as a pipe or a generator. What it raises
-        ends the call, and nothing has been created.
+        file is read twice; 0 if that is impossible, as for a pipe or a generator. An exception of
+        it ends the call, and nothing has been created.
         """
         from .reading import read_lines
 
@@ -584,8 +585,8 @@ class Realm:
         progress: Progress | None = None,
     ) -> int:
         """`read_json_lines` for comma-separated values, which `Results.write_csv` writes. A file
-        that you open yourself is opened with `newline=""`. Empty lines are left out, but where
-        there is one column.
+        that you open yourself is opened with `newline=""`. Empty lines are left out, except with
+        one column.
         """
         from .reading import read_csv
 
@@ -593,9 +594,9 @@ class Realm:
 
     def delete(self, *things: Object | Results[Any] | Collection[Any] | Iterable[Object]) -> None:
         """Deletes objects, or all objects of results, of a list, a set or a dictionary, or of any
-        iterable, as they are when it is called. One that is given twice is deleted once, and one
-        that goes with another, as embedded objects do, is gone then. What a link with the delete
-        rule "deny" keeps goes after the object that links, where both are given. All or none.
+        iterable, as they are when it is called. One that is given twice is deleted once, and so is
+        one that another one owns, as embedded objects are. If a link with the delete rule "deny"
+        keeps an object, and both are given, the linking object is deleted first. All or nothing.
         """
         found = list(_deletable(things))
         if len(found) == 1:
@@ -622,7 +623,7 @@ class Realm:
                 raise failure
 
     def _deletion(self, thing: Any, *, is_alone: bool) -> Callable[[], object]:
-        """What deletes a thing; where it is not alone, with no regard to what goes before."""
+        """The deletion of a thing; if it is not alone, without regard to earlier ones."""
         if isinstance(thing, (Results, Collection)):
             results = thing.results if isinstance(thing, Collection) else thing
             self._same(results._realm)
@@ -633,8 +634,8 @@ class Realm:
         return single.delete
 
     def delete_all(self, *classes: ObjectType | str) -> None:
-        """Deletes all objects of classes, one class after the other; of all classes together when
-        none is named.
+        """Deletes all objects of classes, one class after the other; of all classes together
+        without arguments.
         """
         for key in [self._binding(cls).key for cls in classes] or [TOFT_ALL_CLASSES]:
             self._changing()
@@ -668,9 +669,9 @@ class Realm:
         return Results(self, Handle(address.value, library().toft_results_release), binding)
 
     def alias(self, cls: ObjectType | str, name: str, key_path: str | None) -> None:
-        """Makes a name stand for a key path in the queries that are asked of a class in this realm:
-        after `realm.alias(Person, "chief", "boss.name")`, `where("chief == 'Ann'")` is possible.
-        Nothing is stored; None takes the alias away. A property of the same name comes first.
+        """Gives a key path a name in the queries on a class in this realm: after
+        `realm.alias(Person, "chief", "boss.name")`, `where("chief == 'Ann'")` is possible. Nothing
+        is stored; None removes the alias. A property of the same name comes first.
         """
         text, memory = borrowed(name)
         path, path_memory = borrowed(key_path or "")
@@ -700,8 +701,8 @@ class Realm:
     def resolve(self, instance: Results[E]) -> Results[E]: ...
     def resolve(self, instance: Any) -> Any:
         """This realm's view of an object of another realm of the same database, such as another
-        thread's or a frozen one; None when it is not there. Or this realm's view of results that
-        this thread may use.
+        thread's or a frozen one; None if it does not exist here. Or this realm's view of results
+        that this thread may use.
         """
         if isinstance(instance, Results):
             return self._resolve_results(instance)
@@ -733,12 +734,12 @@ class Realm:
         """Tells of each commit, of any process, its own too.
 
         Like the `observe` of results, lists and objects it takes a callback, which `wait`,
-        `dispatch`, `refresh` and `write` call on this thread; or none, and then gives what comes to
-        `async for changes in realm.observe():`, under asyncio, without a thread.
+        `dispatch`, `refresh` and `write` call on this thread. Without one it returns the changes
+        for `async for changes in realm.observe():`, under asyncio, without a thread.
 
-        This callback is called by the realm's own commits too. What a callback raises comes out of
-        the call that called it: out of `wait`, `dispatch` and `refresh`; out of the beginning of a
-        write transaction, which is then cancelled; out of a commit, which has then been done.
+        This callback is called by the realm's own commits too. An exception of a callback is raised
+        by the call that called it: by `wait`, `dispatch` and `refresh`; by the beginning of a write
+        transaction, which is then cancelled; by a commit, which has then been done.
         """
         return Observation(self, "toft_realm_observe", self._handle, callback)
 
@@ -835,10 +836,11 @@ class Realm:
         `while realm.compact_step().has_more: pass` does all.
 
         A step moves at most `byte_count` bytes, but at least 256 KiB and one extent, from the end
-        of the file to free space before them, and cuts off what the step before has moved, unless
-        somebody still reads a version that needs it; 0: it only cuts off. Where nobody reads an
-        earlier version, new entries of an index move to their places first, if it has gained a
-        sixteenth. It is a write transaction that changes no object: it waits for other writers
+        of the file to free space before them, and cuts off the pages that the step before has
+        emptied, unless somebody still reads a version that needs them; 0: it only cuts off. If
+        nobody reads an earlier version, new entries of an index move to their places first, if it
+        has gained a sixteenth. It is a write transaction that changes no object: it waits for other
+        writers
         as `begin_write` does and holds them up, readers and observers it leaves alone, and a crash
         loses nothing. The realm goes to the latest version before and after it. A frozen realm
         raises `ReadOnlyError`.
@@ -862,8 +864,8 @@ class Realm:
     def write_copy(
         self, path: str | os.PathLike[str], *, encryption_key: bytes | None = None
     ) -> None:
-        """Writes the version that the realm stands at to a new file, without free space, while
-        others write: `refresh` goes to the newest one before.
+        """Writes the realm's version to a new file, without free space, while others write:
+        `refresh` moves to the newest one before.
 
         The copy has been read back and checked, and is durable, when this returns; after an error,
         or a crash, there is no such file. FileExistsError: there is something at `path`. In a write
@@ -883,7 +885,7 @@ class Realm:
         del memory
 
     def check(self) -> CheckReport:
-        """Reads and checks everything in the version the realm stands at.
+        """Reads and checks everything in the realm's version.
 
         Damage that it finds is reported, not raised.
         """
@@ -924,7 +926,7 @@ class Realm:
         Adding(self, toft_update_policy.ERROR).add(instance)
 
     def _asking(self) -> values.Arguments:
-        """The same for a call that must not add what it is asked about."""
+        """Arguments for a call that must not add the objects in them."""
         arguments = self._arguments()
         arguments.asks = True
         return arguments
@@ -1077,8 +1079,8 @@ class Realm:
 
 
 class _FrozenRealm(Realm):
-    """What `Realm.freeze` gives. Threads share it, so nothing here counts changes or follows loops:
-    there are none.
+    """The realm of `Realm.freeze`. Threads share it, so nothing here counts changes or follows
+    loops: there are no changes.
     """
 
     def __init__(self, handle: Handle, live: Realm) -> None:
@@ -1094,8 +1096,8 @@ class _FrozenRealm(Realm):
         return self
 
     def close(self) -> None:
-        """Gives up the realm's hold of its version. What was got from it can still be read, and
-        holds the version too.
+        """Releases the realm's pin of its version. Objects got from it can still be read, and pin
+        the version too.
         """
         self._is_open = False
         self._handle = Handle(None, self._handle._release)
@@ -1128,7 +1130,7 @@ class _FrozenRealm(Realm):
 
 
 def _deletable(things: Iterable[Any]) -> Iterator[Object | Results[Any] | Collection[Any]]:
-    """What `Realm.delete` is given, out of the iterables that it may be in."""
+    """The things of `Realm.delete`, out of the iterables that they may be in."""
     for thing in things:
         if isinstance(thing, (Object, Results, Collection)):
             yield thing
@@ -1155,7 +1157,7 @@ class _AnyThread:
 
 
 def _nothing(_: Changes) -> None:
-    """What `wait` observes with: it only wants the descriptor to become readable."""
+    """The observer of `wait`, which only wants the descriptor to become readable."""
 
 
 _realms: weakref.WeakSet[Realm] = weakref.WeakSet()

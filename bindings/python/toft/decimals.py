@@ -16,7 +16,7 @@ _NAN, _INFINITY, _SIGN = 0x7C << 120, 0x78 << 120, 1 << 127
 
 def encode(value: Decimal) -> bytes:
     """The bytes of a number, rounded to 34 digits; of any NaN those of the plain one. Raises
-    InvalidArgumentError where it would become infinite, or 0.
+    InvalidArgumentError if it would become infinite, or 0.
     """
     if value.is_nan():
         return _NAN.to_bytes(16, "little")

@@ -147,8 +147,8 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
         return value
 
     def popitem(self) -> tuple[K, T]:
-        """Removes the last key and gives it with its value, as `pop` does. Raises KeyError when
-        there is none.
+        """Removes the last key and gives it with its value, as `pop` does. Raises KeyError for an
+        empty dictionary.
         """
         for key, value in self._read(max(0, len(self) - 1), 1):
             value = detached(value)
@@ -171,7 +171,7 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
             return self[key]
 
     def update(self, other: Any = (), /, **more: Any) -> None:
-        """Sets the values of keys, all or none."""
+        """Sets the values of keys, all or nothing."""
         with self._realm._savepoint():
             for key, value in {**dict(other), **more}.items():
                 self[key] = value
@@ -217,7 +217,7 @@ class Dict(Collection[T], MutableMapping[K, T], Generic[K, T]):
         return self._while_same_size(len(self), self._read)
 
     def _read(self, first: int, capacity: int) -> list[tuple[K, T]]:
-        """Up to `capacity` keys from `first` on with their values; none beyond the end."""
+        """Up to `capacity` keys from `first` on with their values; empty beyond the end."""
         if first > len(self):
             return []
         memory = ctypes.create_string_buffer(values.ENTRY_SIZE * capacity)
@@ -267,8 +267,8 @@ class _Values(ValuesView[T]):
 
 
 def _borrowed(key: object) -> tuple[toft_string | None, Any]:
-    """A key to look for: keep the second value until the call returns. None for what cannot be a
-    key.
+    """A key to find: keep the second value until the call returns. None for a value that cannot be
+    a key.
     """
     try:
         return borrowed(values.key_bytes(key))

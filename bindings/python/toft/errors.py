@@ -1,7 +1,7 @@
 """Every failure of Toft as an exception: one tree, rooted at `Error`, in the groups of toft.h.
 
-Where Python has an exception that one would expect (`IndexError` for an index, `TypeError` for a
-value of the wrong type), ours is one of those too, so that ordinary `except` clauses work.
+Exceptions that have a usual counterpart in Python (`IndexError` for an index, `TypeError` for a
+value of the wrong type) are also of that type, so that ordinary `except` clauses work.
 """
 
 from __future__ import annotations
@@ -96,14 +96,14 @@ class Error(Exception):
     code: int
     """The status, as toft.h numbers it; compare with `toft.Status`."""
     message: str
-    """One sentence: what, where and what to do."""
+    """One sentence: failure, place and remedy."""
     detail: str
-    """More lines where there are more:
+    """Further lines, if there are any:
 
     the differences of a schema, a query with a caret below its mistake.
     """
     number: int
-    """What goes with the code: errno, a page, an index, the offset in a query; else 0."""
+    """The number of the code: errno, a page, an index, the offset in a query; otherwise 0."""
 
     def __init__(
         self, message: str, *, detail: str = "", number: int = 0, code: int | None = None
@@ -139,7 +139,7 @@ class InvalidHandleError(UsageError):
 
 class WrongThreadError(UsageError, RuntimeError):
     """The realm belongs to another thread: open the file on this one too, or open it with
-    `confinement="caller"` where one thread after the other uses the realm.
+    `confinement="caller"` if one thread after the other uses the realm.
     """
 
     _status = Status.ERROR_WRONG_THREAD
@@ -185,8 +185,8 @@ class InterruptedError(UsageError, builtins.InterruptedError):
 
 
 class FileError(Error, OSError):
-    """The file could not be opened, read or written. `errno` says why, where the system has a
-    number for it, and `filename` which file could not be opened.
+    """The file could not be opened, read or written. `errno` is the reason, if the system has a
+    number for it, and `filename` the file that could not be opened.
     """
 
     def __init__(
@@ -302,7 +302,7 @@ class TooManyReadersError(FileError):
 
 
 class FileExistsError(FileError, builtins.FileExistsError):
-    """What was to be made is there already; nothing was changed."""
+    """The file already exists; nothing was changed."""
 
     _status = Status.ERROR_FILE_EXISTS
 
@@ -440,7 +440,7 @@ class DuplicatePrimaryKeyError(ObjectError, ValueError):
 
 
 class MissingPrimaryKeyError(ObjectError, ValueError):
-    """The class has a primary key and none was given, or it has none and one is needed."""
+    """The class has a primary key and got no value for it, or it lacks one and one is needed."""
 
     _status = Status.ERROR_MISSING_PRIMARY_KEY
 

@@ -2,7 +2,7 @@
 
 A property that is read from its class is an `Expression`. Comparing it gives a `Condition`, and
 conditions are joined with `&`, `|` and `~`. `Results.where` lets a condition write itself as text
-of the query language, with what it compares with as arguments.
+of the query language, with its values as arguments.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HOW_TO_JOIN = (
 
 
 class Condition:
-    """What objects must fulfil: made by comparing expressions, or by `toft.text`."""
+    """A condition on objects: made by comparing expressions, or by `toft.text`."""
 
     __slots__ = ()
 
@@ -181,11 +181,11 @@ class Expression(_Added, Generic[T]):
         return _Comparison(self, "IN", list(members))
 
     def between(self, least: T, greatest: T) -> Condition:
-        """Whether it lies between these two or is one of them."""
+        """Whether it is between these two or is one of them."""
         return _Between(self, least, greatest)
 
     def is_none(self) -> Condition:
-        """Whether there is no value; `== None` says the same."""
+        """Whether it has no value; equivalent to `== None`."""
         return _Comparison(self, "==", None)
 
     # ----------------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ class Expression(_Added, Generic[T]):
         return _Comparison(self, "CONTAINS[c]", part)
 
     def like(self: Expression[str] | Expression[str | None], pattern: str) -> Condition:
-        """Whether it matches a pattern: ? stands for a character, * for any number of them."""
+        """Whether it matches a pattern: ? is a character, * any number of them."""
         return _Comparison(self, "LIKE", pattern)
 
     def ilike(self: Expression[str] | Expression[str | None], pattern: str) -> Condition:
@@ -231,8 +231,8 @@ class Expression(_Added, Generic[T]):
         return _Comparison(self, "LIKE[c]", pattern)
 
     def matches(self: Expression[str] | Expression[str | None], pattern: str) -> Condition:
-        """Whether a regular expression matches the whole text. What it may have, the page about the
-        query language lists: no references to groups, so that it always takes linear time.
+        """Whether a regular expression matches the whole text. The page about the query language
+        lists its syntax: without references to groups, so that it always takes linear time.
         """
         return _Comparison(self, "MATCHES", pattern)
 
@@ -244,7 +244,7 @@ class Expression(_Added, Generic[T]):
     # Collections and linking objects
 
     def __getitem__(self: Expression[dict[str, E]], key: str) -> Expression[E]:
-        """The value of a key of a dictionary, null where the key is not there:
+        """The value of a key of a dictionary, null if the key does not exist:
         `Page.scores["a"] > 3`.
         """
         if not isinstance(key, str):
@@ -407,7 +407,7 @@ class _Between(Condition):
 
 
 class _Contains(Condition):
-    """A part of a text, or an element of a list: which, only the property tells."""
+    """A part of a text, or an element of a list: the property decides."""
 
     __slots__ = ("_expression", "_part")
 
@@ -518,7 +518,7 @@ class QueryText:
         self._scopes: list[tuple[str, Binding]] = [("", binding)]
 
     def operand(self, value: Any) -> str:
-        """What is compared with: another property, or an argument."""
+        """The operand of a comparison: another property, or an argument."""
         if isinstance(value, Expression):
             return value._text(self)
         if isinstance(value, Condition):
@@ -527,7 +527,7 @@ class QueryText:
         return f"${len(self.arguments) - 1}"
 
     def stored(self, expression: Expression[Any], value: Any) -> Any:
-        """What is compared with an expression, as the file has values of its property."""
+        """A comparison's value in the stored form of the expression's property."""
         conversion = None if expression._is_length else self._conversion(expression)
         if conversion is None or isinstance(value, (Expression, Condition)):
             return value
@@ -578,7 +578,7 @@ class QueryText:
             self._scopes.pop()
 
     def refuse_in_subquery(self) -> None:
-        """To be called by what cannot stand in one."""
+        """To be called by conditions that are not allowed in one."""
         if len(self._scopes) > 1:
             raise InvalidQueryError("toft.text(...) cannot stand in any(...), all(...), none(...).")
 

@@ -28,11 +28,11 @@ _ENDS = {toft_aggregate.MINIMUM: 0, toft_aggregate.MAXIMUM: -1}
 class Groups:
     """Results by the values of one or more key paths, as they are when a question is asked.
 
-    Each question gives a dictionary in the order of its keys, None first. Its keys are the values
-    of the path, objects for a link, tuples where there are several paths. Keys that are equal in
-    Python are one group, as in any dictionary: True and 1 among mixed values, what a type of one's
-    own reads as the same. Nulls and NaN do not count in sums, means and ends. One pass over the
-    columns in the library, no object is made.
+    Each aggregate returns a dictionary in the order of its keys, None first. Its keys are the
+    values of the path, objects for a link, tuples for several paths. Keys that are equal in Python
+    are one group, as in any dictionary: True and 1 among mixed values, values of a custom type that
+    read as equal. Nulls and NaN do not count in sums, means and ends. One pass over the columns in
+    the library, no object is made.
     """
 
     def __init__(self, results: Results[Any], keys: tuple[str | Expression[Any], ...]) -> None:
@@ -56,15 +56,15 @@ class Groups:
         return self._asked(toft_aggregate.SUM, name)
 
     def average(self, name: str | Expression[Any]) -> dict[Any, Any]:
-        """The mean in each group, None when there is no value."""
+        """The mean in each group, None without a value."""
         return self._asked(toft_aggregate.AVERAGE, name)
 
     def min(self, name: str | Expression[Any]) -> dict[Any, Any]:
-        """The least value in each group, None when there is no value."""
+        """The least value in each group, None without a value."""
         return self._asked(toft_aggregate.MINIMUM, name)
 
     def max(self, name: str | Expression[Any]) -> dict[Any, Any]:
-        """The greatest value in each group, None when there is no value."""
+        """The greatest value in each group, None without a value."""
         return self._asked(toft_aggregate.MAXIMUM, name)
 
     def _asked(self, aggregate: int, name: str | Expression[Any]) -> dict[Any, Any]:
@@ -154,7 +154,7 @@ def _require_hashable(path: str, column: Sequence[Any]) -> None:
 
 
 def _aggregated(aggregate: int, given: list[Any], weighted: Weighted) -> Any:
-    """What the values of several groups give together. `given`: what they gave each."""
+    """The aggregate of several groups together. `given`: the aggregate of each."""
     if aggregate in _ENDS:
         ends = [value for value, _ in weighted if not isinstance(value, (list, dict))]
         return ends[_ENDS[toft_aggregate(aggregate)]] if ends else None

@@ -1,7 +1,7 @@
 """Columns of values as the library takes them: arrays as they are, lists packed at once.
 
-What a column's own type can't hold (collections, links, a value of another type) is lent value by
-value, so that each is checked, and told of, as in an assignment.
+Values that a column's own type can't represent (collections, links, a value of another type) are
+passed one by one, so that each is checked, and reported, as in an assignment.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NONE = type(None)
 
 
 class Inputs:
-    """Some columns of rows, and the memory that they lie in."""
+    """Some columns of rows, and their memory."""
 
     def __init__(self, realm: Realm, column_count: int, row_count: int, first: int) -> None:
         """`first`: the number of the first row, for errors."""
@@ -81,7 +81,7 @@ class Inputs:
     def _add_packed(
         self, structure: Any, cells: Sequence[Any], types: set[type], zero: Any, pack: Any
     ) -> bool:
-        """False where there is a value of another type."""
+        """False if there is a value of another type."""
         found = set(map(type, cells))
         if not found <= types:
             return False
@@ -181,8 +181,8 @@ _KINDS = {
 
 
 def as_array(each: BoundProperty, column: Any) -> tuple[Any, Any] | None:
-    """A column of NumPy, or of pandas on top of it, as the library takes it, and a mask of what is
-    null; None where it has to become a list.
+    """A column of NumPy, or of pandas on top of it, in the library's form, and a mask of its nulls;
+    None if it has to become a list.
     """
     kinds, wanted = _KINDS.get(each.type, ("", ""))
     kind = getattr(getattr(column, "dtype", None), "kind", "")

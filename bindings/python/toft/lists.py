@@ -132,7 +132,7 @@ class List(Elements[T], MutableSequence[T]):
         self.extend([value])
 
     def extend(self, values: Iterable[T]) -> None:
-        """Appends values, all or none."""
+        """Appends values, all or nothing."""
         items = list(values)
         if items:
             self._write_values("append", items, None, len(items))
@@ -146,7 +146,7 @@ class List(Elements[T], MutableSequence[T]):
         return cast(T, value)
 
     def move(self, source: int, target: int) -> None:
-        """Takes an element out and puts it where it then has the index `target`.
+        """Moves an element, whose index is `target` afterwards.
 
         Observers see a move.
         """
@@ -170,8 +170,8 @@ class List(Elements[T], MutableSequence[T]):
         initial: bool = True,
         moves: bool = True,
     ) -> Observation:
-        """Tells what changes in the list, down to the indices. See `Results.observe`. `moves`:
-        False tells of a move as a deletion and an insertion alone.
+        """Observes the changes of the list, down to the indices. See `Results.observe`. `moves`:
+        False reports a move as a deletion and an insertion alone.
         """
         return self._observe(callback, key_paths, initial=initial, moves=moves)
 

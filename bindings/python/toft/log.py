@@ -27,9 +27,8 @@ _level: int | None = None
 
 
 def set_log_level(level: int | str | None) -> None:
-    """Has the library tell of its work from `level` on, to the logger "toft": recoveries, writers
-    that died, disks that fail, misuse. None: no longer. A level of `logging`, its name, or 15 for
-    details.
+    """Makes the library log from `level` on, to the logger "toft": recoveries, writers that died,
+    disks that fail, misuse. None: no longer. A level of `logging`, its name, or 15 for details.
 
     Messages come on the thread of the call that they are about, at its end, or on a thread of the
     library's. A handler that calls Toft gets an InsideCallbackError.

@@ -18,8 +18,8 @@ from .rows import Single
 
 
 class Migration:
-    """What the `migration` of `toft.open` is called with: the database as it was and as it is to
-    be, until the call returns.
+    """The argument of the `migration` of `toft.open`: the database as it was and as it is to be,
+    until the call returns.
     """
 
     def __init__(self, address: int, path: str, declared: list[type[Object]], confined: bool):
@@ -92,8 +92,8 @@ class Migration:
     def rename_property(self, cls: ObjectType | str, old: str, new: str) -> None:
         """Gives a property of the file its new name: its values stay. To be called before objects
         are taken from `new`, and not inside a loop over `enumerate`. A name that the class lacks is
-        one for the meantime, to be renamed again: if none of the class stands at the end, the
-        opening is an error. An InvalidArgumentError says why it can't be.
+        a temporary one, to be renamed again: if it is left at the end, the opening is an error. An
+        InvalidArgumentError gives the reason if it can't be renamed.
         """
         if self._enumerations:
             raise InvalidArgumentError(
@@ -149,7 +149,7 @@ def callback_of(
     confined: bool,
     raised: list[BaseException],
 ) -> Any:
-    """What the library calls. What `migrate` raises is put into `raised`, and ends the opening."""
+    """Called by the library. An exception of `migrate` goes to `raised` and ends the opening."""
 
     def run(address: int) -> None:
         migration = Migration(address, path, declared, confined)
@@ -168,7 +168,7 @@ def initializer_of(
     confined: bool,
     raised: list[BaseException],
 ) -> Any:
-    """What the library calls for a new database, in the same way."""
+    """Called by the library for a new database, in the same way."""
 
     def run(address: int) -> None:
         own = ctypes.c_void_p()  # so that a late use is a ClosedError

@@ -19,7 +19,7 @@ _LENGTH_SHOWN = 80
 
 
 def html_of_text(text: str) -> str:
-    """What is shown instead of a table."""
+    """The text that is shown instead of a table."""
     return f"<code>{escape(text)}</code>"
 
 

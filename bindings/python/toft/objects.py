@@ -61,8 +61,8 @@ E = TypeVar("E")
 class Property(Generic[T]):
     """One property of a class: read from an object its value, read from the class an `Expression`.
 
-    As an annotation it tells type checkers so: `age: toft.Property[int]` is stored as `age: int`
-    is, and `Dog.age > 3` has a type.
+    An annotation for type checkers: `age: toft.Property[int]` is stored as `age: int` is, and
+    `Dog.age > 3` has a type.
     """
 
     __slots__ = ("__name__",)
@@ -265,8 +265,8 @@ class Object(metaclass=ObjectType):
     ) -> Observation:
         """Tells when properties of this object are set, and when it is deleted.
 
-        See `Realm.observe` and, for `key_paths`, `Results.observe`. `old_values`: whether to tell
-        what the properties were before, as `Changes.old_values`.
+        See `Realm.observe` and, for `key_paths`, `Results.observe`. `old_values`: whether to report
+        the previous values of the properties, as `Changes.old_values`.
         """
         single = live(self).single(self)
         binding = single.binding
@@ -290,7 +290,7 @@ class Object(metaclass=ObjectType):
             setattr(self, name, getattr(self, name) + amount)
 
     def freeze(self: Self) -> Self:
-        """What the object is now, for ever and on any thread: see `Realm.freeze`."""
+        """An unchanging copy of the object's present state, for any thread: see `Realm.freeze`."""
         rows = live(self)
         if rows.realm.is_frozen:
             return self
@@ -331,7 +331,7 @@ class Object(metaclass=ObjectType):
         return f"{name}({', '.join(shown)})"
 
     def __copy__(self: Self) -> Self:
-        """The same live object once more; a copy of the values for one in no database."""
+        """The live object once more; a copy of the values for one in no database."""
         copy = object.__new__(type(self))
         copy._rows, copy._row = self._rows, self._row
         if isinstance(self._rows, Draft):
@@ -365,8 +365,8 @@ class Object(metaclass=ObjectType):
 
     def to_dict(self, depth: int = 0) -> dict[str, Any]:
         """Its properties by name, computed ones excepted. Sets are lists in their order, as JSON
-        has no sets. Linked objects are their primary keys (or keys of the file where their class
-        has none) and, over up to `depth` links, dictionaries too.
+        has no sets. Linked objects are their primary keys (or keys of the file if their class has
+        none) and, over up to `depth` links, dictionaries too.
         """
         return dictionary(self, depth_of(depth))
 
@@ -407,8 +407,8 @@ class EmbeddedObject(Object):
 
     Each has exactly one owner: `person.address = Address(street="Elm St")` creates it in the
     database. It is deleted with its owner, when the property is set to something else (None too),
-    and when the list loses it. One that has an owner cannot get another: give a new one with the
-    same values, `Address(**person.address.to_dict())`. There is no primary key.
+    and when it is removed from the list. One that has an owner cannot get another: give a new one
+    with the same values, `Address(**person.address.to_dict())`. There is no primary key.
     """
 
     __slots__ = ()
@@ -432,7 +432,7 @@ def ownerless(cls: type[Object]) -> EmbeddedObjectError:
 
 
 def _new_draft(cls: type[Self]) -> Self:
-    """What pickle makes, before it has read the values: it may be linked to already."""
+    """The instance that pickle makes before it reads the values: it may be linked to already."""
     return cls.__new__(cls)
 
 
@@ -448,7 +448,7 @@ def live(instance: Object) -> Live:
 
 
 def live_object(cls: type[Self], rows: Rows, row: int = 0) -> Self:
-    """An object that stands on these rows."""
+    """An object of these rows."""
     instance = object.__new__(cls)
     instance._rows = rows
     instance._row = row

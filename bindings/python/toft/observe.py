@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from .rows import Binding, BoundProperty
 
 Callback = Callable[["Changes"], object]
-"""What an observer is called with."""
+"""An observer's callback."""
 
 
 class Changes(Record):
-    """What changed between the last call of an observer and this one: the net effect of all commits
+    """The changes between the last call of an observer and this one: the net effect of all commits
     between. Indices ascend.
 
     To follow in a copy: delete the `deletions` from the last to the first, insert the `insertions`
@@ -47,7 +47,7 @@ class Changes(Record):
 
     kind: ChangeKind
     version: int
-    """That the realm now stands at."""
+    """The realm's present version."""
     previous_version: int
     """Of the last call, 0 at the first."""
     deletions: tuple[int, ...] = ()
@@ -57,7 +57,7 @@ class Changes(Record):
     modifications: tuple[int, ...] = ()
     """Indices before, of elements that are in both."""
     modifications_after: tuple[int, ...] = ()
-    """The same elements' indices after."""
+    """The modified elements' indices afterwards."""
     moves: tuple[tuple[int, int], ...] = ()
     """Lists: elements moved within, from and to."""
     deleted_keys: tuple[str, ...] = ()
@@ -68,8 +68,9 @@ class Changes(Record):
     properties: tuple[str, ...] = ()
     """Objects: the properties that were set."""
     old_values: Mapping[str, Any] = MappingProxyType({})
-    """Objects observed with `old_values`: what the properties that were set were at the last call;
-    None for collections."""
+    """Objects observed with `old_values`: the values at the last call of the properties that were
+    set; None for collections.
+    """
     error: Error | None = None
     """Why changes could not be worked out; the last call."""
 
@@ -91,7 +92,7 @@ class Changes(Record):
 
 
 class Options(Record):
-    """What is observed and told: see `Results.observe` and `Object.observe`."""
+    """The options of an observation: see `Results.observe` and `Object.observe`."""
 
     key_paths: list[str] | None = None
     old_values: bool = False
@@ -273,7 +274,7 @@ _running: weakref.WeakValueDictionary[int, Observation] = weakref.WeakValueDicti
 
 
 def _deliver(number: int, address: int) -> None:
-    """What the library calls.
+    """Called by the library.
 
     It must not raise: the realm raises what a callback raised once the library has returned.
     """
@@ -292,7 +293,7 @@ def _deliver(number: int, address: int) -> None:
 
 
 def _end(number: int) -> None:
-    """What the library calls when it needs an observation no longer."""
+    """Called by the library when it needs an observation no longer."""
     observation = _running.pop(number, None)
     if observation is not None:
         observation._ended()

@@ -85,14 +85,14 @@ def open(
 ) -> Realm:
     """Opens a database file on this thread: `with toft.open("dogs.toft", [Dog, Person]) as realm:`.
 
-    `classes`: what is stored, one class or several; new classes, properties and indexes are added
-    to the file. None: the classes that the file has, as `realm.classes` gives them. `mode`:
-    "create" the file when it is missing or empty, it must be "existing", or it is "read_only":
-    classes that it lacks have no objects then, and properties that it lacks are 0, empty or None.
-    `write_timeout`: how many seconds a write waits for other writers; None: as long as it takes, 0:
-    not at all. `mapped`: False reads pages into memory of the process instead of mapping the file,
-    so that a failing device or a file that others truncate is an exception and never the signal
-    SIGBUS; it costs a copy of what is read.
+    `classes`: the classes to store, one or several; new classes, properties and indexes are added
+    to the file. None: the file's classes, as `realm.classes` returns them. `mode`: "create" the
+    file when it is missing or empty, it must be "existing", or it is "read_only": classes that it
+    lacks have no objects then, and properties that it lacks are 0, empty or None. `write_timeout`:
+    seconds for which a write waits for other writers; None: without a limit, 0: not at all.
+    `mapped`: False reads pages into memory of the process instead of mapping the file, so that a
+    failing device or a file that others truncate is an exception and never the signal SIGBUS; it
+    costs a copy of what is read.
 
     `autorefresh`: outside of write transactions the realm moves to the latest version whenever it
     is asked for objects or results are counted, summed or gone through, so that a program that runs
@@ -103,44 +103,44 @@ def open(
 
     `schema_version`: counted by the program for its classes; a file that has seen a higher one is a
     SchemaVersionTooLowError, so that an old program leaves the files of a new one alone. None or 0:
-    that of the file; without classes there is no other. `realm.info.schema_version` tells it.
+    that of the file; without classes there is no other. `realm.info.schema_version` has it.
 
-    `migration`: called where the file has classes and a lower version than `schema_version`, to
+    `migration`: called if the file has classes and a lower version than `schema_version`, to
     rename, delete and copy: see `toft.Migration`. Without one, a property of another type is a
-    SchemaMismatchError. What it raises leaves the file as it was and comes out of this call.
+    SchemaMismatchError. An exception of it leaves the file as it was and is raised by this call.
 
-    `automatic_backlink_handling`: where a migration makes a class embedded, its objects that no
-    owner leads to are deleted, and those that have several are copied, for each further one. False:
-    such objects are a SchemaMismatchError, and the migration must delete, copy or link them.
+    `automatic_backlink_handling`: if a migration makes a class embedded, its objects without an
+    owner are deleted, and those with several are copied, for each further one. False: such objects
+    are a SchemaMismatchError, and the migration must delete, copy or link them.
 
     `confinement`: with "thread", a use by another thread is a WrongThreadError. With "caller", any
     thread may use the realm, one at a time, and you see to that.
 
     `progress`: called with numbers of objects, done and in all, while an index is built that the
-    file lacks, or objects get the defaults of new properties. What it raises ends the opening, and
-    the file is as it was; so does Ctrl-C.
+    file lacks, or objects get the defaults of new properties. An exception of it ends the opening,
+    and the file is as it was; so does Ctrl-C.
 
     `seed`: a database, which need not be writable; a missing file is made a copy of it.
-    `compact_on_open`: asked, where the file was there and no process has it open, whether it is to
-    be compacted: `lambda total, used: used < total / 2`, in bytes. What it raises comes out of this
-    call, and nothing is compacted. `maximum_versions`: how many versions there may be when a write
+    `compact_on_open`: decides, if the file exists and no process has it open, whether to compact
+    it: `lambda total, used: used < total / 2`, in bytes. An exception of it is raised by this call,
+    and nothing is compacted. `maximum_versions`: the most versions that may exist when a write
     begins: the newest, and older ones that some process still reads, which let the file grow. With
     more, the write is a TooManyReadersError. `delete_if_migration_needed`: a file whose classes do
-    not fit, which would be a SchemaMismatchError, is deleted and made anew; where it is open
+    not fit, which would be a SchemaMismatchError, is deleted and created anew; if it is open
     elsewhere it is an AlreadyOpenError.
 
-    Objects that the file has get the defaults of new properties, each by itself where there is a
-    `default_factory`; links and collections stay empty.
+    Objects that the file has already get the defaults of new properties, each by itself if there is
+    a `default_factory`; links and collections stay empty.
 
     `encryption_key`: 64 bytes, which a missing file is encrypted with, and a file that was is read
-    with: pages are then read as with `mapped=False`. Another key is a WrongKeyError, none a
-    KeyRequiredError, one for a plain file a NotEncryptedError. A seed has the same key.
-    `os.urandom(64)` makes one; who loses it has lost what the file holds.
+    with: pages are then read as with `mapped=False`. Another key is a WrongKeyError, a missing one
+    a KeyRequiredError, one for a plain file a NotEncryptedError. A seed has the same key.
+    `os.urandom(64)` makes one; without the key the data is lost.
 
-    `initialize`: called where the database is new, with a realm in a write transaction: what it
-    adds is committed together with the classes, once in the life of the database, whichever of
-    several processes opens it first. `initialize=lambda realm: realm.add(Country("Norway"))`. What
-    it raises leaves the database without classes and comes out of this call; the next opening calls
+    `initialize`: called if the database is new, with a realm in a write transaction: its changes
+    are committed together with the classes, once in the life of the database, whichever of several
+    processes opens it first. `initialize=lambda realm: realm.add(Country("Norway"))`. An exception
+    of it leaves the database without classes and is raised by this call; the next opening calls
     again. A copy of `seed` is not new.
 
     `minimum_version`: a version that the program has seen the file at (`realm.version`) and has
@@ -149,12 +149,12 @@ def open(
     without the key forge the version. A deferred commit's counts once the commit is durable
     (`realm.flush`). `toft.compact` and `toft.change_key` know no such limit: open the file before.
 
-    `exclusive`: this process has the file for itself alone, so that it can lie on any file system:
+    `exclusive`: this process has the file for itself alone, so that it can be on any file system:
     one of FUSE (AppImages, NTFS sticks, the containers of users), of a network, of a virtual
-    machine, where processes can't share a database, and which is an UnsupportedError otherwise.
-    Where there are file locks another process that has it open, or opens it, gets an
-    IncompatibleProcessError; where there are none the program vouches for it. No lock file is made.
-    With "read_only" nobody may write meanwhile. What is mounted read-only can be read without it.
+    machine, on which processes can't share a database, and which is an UnsupportedError otherwise.
+    If there are file locks, another process that has it open, or opens it, gets an
+    IncompatibleProcessError; otherwise the program vouches for it. No lock file is made. With
+    "read_only" nobody may write meanwhile. A file on a read-only mount can be read without it.
     """
     path = os.fspath(path)
     if path == ":memory:":
@@ -347,8 +347,8 @@ class _Opening:
         self._give_defaults()
 
     def attempt(self, call: Callable[[], object], timeout: float | None) -> BaseException | None:
-        """Calls the library until it has not to wait any more. What is to be raised: what callbacks
-        raised comes first, and the inner frames tell a caller nothing.
+        """Calls the library until it does not have to wait any more. Returns the exception to
+        raise: one of a callback comes first, and the inner frames do not help a caller.
         """
 
         def attempt(wait: int) -> None:
@@ -479,10 +479,10 @@ def dry_run(
     encryption_key: bytes | None = None,
     automatic_backlink_handling: bool = False,
 ) -> list[SchemaChange]:
-    """What `open` would change in the classes of a file that exists, and what of them the program
-    would not see as `classes` lack it, with the exceptions that it would raise: all is done, the
-    migration too, in a transaction that is rolled back. Where something new may be what is hidden
-    or removed, the text asks "Did you rename it?".
+    """The changes that `open` would make to the classes of an existing file, and the classes and
+    properties that the program would not see as `classes` lack them, with the exceptions that it
+    would raise: everything is done, the migration too, in a transaction that is rolled back. If
+    something new may be a renamed old one, the text asks "Did you rename it?".
 
     The file stays as it was, though it may have grown. It takes as long as the opening.
     `encryption_key`: that of an encrypted file. `automatic_backlink_handling`: as in `open`.
@@ -604,7 +604,7 @@ def delete_files(path: str | os.PathLike[str]) -> bool:
 
     A damaged database is deleted too, and so is an empty file. Any other file is a
     NotADatabaseError, and stays; so does an encrypted database that has lost both of its first
-    pages, which nothing tells from another file.
+    pages, which looks like another file.
     """
     was_there = ctypes.c_bool()
     _of_file(path, "toft_file_delete", ctypes.byref(was_there))
@@ -632,8 +632,8 @@ class Compaction(Record):
 def compact(
     path: str | os.PathLike[str], *, encryption_key: bytes | None = None
 ) -> Compaction | None:
-    """Gives the free space of a file back to the system, if no process has it open. None: some
-    process has, and nothing was done. `encryption_key`: that of an encrypted file.
+    """Returns the free space of a file to the system, if no process has it open. None: some process
+    has, and nothing was done. `encryption_key`: that of an encrypted file.
 
     A crash loses nothing. The file may grow by what it holds meanwhile. It is done in the file
     itself, so all its names go on leading to it. It takes as long as reading and writing the file.
@@ -654,11 +654,11 @@ def change_key(
     old_key: bytes | None = None,
     new_key: bytes | None = None,
 ) -> None:
-    """Encrypts a file with another key; None stands for no key, so that files are encrypted and
+    """Encrypts a file with another key; None means no key, so that files are encrypted and
     decrypted. An AlreadyOpenError, if some process has it open, and nothing was done.
 
-    What the file holds is written to a new one, which takes its place: a crash leaves the one or
-    the other. It takes as long as reading and writing the file.
+    The file's content is written to a new one, which replaces it: a crash leaves one or the other.
+    It takes as long as reading and writing the file.
 
     A hard link to the file by another name still leads to the old content, under the old key or in
     plain text: remove it.
@@ -668,7 +668,7 @@ def change_key(
 
 
 class SalvagedClass(Record):
-    """What a salvage found of a class."""
+    """The result of a salvage for one class."""
 
     name: str
     #: Objects in the new file.
@@ -690,7 +690,7 @@ class SalvagedClass(Record):
 
 
 class Salvage(Record):
-    """What a salvage has read of a damaged file."""
+    """The parts of a damaged file that a salvage has read."""
 
     #: The newest version that could be read.
     version: int
@@ -719,9 +719,9 @@ def salvage(
     file.
 
     `encryption_key`: that of the damaged file, None for a plain one; `new_key`: that of the new
-    file, in the same way. `found`: called with each class before the new file has its name. What it
-    raises comes out of this call, and there is no new file. `mapped`: see `open`; False for a
-    device that fails.
+    file, in the same way. `found`: called with each class before the new file has its name. An
+    exception of it is raised by this call, and there is no new file. `mapped`: see `open`; False
+    for a device that fails.
     """
     classes: list[SalvagedClass] = []
     raised: list[BaseException] = []
@@ -749,7 +749,7 @@ def salvage(
 
 
 class RealmImport(Record):
-    """What an import of a Realm file has brought over."""
+    """The result of an import of a Realm file."""
 
     #: The file format of the Realm file, 2 to 24; 0: it was empty.
     format: int
@@ -780,8 +780,8 @@ def import_realm(
     takes as long as reading the one and writing the other file.
 
     `encryption_key`: that of the Realm file, None for a plain one; `new_key`: that of the new file,
-    in the same way. `progress`: called with how many objects of how many are done. What it raises
-    comes out of this call, and there is no new file.
+    in the same way. `progress`: called with the number of finished objects and of all. An exception
+    of it is raised by this call, and there is no new file.
     """
     raised: list[BaseException] = []
     notes: list[str] = []

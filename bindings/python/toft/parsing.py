@@ -21,7 +21,7 @@ from .errors import InvalidArgumentError, ValueTooLongError
 from .identifiers import ObjectId
 
 BLANKS = " \t\r\n"
-"""What JSON may have between values, and what a line that is left out consists of."""
+"""The characters that JSON may have between values, and that lines without content consist of."""
 
 NOT_JSON = "This is not JSON: "
 """How the message of each error of syntax begins."""
@@ -34,8 +34,8 @@ _LONGEST_INT = 20
 
 
 def value_of(text: str) -> Any:
-    """The value that a text of JSON is. Numbers are ints where they are exactly ints of 64 bits,
-    however they are written, and else a `Numeral`. Raises InvalidArgumentError with what is wrong.
+    """The value that a text of JSON is. Numbers are ints if they are exactly ints of 64 bits, in
+    any notation, and otherwise a `Numeral`. Raises InvalidArgumentError with what is wrong.
     """
     text = text.removeprefix(_MARK)
     try:
@@ -89,7 +89,7 @@ _ESCAPE = re.compile(
 
 
 class _Problem(ValueError):
-    """What is wrong with JSON that is otherwise well formed."""
+    """A fault in JSON that is otherwise well formed."""
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -111,8 +111,8 @@ def _constant(text: str) -> None:
 
 
 class Numeral:
-    """A number that is no int of 64 bits, as it is written. It becomes a value of the type that it
-    is read for: exactly, or the nearest float. It never becomes infinite, and 0 only where it is 0.
+    """The text of a number that is not an int of 64 bits. It becomes a value of the type that it is
+    read for: exactly, or the nearest float. It never becomes infinite, and 0 only if it is 0.
     """
 
     __slots__ = ("_nearest", "is_whole", "text")
@@ -133,7 +133,7 @@ class Numeral:
 
     @property
     def double(self) -> float:
-        """The nearest float. Raises ValueError, as the next ones do, where there is none."""
+        """The nearest float. Raises ValueError, as the next ones do, if it is out of range."""
         number = self._nearest
         if math.isfinite(number) and (number or self.is_zero):
             return number
@@ -152,7 +152,7 @@ class Numeral:
 
     @property
     def decimal(self) -> Decimal:
-        """The same number."""
+        """The number as a decimal."""
         return decimal_of(self.text)
 
     @property
@@ -204,8 +204,8 @@ _DECODER = json.JSONDecoder(
 
 
 def number_of_field(text: str) -> int | Numeral | None:
-    """The number that a field of comma-separated values is: as in JSON, also with a plus, with
-    zeros in front, and with digits on one side of the point only. None for another text.
+    """The number in a field of comma-separated values: as in JSON, also with a plus, with zeros in
+    front, and with digits on one side of the point only. None for another text.
     """
     found = _NUMBER.fullmatch(text)
     if found is None or not (found[2] or found[4]):

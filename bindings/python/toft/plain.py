@@ -114,12 +114,12 @@ def _linked_object(linked: Object | None, depth: int, is_stored: bool) -> Any:
 
 
 def null_key_link(cls: type[Object]) -> dict[str, Any]:
-    """What stands for the object of a class whose primary key is None: None alone is no link."""
+    """The link to the object of a class whose primary key is None, which alone means no link."""
     return {"$class": cls.__name__, "$link": None}
 
 
 def name_of(instance: Object, *, is_stored: bool = False) -> Any:
-    """What tells an object from others of its class: the primary key, else the key of the file."""
+    """The identity of an object in its class: the primary key, otherwise the key of the file."""
     properties = properties_of(type(instance))
     if primary_key := primary_key_of(properties):
         return _plain(instance, properties[primary_key], is_stored)

@@ -22,7 +22,7 @@ class Query:
     __slots__ = ("_handle", "text")
 
     text: str
-    """What it was made from."""
+    """The text that it was made from."""
 
     def __init__(self, text: str) -> None:
         """Parses a text. Which properties there are is asked when it is used."""

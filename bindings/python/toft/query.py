@@ -50,10 +50,10 @@ _MOST_IN_MEMORY = 16 << 20  # characters and bytes of the values of a block, abo
 class Results(Collection[T], Generic[T]):
     """Objects (or the values of a list) that match a query, always as they are now.
 
-    Making results costs nothing, and so does chaining: each of `where`, `sort`, `distinct` and
-    `limit` gives new results, which are worked out when they are first asked. A loop goes through
-    those that there were when it began, whatever it changes on its way. What it deletes ahead of
-    itself comes, too: its `is_valid` is False, and to read it is an ObjectDeletedError.
+    Creating results costs nothing, and so does chaining: each of `where`, `sort`, `distinct` and
+    `limit` returns new results, which are evaluated when they are first read. A loop yields the
+    results of its beginning, whatever it changes meanwhile. An object that it deletes in advance is
+    yielded, too: its `is_valid` is False, and reading it is an ObjectDeletedError.
     """
 
     __slots__ = ("_binding", "_block", "_handle", "_of", "_realm", "__weakref__")
@@ -84,7 +84,7 @@ class Results(Collection[T], Generic[T]):
     def where(self, query: str | Query | Condition, *arguments: Any) -> Results[T]:
         """Those that match, by conditions or by a text of the query language:
 
-        What a text may say: Sources/Toft/Toft.docc/QueryLanguage.md.
+        The syntax of a text: Sources/Toft/Toft.docc/QueryLanguage.md.
 
         `where((Dog.age > 3) & Dog.name.startswith("R"))`, `where(Dog.age > 3, Dog.age < 9)` (both),
         `where("age > $0 AND name BEGINSWITH $1", 3, "R")`. A list is an argument too: `where("age
@@ -107,7 +107,7 @@ class Results(Collection[T], Generic[T]):
 
     def sort(self, *keys: str | Expression[Any] | Order) -> Results[T]:
         """Sorted, the first key being the most significant: `sort(Dog.owner.name, Dog.age.desc())`,
-        or by key paths, where a minus sign turns the order around: `sort("owner.name", "-age")`.
+        or by key paths, with a minus sign for descending order: `sort("owner.name", "-age")`.
         """
         kept = [(*_text(path), is_descending) for path, is_descending in map(self._order, keys)]
         criteria = (toft_sort * max(1, len(kept)))(
@@ -140,11 +140,11 @@ class Results(Collection[T], Generic[T]):
         return self.limit(count)
 
     def snapshot(self) -> Results[T]:
-        """As they are now: none comes or goes any more, though each object stays live."""
+        """The present results as a fixed list, though each object stays live."""
         return self._made("toft_results_snapshot")
 
     def freeze(self) -> Results[T]:
-        """What they are now, for ever and on any thread: see `Realm.freeze`."""
+        """An unchanging copy of the present results, for any thread: see `Realm.freeze`."""
         return self if self._realm.is_frozen else self._realm.freeze().resolve(self)
 
     # ----------------------------------------------------------------------------------------------
@@ -267,18 +267,18 @@ class Results(Collection[T], Generic[T]):
     def write_json_lines(
         self, file: LinesToWrite, depth: int = 0, *, progress: Progress | None = None
     ) -> int:
-        """Writes each as a JSON object, one a line, as `toftdb export` does, and returns how many
-        there were: `Realm.read_json_lines` and `toftdb import` read it. Properties have the names
-        that the file of the database has for them. Links are primary keys; objects without one have
-        their keys as `_key` (`__key` where a property has that name), and a link to an object whose
-        primary key is None is `{"$class": "Person", "$link": null}`. What JSON has no type for says
-        its own where values are mixed: `{"$data": "AP8="}`, `$date`, `$decimal`, `$uuid`,
-        `$objectId`, `$float`, `$double` (2.0, as 2 is an int), `{"$class": "Person", "$link": 7}`.
+        """Writes each as a JSON object, one a line, as `toftdb export` does, and returns their
+        number: `Realm.read_json_lines` and `toftdb import` read it. Properties have the names that
+        the file of the database has for them. Links are primary keys; objects without one have
+        their keys as `_key` (`__key` if a property has that name), and a link to an object whose
+        primary key is None is `{"$class": "Person", "$link": null}`. Types that JSON lacks are
+        named in mixed values: `{"$data": "AP8="}`, `$date`, `$decimal`, `$uuid`, `$objectId`,
+        `$float`, `$double` (2.0, as 2 is an int), `{"$class": "Person", "$link": 7}`.
 
         `file`: one that is open as text, or the path of one, which is written from its beginning.
-        Over up to `depth` links (at most 100) objects stand in the place of links, each once in a
-        line. `progress` is called with how many are done and how many there are; what it raises
-        ends the call.
+        Over up to `depth` links (at most 100) objects are written in place of links, each once in a
+        line. `progress` is called with the number of finished objects and of all; an exception of
+        it ends the call.
         """
         self._objects_only()
         from .tables import write_lines
@@ -288,9 +288,9 @@ class Results(Collection[T], Generic[T]):
     def write_csv(
         self, file: LinesToWrite, *names: str | Expression[Any], progress: Progress | None = None
     ) -> int:
-        """Writes comma-separated values, the names of properties first (all, when none is named):
-        nothing for None, `""` for an empty text, JSON for collections, embedded objects and mixed
-        values. A file that you open yourself is opened with `newline=""`. See `write_json_lines`.
+        """Writes comma-separated values, the names of properties first (all by default): nothing
+        for None, `""` for an empty text, JSON for collections, embedded objects and mixed values. A
+        file that you open yourself is opened with `newline=""`. See `write_json_lines`.
         """
         binding = self._objects_only()
         named = [property_name(binding.cls, name) for name in names]
@@ -302,26 +302,27 @@ class Results(Collection[T], Generic[T]):
         return write_csv(self, binding, named, file, progress)
 
     def to_pandas(self, *names: str | Expression[Any]) -> Any:
-        """`columns` as a DataFrame of pandas, which must be there: optional integers and booleans
-        as `Int64` and `boolean`, dates in UTC, None for missing text, links as object keys.
+        """`columns` as a DataFrame of pandas, which must be installed: optional integers and
+        booleans as `Int64` and `boolean`, dates in UTC, None for missing text, links as object
+        keys.
         """
         properties = self._column_properties(names)
         return read_frame(self._handle.address, len(self), properties)
 
     def to_polars(self, *names: str | Expression[Any]) -> Any:
-        """`columns` as a DataFrame of polars, which must be there: texts as String, bytes as
+        """`columns` as a DataFrame of polars, which must be installed: texts as String, bytes as
         Binary, dates as Datetime in UTC, days as Date, identifiers as their texts, enumerations as
-        their values, decimals as Decimal where it holds them all, links as object keys.
+        their values, decimals as Decimal if it can represent them all, links as object keys.
         """
         return read_polars(self._handle.address, len(self), self._column_properties(names))
 
     def columns(self, *names: str | Expression[Any]) -> dict[str, Any]:
-        """Properties of all objects at once, by name (all that hold one value, when none is named):
-        NumPy arrays when NumPy is there, else lists.
+        """Properties of all objects at once, by name (by default, all with one value): NumPy arrays
+        if NumPy is installed, otherwise lists.
 
         Arrays: bool, int64, float32 and float64; `datetime64[us]`; object for text and bytes; links
         as int64 object keys. Those of optional properties and links, and those of a snapshot with
-        deleted objects, are masked arrays. Lists have None where null. `to_pandas` and `to_polars`
+        deleted objects, are masked arrays. Lists have None for null. `to_pandas` and `to_polars`
         give the types that these have for texts and for dates with a time zone.
         """
         try:
@@ -331,7 +332,7 @@ class Results(Collection[T], Generic[T]):
         return read_arrays(self._handle.address, len(self), self._column_properties(names))
 
     def lists(self, *names: str | Expression[Any]) -> dict[str, list[Any]]:
-        """`columns` as lists of Python's values, also where NumPy is."""
+        """`columns` as lists of Python's values, even if NumPy is installed."""
         properties = self._column_properties(names)
         columns = read_lists(self._handle.address, len(self), properties)
         return {each.name: each.converted(columns[each.name]) for each in properties}
@@ -345,9 +346,9 @@ class Results(Collection[T], Generic[T]):
     def min(self, name: str | None = None) -> Any: ...
     def min(self, name: str | Expression[Any] | None = None) -> Any:
         """The least value of a property (of the values themselves, for results of values), None
-        when there is none. Nulls and NaN do not count. The property may lie at the end of to-one
-        links, as in all aggregates: `people.min("boss.age")`. Of `Any` values it is the one that
-        sorts first, lists and dictionaries left out.
+        without a value. Nulls and NaN do not count. The property may be at the end of to-one links,
+        as in all aggregates: `people.min("boss.age")`. Of `Any` values it is the one that sorts
+        first, lists and dictionaries left out.
         """
         return self._converted(name, self._aggregate(toft_aggregate.MINIMUM, name))
 
@@ -356,8 +357,8 @@ class Results(Collection[T], Generic[T]):
     @overload
     def max(self, name: str | None = None) -> Any: ...
     def max(self, name: str | Expression[Any] | None = None) -> Any:
-        """The greatest value, None when there is none. Of `Any` values it is the one that sorts
-        last, lists and dictionaries left out: a text, where there are texts and numbers.
+        """The greatest value, None without a value. Of `Any` values it is the one that sorts last,
+        lists and dictionaries left out: a text, if there are texts and numbers.
         """
         return self._converted(name, self._aggregate(toft_aggregate.MAXIMUM, name))
 
@@ -366,7 +367,7 @@ class Results(Collection[T], Generic[T]):
         return self._aggregate(toft_aggregate.SUM, name)
 
     def average(self, name: str | Expression[Any] | None = None) -> Any:
-        """The mean, None when there is no value."""
+        """The mean, None without a value."""
         return self._aggregate(toft_aggregate.AVERAGE, name)
 
     @overload
@@ -386,9 +387,10 @@ class Results(Collection[T], Generic[T]):
     # Changing all of them
 
     def update(self, **properties: Any) -> int:
-        """Sets properties of all objects to the same values, all or none: `results.update(age=3)`.
-        `update(visits=Page.visits + 1)` adds: see `Object.increment`. The objects are those that
-        there are when it is called. Needs a write transaction. Returns how many there were.
+        """Sets properties of all objects to the same values, all or nothing:
+        `results.update(age=3)`. `update(visits=Page.visits + 1)` adds: see `Object.increment`. The
+        objects are those of the moment of the call. Needs a write transaction. Returns their
+        number.
         """
         return update(self._realm, self._objects_only(), self.snapshot()._handle, properties)
 
@@ -403,16 +405,14 @@ class Results(Collection[T], Generic[T]):
     # Asking and observing
 
     def explain(self) -> str:
-        """Runs the query and tells how that went: the plan as text, what was read, how long it
-        took.
-        """
+        """Runs the query and describes the run: the plan as text, the reads, the time."""
         return self._text("toft_results_explain")
 
     @property
     def query(self) -> str:
-        """What the objects pass, as the text of one query with the values of its arguments:
-        `realm.objects(Dog).where("age > $0", 3).query` is "age > 3". Given to `where` it finds the
-        same again.
+        """The conditions and orderings of the objects, as the text of one query with the values of
+        its arguments: `realm.objects(Dog).where("age > $0", 3).query` is "age > 3". `where` with it
+        finds the same results again.
         """
         return self._text("toft_results_query")
 
@@ -436,9 +436,9 @@ class Results(Collection[T], Generic[T]):
     ) -> Observation:
         """Tells which come, go and change, down to the indices. See `Realm.observe`.
 
-        `key_paths`: what counts as a change of an object, such as `[Dog.age, "owner.name"]`; none
-        of them: only what comes and goes; None: whatever it reaches over up to three links.
-        `initial`: whether the first call comes before any change.
+        `key_paths`: the paths whose changes count as a change of an object, such as `[Dog.age,
+        "owner.name"]`; an empty list: only insertions and deletions; None: everything that it
+        reaches over up to three links. `initial`: whether the first call comes before any change.
         """
         paths = self._key_paths(key_paths)
         options = Options(paths, initial=initial)
@@ -565,8 +565,8 @@ class Results(Collection[T], Generic[T]):
         return last or binding.property(names[0])
 
     def _path(self, key: str | Expression[Any]) -> tuple[str, BoundProperty | None]:
-        """The key path with the names that the file has, and the property at its end: None where
-        that is known to the library alone, behind an alias or a key of a dictionary.
+        """The key path with the names in the file, and the property at its end: None if only the
+        library knows that, behind an alias or a key of a dictionary.
         """
         binding = self._objects_only()
         if not isinstance(key, str):
@@ -631,7 +631,7 @@ class Cursor:
     """A loop's place in results: the next position to read.
 
     While nothing changes it reads the results themselves. Just before the first change, the realm
-    tells it to `hold`: from then on it goes through a snapshot of what there was.
+    calls `hold`: from then on it reads a snapshot of the previous results.
     """
 
     __slots__ = (
@@ -667,7 +667,7 @@ class Cursor:
             self._failure = error
 
     def results(self) -> Handle:
-        """What to read from now."""
+        """The results to read from now."""
         if self._failure is not None:
             raise self._failure
         return self._results
@@ -689,9 +689,7 @@ class Cursor:
 
 
 def _object_in(block: Block, position: int) -> Any:
-    """The object at a position of the results that a block is a run of; None where it has been
-    deleted from a snapshot.
-    """
+    """The object at a position of a block's results; None if it was deleted from a snapshot."""
     row = position - block.first
     return None if block.keys[row] is None else live_object(block.binding.cls, block, row)
 

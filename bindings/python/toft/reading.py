@@ -61,7 +61,7 @@ _TAGS = {
     "$objectId": values.OBJECT_ID,
     "$decimal": values.DECIMAL,
 }
-"""What names the type of a mixed value that JSON has no type for: `{"$data": "AP8="}`."""
+"""The members that name the type of a mixed value that JSON lacks: `{"$data": "AP8="}`."""
 _FORMS = {
     values.BOOL: "a bool: true or false",
     values.INT: "an int: it is whole and has 64 bits",
@@ -135,7 +135,7 @@ def _read(
     progress: Progress | None,
     total: int,
 ) -> int:
-    """Creates an object of each row, all or none. Returns how many there were."""
+    """Creates an object of each row, all or nothing. Returns the number of rows."""
     reader, count = _Reader(realm, policy, source), 0
     with _telling_depth(), reader.all_or_none():
         for line, row in rows:
@@ -179,10 +179,10 @@ class _Waiting:
 
 
 class _Reader:
-    """Creates objects of what JSON gives, one after the other, and keeps none.
+    """Creates objects of JSON, one after the other, and keeps none.
 
-    A link is made with its object where what it leads to is there, and waits else: it is tried
-    again now and then, and at the end. Of what was created it remembers the keys, as runs.
+    A link is made with its object if its target exists, and waits otherwise: it is tried again now
+    and then, and at the end. It remembers the keys of created objects, as runs.
     """
 
     def __init__(
@@ -193,9 +193,9 @@ class _Reader:
         *,
         refuses_unknown: bool = True,
     ) -> None:
-        """`source`: where it is a file, as `toftdb` has it: properties have the names of the file
-        there. `refuses_unknown`: whether a member that is no property is an error; else it is left
-        out.
+        """`source`: if it is a file, as `toftdb` writes it: properties have the names of the file
+        there. `refuses_unknown`: whether a member that is not a property is an error; otherwise it
+        is left out.
         """
         self._realm = realm
         self._policy = policy
@@ -209,7 +209,7 @@ class _Reader:
         self._retry_at = _FIRST_RETRY
         self._line = 0
         self._told: Error | None = None
-        """The error that tells its line already: of an earlier one than that which is read."""
+        """The error that has its line already: one of an earlier line than the present one."""
 
     @contextmanager
     def all_or_none(self) -> Iterator[None]:
@@ -227,7 +227,7 @@ class _Reader:
 
     @contextmanager
     def locating(self, line: int) -> Iterator[None]:
-        """A block the errors of which tell the line that is read."""
+        """A block whose errors name the line that is read."""
         before, self._line = self._line, line
         try:
             yield
@@ -241,9 +241,7 @@ class _Reader:
             self._line = before
 
     def add(self, binding: Binding, row: Any, *, is_inner: bool = False) -> Object:
-        """Creates an object, with the objects in it. `is_inner`: whether it stands in the place of
-        a link.
-        """
+        """Creates an object, with the objects in it. `is_inner`: whether it replaces a link."""
         if not isinstance(row, Mapping):
             raise TypeMismatchError(f"A {binding.cls.__name__} is a JSON object, not {row!r:.80}")
         later: list[tuple[tuple[Any, ...], Binding, BoundProperty, Any]] = []
@@ -280,7 +278,9 @@ class _Reader:
     # Names
 
     def _names_of(self, binding: Binding) -> tuple[str, dict[str, BoundProperty]]:
-        """What objects of a class are called by, and its properties by their names in the text."""
+        """The member with the keys of a class's objects, and its properties by their names in the
+        text.
+        """
         if (known := self._names.get(binding.key)) is None:
             if self._source is not None:
                 known = key_name(binding.cls), names_in_files(binding)
@@ -356,7 +356,7 @@ class _Reader:
         path: tuple[Any, ...],
         later: list[Any],
     ) -> Any:
-        """What a property owns, as mappings of values."""
+        """The objects that a property owns, as mappings of values."""
         target = self._realm._binding_of_key(each.target)
 
         def read(row: Any, place: Any) -> dict[str, Any] | None:
@@ -420,7 +420,7 @@ class _Reader:
         return plain
 
     def _parsed(self, kind: int, value: Any, *, is_whole: bool = True) -> Any:
-        """A value of a type. Raises ValueError with what is wrong, or nothing, where it is none.
+        """A value of a type. Raises ValueError with the fault, or without, if it is not one.
         `is_whole`: whether dates of files may be of years that datetime has not.
         """
         given = type(value)
@@ -520,7 +520,7 @@ class _Reader:
         return found
 
     def _fill(self, binding: Binding, key: int, each: BoundProperty, value: Any) -> None:
-        """Links an object, and creates those that stand in the place of links; the rest waits."""
+        """Links an object, and creates those in place of links; the rest waits."""
         if each.type == values.LINK:
             target = self._realm._binding_of_key(each.target)
             value = self._mapped(
@@ -626,7 +626,7 @@ class _NamedKeys:
         self._runs: list[tuple[int, int, int]] = []  # first number, its key, count; ascending
 
     def add(self, number: int, key: int) -> bool:
-        """False where the number is known."""
+        """False if the number is known."""
         end = 0
         if self._runs:
             first, first_key, count = self._runs[-1]
@@ -683,7 +683,7 @@ def _mismatch(
 
 
 def _reason(error: ValueError) -> str:
-    """What is wrong besides, as a sentence."""
+    """A further fault, as a sentence."""
     text = str(error)
     return f" {text[:1].upper()}{text[1:].removesuffix('.')}." if text else ""
 
@@ -731,5 +731,5 @@ _PARSERS: dict[int, Callable[[str], Any]] = {
 
 
 def _is_object(target: Binding, value: Any) -> bool:
-    """Whether an object stands in the place of a link."""
+    """Whether an object is in place of a link."""
     return isinstance(value, Mapping) and value != null_key_link(target.cls)

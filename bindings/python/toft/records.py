@@ -37,7 +37,7 @@ class Record:
         vars(self).update(defaults | known)
 
     def replaced(self: R, **named: Any) -> R:
-        """The same with other values."""
+        """A copy with other values."""
         return type(self)(**{**vars(self), **named})
 
     def _values(self) -> tuple[Any, ...]:

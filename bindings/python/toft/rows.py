@@ -1,4 +1,4 @@
-"""Where the values of an object come from.
+"""The sources of an object's values.
 
 An `Object` holds two things: some rows, and its row among them. There are three kinds of rows:
 
@@ -7,11 +7,12 @@ An `Object` holds two things: some rows, and its row among them. There are three
 - `Block`: a run of results, read column by column: the first touch of a property reads it for the
   whole run in one call.
 
-What `Single` and `Block` have read, they keep, but only for as long as it is certainly true. Each
-realm counts its own changes (`Realm._now`): the count grows with every write through this realm and
-whenever the realm may move to another version. Rows remember the count they read at. A value is
-given from memory only while the two are equal and the realm's own thread asks; otherwise it is read
-again. So a live object never shows anything that the library would not say at that moment.
+`Single` and `Block` cache the values that they have read, but only for as long as they are
+certainly valid. Each realm counts its own changes (`Realm._now`): the count grows with every write
+through this realm and whenever the realm may move to another version. Rows remember the count they
+read at. A value is given from memory only while the two are equal and the realm's own thread asks;
+otherwise it is read again. So a live object never shows anything that the library would not say at
+that moment.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class BoundProperty:
         return self.container is None and self.type != values.LINKING_OBJECTS
 
     def of_key(self) -> BoundProperty:
-        """What one key of a dictionary is like: a property of one value."""
+        """One key of a dictionary: a property of one value."""
         one = copy(self)
         one.container, one.is_nullable = None, True
         return one
@@ -98,7 +99,7 @@ class BoundProperty:
             arguments.add_list(value if stored is None else map(stored, value), realm, self.type)
 
     def check_container(self, value: Any) -> None:
-        """Raises TypeMismatchError where a property that holds many values cannot take this."""
+        """Raises TypeMismatchError if a property of many values cannot take this."""
         if self.container is None:
             return
         is_mapping = isinstance(value, Mapping)
@@ -215,14 +216,14 @@ def counter_amount(each: BoundProperty, amount: int) -> int:
 
 
 class NoRealm:
-    """Stands where a draft would have its realm."""
+    """Takes the place of a draft's realm."""
 
     _now = 0
     _thread = 0
 
 
 class Rows:
-    """What all three kinds have: see the head of this file."""
+    """The base of all three kinds: see the head of this file."""
 
     __slots__ = ("columns", "now", "realm")
 
@@ -318,8 +319,8 @@ class Single(Live):
 
     @staticmethod
     def deleted(binding: Binding, key: int | None) -> Single:
-        """An object that has been deleted, with its key or, where that is not known any more, one
-        that no object has.
+        """An object that has been deleted, with its key or, if that is not known any more, one that
+        no object has.
         """
         return Single(binding, -next(_deleted) if key is None else key)
 
@@ -350,7 +351,7 @@ class Single(Live):
         return value
 
     def place(self, each: BoundProperty) -> tuple[Binding, int, int]:
-        """What no other property of any object has."""
+        """A value that no other property of any object has."""
         return self.binding, self._key, each.key
 
     def set(self, name: str, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""What takes several calls of the library and is done as a whole or not at all."""
+"""Operations that take several calls of the library and are done as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
 
 class Savepoint:
-    """A block of a write transaction. When it fails, everything is what it was when it began: the
-    database, and the objects in no database that have become live meanwhile. Blocks lie within one
-    another.
+    """A block of a write transaction. When it fails, everything is restored: the database, and the
+    objects in no database that have become live meanwhile. Blocks are nested.
     """
 
     __slots__ = ("_live", "_realm")
@@ -24,7 +23,7 @@ class Savepoint:
     def __init__(self, realm: Realm) -> None:
         self._realm = realm
         self._live: list[tuple[Object, Rows, int]] = []
-        """What has become live, and what it was."""
+        """The objects that have become live, and their previous rows."""
 
     def __enter__(self) -> None:
         realm = self._realm

@@ -71,8 +71,8 @@ Mixed = Any
 dictionaries of such values, up to 100 within one another: `notes: toft.Mixed`. `Any` and `object`
 say the same.
 
-A list or a dictionary is copied where it is set, and read as a live `List` or `Dict`. It has no
-`results` and no `observe` of its own: what changes in it is a change of the property.
+A list or a dictionary is copied when it is set, and read as a live `List` or `Dict`. It has no
+`results` and no `observe` of its own: a change in it is a change of the property.
 """
 
 
@@ -80,7 +80,7 @@ DeleteRule = Literal["nullify", "cascade", "deny"]
 
 
 class Field(Record):
-    """What `field` and `linking_objects` say of a property besides its type."""
+    """A property's declaration by `field` or `linking_objects`, besides its type."""
 
     default: Any = MISSING
     default_factory: Callable[[], Any] | None = None
@@ -107,9 +107,9 @@ def field(
 ) -> Any:
     """Says of a property what its annotation cannot: `id: int = toft.field(primary_key=True)`.
 
-    `auto_increment`: of an int that is the primary key. An object that is given none, or None, gets
-    the next one when it is added: 1 more than the greatest that an object of the class has had.
-    Until then it is None; `default=None` tells type checkers that it may be left out.
+    `auto_increment`: of an int that is the primary key. An object without a value gets the next one
+    when it is added: 1 more than the greatest that an object of the class has had. Until then it is
+    None; with `default=None` type checkers know that it may be left out.
 
     `unique`: no two objects have the same value when a transaction commits, except None:
     DuplicateValueError. With a text it is unique together with the other properties of the class
@@ -120,8 +120,8 @@ def field(
     cannot be deleted while another one links to it through this property, unless the same call
     deletes that one too: DeletionDeniedError.
 
-    `name`: what the file calls it, where that is another name than the attribute's; queries and
-    sorts use it too. An attribute that begins with an underscore is a property only with a field.
+    `name`: its name in the file, if that differs from the attribute's; queries and sorts use it
+    too. An attribute that begins with an underscore is a property only with a field.
     """
     if default is not MISSING and default_factory is not None:
         raise ValueError("give either default or default_factory")
@@ -174,7 +174,7 @@ class PropertySchema(Record):
     type: int
     is_optional: bool = False
     container: builtins.type | None = None
-    """`list`, `set` or `dict` where the property holds many values."""
+    """`list`, `set` or `dict` if the property has many values."""
     target: str = ""
     origin_property: str = ""
     field: Field = Field()
@@ -182,12 +182,12 @@ class PropertySchema(Record):
 
     @property
     def stored_name(self) -> str:
-        """What the file calls it."""
+        """The name in the file."""
         return self.field.name or self.name
 
     @property
     def flags(self) -> int:
-        """What toft.h calls the property's flags."""
+        """The property's flags in toft.h."""
         flags = toft_property_flags
         nullable = self.is_optional or (self.type == values.LINK and self.container in (None, dict))
         return (
@@ -212,7 +212,9 @@ class PropertySchema(Record):
         return self.conversion.zero if self.conversion else _ZEROS.get(self.type)
 
     def held(self, value: Any) -> Any:
-        """What an object in no database keeps of a value: of many values a container of its own."""
+        """The form in which an object in no database keeps a value: many values have a container of
+        their own.
+        """
         return value if self.container is None else self.container(value)
 
     @property
@@ -302,7 +304,7 @@ _SCALARS: dict[Any, int] = {
 
 
 class _Unresolved:
-    """Stands for a class that cannot be seen from where it is named.
+    """Takes the place of a class that is not visible by its name.
 
     Only its name matters: classes are linked by name at open.
     """
@@ -323,11 +325,11 @@ class _Names(dict[str, Any]):
 
 
 class _Problem(Exception):
-    """What is wrong with one property."""
+    """A fault of one property."""
 
 
 def own_annotations(namespace: Mapping[str, Any], cls: type | None = None) -> dict[str, Any]:
-    """The annotations of a class body, unevaluated where they can be."""
+    """The annotations of a class body, unevaluated if possible."""
     if sys.version_info >= (3, 14) and cls is not None:
         import annotationlib
 
@@ -373,12 +375,13 @@ class PropertyInfo(Record):
     name: str
     """That of the attribute."""
     stored_name: str
-    """What the file and queries call it."""
+    """The name in the file and in queries."""
     type: Any
     """Of the value or the elements, as an annotation says it: `int`, `toft.Float32`, an
-    enumeration. None for links and linking objects: `target` tells the class."""
+    enumeration. None for links and linking objects: `target` is the class.
+    """
     container: builtins.type | None
-    """`list`, `set` or `dict` where the property holds many values."""
+    """`list`, `set` or `dict` if the property has many values."""
     is_optional: bool
     """Whether the value, or an element, may be None."""
     is_primary_key: bool
@@ -397,7 +400,7 @@ def fields(cls: ObjectType) -> tuple[PropertyInfo, ...]:
     """The properties of a class in the order of declaration, those of its bases first.
 
     Also of a class that only the file knows: `toft.fields(realm.classes["Dog"])`. Raises
-    InvalidSchemaError where the class can't be stored.
+    InvalidSchemaError if the class can't be stored.
     """
     if not hasattr(cls, "_toft_declared"):
         raise TypeError(f"a subclass of toft.Object is due, not {cls!r:.80}")
@@ -432,7 +435,7 @@ def _python_type(declared: PropertySchema) -> Any:
 
 
 def signature_of(cls: type) -> Signature:
-    """What the constructor of a class takes."""
+    """The signature of a class's constructor."""
     from inspect import Parameter, Signature
 
     parameters = []
@@ -458,7 +461,7 @@ def no_property(cls: type[Object], name: str) -> NoSuchPropertyError:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A sentence with the name that is next to one that there is not; "" where none is near."""
+    """A sentence with the known name that is closest to an unknown one; "" if all differ much."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, list(known), 1)
@@ -466,7 +469,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def shape_of(cls: type[Object]) -> dict[str, tuple[Any, ...]]:
-    """What two classes of one name have in common when each can stand for the other."""
+    """The parts in which two classes of one name agree if they are interchangeable."""
     return {
         name: (each.stored_name, each.type, each.flags, each.target, each.origin_property)
         for name, each in properties_of(cls).items()
@@ -484,8 +487,8 @@ def required_of(cls: type[Object]) -> tuple[str, ...]:
 def attribute_name(stored_name: str, reserved: Set[str]) -> str:
     """The attribute for a property that no program declared.
 
-    What Python or `Object` uses gets an underscore at its end: `class_`, `realm_`. `reserved`: the
-    names that `Object` uses.
+    A name that Python or `Object` uses gets an underscore at its end: `class_`, `realm_`.
+    `reserved`: the names that `Object` uses.
     """
     is_taken = keyword.iskeyword(stored_name) or stored_name in reserved
     return f"{stored_name}_" if is_taken else stored_name
@@ -548,7 +551,7 @@ def _evaluated(annotation: Any, names: _Names) -> Any:
 
 
 def _meaning(annotation: Any, names: _Names) -> PropertySchema:
-    """What an annotation says, of a property that has no name yet."""
+    """The meaning of an annotation, of a property that has no name yet."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if hasattr(origin, "_toft_is_property"):
         return _meaning(_evaluated(arguments[0], names), names)

@@ -48,7 +48,7 @@ class Set(Elements[T], MutableSet[T]):
 
     @classmethod
     def _from_iterable(cls, it: Iterable[U]) -> set[U]:
-        """What `&`, `|`, `-` and `^` give."""
+        """The type of the results of `&`, `|`, `-` and `^`."""
         return set(it)
 
     def union(self, *others: Iterable[T]) -> set[T]:
@@ -140,14 +140,14 @@ class Set(Elements[T], MutableSet[T]):
             raise KeyError(value)
 
     def pop(self) -> T:
-        """Removes the first element and gives it. Raises KeyError when there is none."""
+        """Removes the first element and gives it. Raises KeyError for an empty set."""
         for value in self._read(0, 1):
             self._erase_at([0])
             return value
         raise KeyError("pop from an empty set")
 
     def update(self, *others: Iterable[T]) -> None:
-        """Adds the values of others, all or none."""
+        """Adds the values of others, all or nothing."""
         items = [value for other in others for value in other]
         with self._realm._savepoint():
             for value in items:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .rows import Binding, BoundProperty
 
 Row = tuple[int, Any]
-"""The number of the line that an object stands in, and the object as JSON has it."""
+"""The number of an object's line, and the object as JSON."""
 
 _NUMBERS = (values.INT, values.FLOAT, values.DOUBLE)
 _TRUTHS = {"1": True, "0": False, "true": True, "false": False}
@@ -24,7 +24,7 @@ _FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\Z)')
 
 
 class Source:
-    """A file, and where in it something stands."""
+    """A file, and places in it for errors."""
 
     def __init__(self, file: Iterable[str]) -> None:
         self._file = file
@@ -45,9 +45,7 @@ class Source:
         return InvalidArgumentError(f"The file{self._name} is empty: it names no properties.")
 
     def total(self, count: Callable[[Source], int]) -> int:
-        """How many objects there are, for which the file is gone through; 0 where that can be done
-        only once.
-        """
+        """Number of objects, for which the whole file is read; 0 if it can be read only once."""
         if iter(self._file) is not self._file:
             return count(Source(self._file))
         file: Any = self._file
@@ -61,7 +59,7 @@ class Source:
         return found
 
     def texts(self) -> Iterator[str]:
-        """What the file gives, without a byte order mark."""
+        """The file's text, without a byte order mark."""
         self._line, texts = 0, iter(self._file)
         while True:
             try:
@@ -85,7 +83,7 @@ class Source:
                 yield number, text
 
     def records(self) -> Iterator[tuple[int, str]]:
-        """The lines, with the numbers of their first ones where they go on within quotes."""
+        """The lines, with the numbers of their first ones if they continue within quotes."""
         waiting: list[str] = []
         is_inside, first = False, 1
         for number, text in enumerate(_split(self.texts()), 1):
@@ -99,7 +97,7 @@ class Source:
 
 
 def _split(texts: Iterator[str]) -> Iterator[str]:
-    """Texts of which each ends where a line ends."""
+    """Texts that each end at a line end."""
     rest = ""
     for text in texts:
         if text.find("\n") == len(text) - 1 and text:
@@ -178,7 +176,7 @@ def rows_of_csv(binding: Binding, source: Source) -> Iterator[Row]:
 def _header(
     binding: Binding, source: Source, line: int, names: list[str]
 ) -> list[BoundProperty | None]:
-    """The properties that fields are of; None for what objects are called by."""
+    """The properties of the fields; None for the key of an object."""
     known, key = names_in_files(binding), key_name(binding.cls)
     for name in names:
         if names.count(name) > 1:
@@ -198,7 +196,7 @@ def _is_blank(record: str) -> bool:
 
 
 def _fields(source: Source, line: int, record: str) -> list[tuple[str, bool]]:
-    """What the fields of a record are, and whether they stood in quotes."""
+    """The contents of a record's fields, and whether they were quoted."""
     fields: list[tuple[str, bool]] = []
     position, end = 0, ","
     while end == ",":
@@ -216,7 +214,7 @@ def _fields(source: Source, line: int, record: str) -> list[tuple[str, bool]]:
 
 
 def _value(binding: Binding, each: BoundProperty, field: str, is_quoted: bool) -> Any:
-    """A field as JSON has it. What is no value of its type stays a text, which is then refused."""
+    """A field as JSON. A text that is not a value of its type stays a text, and is then refused."""
     kind = each.type
     if not field and not is_quoted:
         return "" if kind == values.STRING and not each.is_nullable else None

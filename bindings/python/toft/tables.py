@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from .rows import Binding, BoundProperty
 
 Progress = Callable[[int, int], object]
-"""Called with how many objects are done and how many there are. What it raises ends the call."""
+"""Called with the number of finished objects and of all. An exception of it ends the call."""
 
 KEY = "_key"
-"""What a file calls an object without primary key by: see `key_name`."""
+"""The member with the key of an object without primary key: see `key_name`."""
 
 _QUOTED = re.compile(r'[",\x00-\x1f]|^[ \ufeff]| $|^$')
 _ROOM = 4096
@@ -49,7 +49,7 @@ def write_csv(
     file: LinesToWrite,
     progress: Progress | None,
 ) -> int:
-    """See `Results.write_csv`. `names`: of properties; all if there is none."""
+    """See `Results.write_csv`. `names`: of properties; all by default."""
     require_function("progress", progress)
     properties = [binding.property(name) for name in names] or binding.stored
     columns = [] if names or binding.primary_key else [key_name(binding.cls)]
@@ -74,8 +74,8 @@ def write_csv(
 
 
 class _Texts:
-    """Objects as JSON on one line, as the library writes them: with the names that the file has,
-    and with types where values are mixed. One after the other, in the same memory.
+    """Objects as JSON on one line, as the library writes them: with the names in the file, and with
+    types in mixed values. One after the other, in the same memory.
     """
 
     def __init__(self, depth: int) -> None:
@@ -100,8 +100,9 @@ class _Texts:
 
 
 def key_name(cls: type[Object], *others: str) -> str:
-    """What a file calls an object of a class without primary key by: `_key`, with one `_` more
-    where a property has the name, and so on. `others`: names that are taken besides."""
+    """The member with the key of an object of a class without primary key: `_key`, with one `_`
+    more if a property has the name, and so on. `others`: names that are taken besides.
+    """
     properties = properties_of(cls)
     taken = {*others, *(each.stored_name for each in properties.values())}
     name = KEY

@@ -29,7 +29,7 @@ class Timestamp(datetime):
 
     @classmethod
     def of(cls, moment: datetime, nanosecond: int) -> Timestamp:
-        """A point in time so many nanoseconds, 0 to 999, after the microsecond of another."""
+        """A point in time `nanosecond` nanoseconds, 0 to 999, after the microsecond of another."""
         return cls(
             moment.year,
             moment.month,
@@ -94,14 +94,14 @@ class Timestamp(datetime):
         return Timestamp.of(found, self.nanosecond) if isinstance(found, datetime) else found
 
     def replace(self, *arguments: Any, nanosecond: int | None = None, **more: Any) -> Timestamp:
-        """The same with other parts. With another microsecond it has no nanoseconds."""
+        """A copy with other parts. With another microsecond it has no nanoseconds."""
         if nanosecond is None:
             is_cut = len(arguments) > 6 or "microsecond" in more
             nanosecond = 0 if is_cut else self.nanosecond
         return Timestamp.of(super().replace(*arguments, **more), nanosecond)
 
     def astimezone(self, tz: tzinfo | None = None) -> Timestamp:
-        """The same point in time in another time zone."""
+        """The point in time in another time zone."""
         return Timestamp.of(super().astimezone(tz), self.nanosecond)
 
     # ----------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Write transactions: blocks of ordinary and of asyncio's code, and the wait for other writers.
 
-The library waits in the kernel, where Python handles no signals. So it is asked to wait for a
-moment at a time: between two moments Ctrl-C and `Realm.interrupt` end the wait. Under asyncio it is
-asked not to wait at all, and the event loop runs between two attempts.
+The library waits in the kernel, in which Python handles no signals. It therefore waits for a moment
+at a time: between two moments Ctrl-C and `Realm.interrupt` end the wait. Under asyncio it does not
+wait at all, and the event loop runs between two attempts.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _DURABILITIES = {
 _MOMENT = 0.05
 """How many seconds the library waits before Python handles signals."""
 _LONGEST = 1e9
-"""How many seconds stand for ever."""
+"""Seconds that count as no limit."""
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.02
 """How many seconds the event loop runs between two attempts."""
 
 
 def durability_code(durability: Durability) -> int:
-    """What toft.h calls it."""
+    """The durability's code in toft.h."""
     try:
         return _DURABILITIES[durability]
     except (KeyError, TypeError):
@@ -59,7 +59,7 @@ def milliseconds(seconds: float) -> int:
 
 
 class Deadline:
-    """The end of a wait; `timeout` in seconds, None: there is none."""
+    """The end of a wait; `timeout` in seconds, None: without a limit."""
 
     def __init__(self, timeout: float | None) -> None:
         self._end = None
@@ -115,8 +115,8 @@ def running_task() -> asyncio.Task[Any] | None:
 
 
 class Write:
-    """What `Realm.write` gives: a block that is one write transaction, for `with` or `async with`.
-    Its value is the realm.
+    """The result of `Realm.write`: a block that is one write transaction, for `with` or `async
+    with`. Its value is the realm.
     """
 
     __slots__ = ("_durability", "_realm", "_timeout", "_turn")
