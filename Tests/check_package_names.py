@@ -3,11 +3,11 @@
 
     Tests/check_package_names.py [TARGET ...]
 
-A name counts as used where its word stands in the code (not in a comment or a string) of another
-target of Sources, of the test kit or of the trials; an initializer, where the name of its type
-stands before a parenthesis. A type in the signature of a used declaration counts as used, because
-it must be as visible. Words say less than the compiler knows: a name that means something else in
-another target is not found.
+A name counts as used if its word occurs in the code (not in a comment or a string) of another
+target of Sources, of the test kit or of the trials; an initializer, if the name of its type
+precedes a parenthesis. A type in the signature of a used declaration counts as used, because it
+must be as visible. Words say less than the compiler knows: a name that also exists in another
+target is not found.
 """
 
 import re

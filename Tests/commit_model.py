@@ -29,7 +29,7 @@ GARBAGE = "garbage"
 
 @dataclass(frozen=True)
 class Rules:
-    """What the protocol demands, and what the run is to hold."""
+    """The rules of the protocol, and the options of the run."""
 
     versions_are_claimed: bool = True  # a number that was tried is never used again
     records_name_their_base: bool = (
@@ -121,7 +121,7 @@ class Disk(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """What living processes agree on."""
+    """The shared state of living processes."""
 
     version: int
     root: int
@@ -671,7 +671,7 @@ def start():
 def explore(rules, commits, death_limit, limit):
     """Tries every course, the short ones first.
 
-    Returns the number of states, and what went wrong and how it came to that, or None.
+    Returns the number of states, and the fault and the steps to it, or None.
     """
     first = (start(), ())
     origins = {first: None}

@@ -6,8 +6,8 @@
 Each object has an indexed number, a text, a list of numbers and data of 1 to 32 KiB that does not
 compress, and no page of the file is sparse. Every step is timed, with the most memory that the
 process had so far: the file is filled, checked whole, opened anew, queried with and without an
-index, changed in places that lie far apart, half of it deleted, compacted in steps, compacted whole
-where nobody has it open, and checked again. What is wrong ends the program.
+index, changed in distant places, half of it deleted, compacted in steps, compacted whole while
+nobody has it open, and checked again. A fault ends the program.
 """
 
 from __future__ import annotations

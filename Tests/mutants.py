@@ -134,7 +134,7 @@ TRIALS: dict[str, list[str]] = {
 
 
 class Edit(NamedTuple):
-    """A text of one file, and what stands there in the copy."""
+    """A text of one file, and its replacement in the copy."""
 
     path: str
     text: str

@@ -36,7 +36,7 @@ def in_swift(database: Path, folder: Path, command: str) -> str:
 
 
 def exported(database: Path, folder: Path) -> dict[str, str]:
-    """What the terminal writes, which the folder gets too."""
+    """The terminal's output, which is also written to the folder."""
     folder.mkdir(exist_ok=True)
     found = {}
     for how, options in FORMS.items():

@@ -45,7 +45,7 @@ def test_rows_are_numbered_in_each_group_and_none_is_empty() -> None:
 
 
 def wrong(api: str, state: str) -> str:
-    """What is wrong with a state, or nothing."""
+    """The fault of a state; empty without one."""
     kind, _, rest = state.partition(": ")
     if kind == "tested":
         return "" if rest in TESTS[api] else f"there is no test {rest}"

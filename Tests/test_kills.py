@@ -84,7 +84,7 @@ class Worker:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Path]:
-    """Where the workers write: in memory if the machine has such a directory.
+    """The folder that the workers write to: in memory if the machine has such a directory.
 
     Nobody loses what the kernel has taken over when a process is killed, and the second that the
     others have to go on is the engine's: a busy disk alone may take longer.

@@ -42,7 +42,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def expected() -> list[str]:
-    """What the programs have to print, worked out without a database."""
+    """The expected output of the programs, worked out without a database."""
     packages = {
         package["name"]: package for package in map(json.loads, SAMPLE.read_text().splitlines())
     }

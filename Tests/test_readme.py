@@ -34,7 +34,7 @@ def run(folder: Path, *command: object) -> str:
 
 
 def built_in_swift() -> Path:
-    """A package of its own, as printed but for where Toft is.
+    """A package of its own, as printed except for Toft's place.
 
     It stays in the build folder, so that only changes are compiled.
     """

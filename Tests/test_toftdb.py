@@ -1143,7 +1143,7 @@ MIXED = [
 
 
 def mixed_notes(folder: Path) -> tuple[Path, list[dict]]:
-    """Notes of which each has a mixed value, also alone in a list and in a dictionary."""
+    """Notes that each have a mixed value, also alone in a list and in a dictionary."""
     schema, lines = folder / "schema.json", folder / "notes.jsonl"
     properties = [
         {"name": "id", "type": "int", "primaryKey": True},
@@ -1670,7 +1670,7 @@ DIGITS = "12345678901234567890123456789012345"
 
 
 def number(folder: Path, name: str, text: str, form: str) -> tuple[object, str]:
-    """What becomes of a number in a file of one object, and what is said of it if it is refused."""
+    """The result for a number in a file of one object, and the message if it is refused."""
     schema, given, database = (folder / each for each in ("s.json", "n." + form, "n.toft"))
     schema.write_text(json.dumps(NUMBERS))
     given.write_text(
@@ -1852,7 +1852,7 @@ HARMFUL = "\x1b]0;title\x07\x1b[2J\x9b1m\x00\x08\x7f\r\u202e\u2066\u200f\u061c"
 
 
 def seen(*arguments: object, status: int = 0) -> str:
-    """What a terminal gets of a command's output and errors."""
+    """The part of a command's output and errors that a terminal gets."""
     terminal, its = pty.openpty()
     process = subprocess.Popen(
         [TOFTDB, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=its, stderr=its

@@ -29,8 +29,9 @@ class Item(toft.Object):
 
 
 class Changes:
-    """Random changes of the objects of a file. `longest`: bytes of the long value of an object; 0:
-    it has none."""
+    """Random changes of the objects of a file. `longest`: bytes of an object's long value; 0:
+    without one.
+    """
 
     def __init__(self, count: int, longest: int) -> None:
         self.count, self.longest = count, longest

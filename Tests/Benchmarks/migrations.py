@@ -23,7 +23,7 @@ STEPS = ("fill", "default", "index", "rename", "copy")
 
 
 def classes(step: str) -> type[toft.Object]:
-    """What the step opens the file with. Each adds to the one before."""
+    """The classes of the step. Each adds to the one before."""
     number = STEPS.index(step)
     namespace: dict[str, Any] = {"__module__": __name__, "__annotations__": {}}
     hints = namespace["__annotations__"]

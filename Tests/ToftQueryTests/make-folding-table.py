@@ -2,9 +2,9 @@
 """Writes Sources/ToftQuery/Text/FoldingTable.swift from the Unicode data of this Python.
 
 Run it from the root of the repository. Simple case folding (one code point to one) is
-str.casefold() where that gives one code point, else str.lower() where that does, else nothing: this
-is what CaseFolding.txt calls the statuses C and S. Accents are what canonical decomposition splits
-off into the blocks of combining diacritical marks.
+str.casefold() if that gives one code point, otherwise str.lower() if that does, otherwise nothing:
+the statuses C and S of CaseFolding.txt. Accents are what canonical decomposition splits off into
+the blocks of combining diacritical marks.
 """
 
 import unicodedata

@@ -113,7 +113,7 @@ def _constant(text: str) -> int | str:
 
 
 def _declarations(code: str) -> list[str]:
-    """Cuts the code at each semicolon, or inline function's end, that stands outside all braces."""
+    """Cuts the code at each semicolon, or inline function's end, outside of all braces."""
     found, start, depth = [], 0, 0
     for index, character in enumerate(code):
         depth += (character == "{") - (character == "}")

@@ -44,7 +44,7 @@ class WheelOfThisMachine(bdist_wheel):
 
 
 class WithLibrary(Distribution):
-    """Is installed where compiled things belong."""
+    """Is installed in the place of compiled packages."""
 
     def has_ext_modules(self):
         return True

@@ -5,9 +5,9 @@ prints the figures beside each other.
     beside_sqlite.py PACKAGES.jsonl[.gz] [--rounds N] [--commits N] [--toft PREFIX]
                      [--directory FOLDER]
 
-PREFIX is where `cmake --install` put the library and its header. Medians over the rounds; the ratio
-is Toft's figure over SQLite's. With strace on the machine it also counts the system calls of one
-commit. Needs a C compiler and SQLite's header (libsqlite3-dev).
+PREFIX is the folder into which `cmake --install` put the library and its header. Medians over the
+rounds; the ratio is Toft's figure over SQLite's. With strace on the machine it also counts the
+system calls of one commit. Needs a C compiler and SQLite's header (libsqlite3-dev).
 """
 
 import argparse

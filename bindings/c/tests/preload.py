@@ -1,4 +1,4 @@
-"""C programs that the tests compile, and libraries that stand before libc's functions in a child
+"""C programs that the tests compile, and libraries that replace libc's functions in a child
 process.
 """
 
@@ -46,7 +46,7 @@ def build(directory, source, name, *flags):
 
 def failing_calls(directory, source):
     """The environment of a child process whose system calls fail as `source` says, which defines
-    `fails` and what else it wants to stand before libc's.
+    `fails` and other replacements of libc's functions.
     """
     before, _, after = source.partition("/* syscall */")
     whole = _INCLUDES + before + _SYSCALL + after

@@ -1,4 +1,4 @@
-"""Files that are no database, or one no longer, and places where none can be:
+"""Files that are not a database, or one no longer, and places for files that can't have one:
 
 a clear error each.
 """

@@ -1,6 +1,6 @@
-"""What callers get wrong with schemas, objects, values and queries:
+"""Mistakes of callers with schemas, objects, values and queries:
 
-each its own code, and a message that says what, where and what to do.
+each its own code, and a message with the failure, its place and the remedy.
 """
 
 import ctypes

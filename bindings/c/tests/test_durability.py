@@ -61,7 +61,7 @@ def put(realm, number):
 
 
 def write(path):
-    """What the other process does: a commit for each line on its standard input."""
+    """The other process: a commit for each line on its standard input."""
     realm = open_realm(CLASSES, path=path)
     for line in sys.stdin:
         put(realm, int(line))

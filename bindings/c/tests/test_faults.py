@@ -107,7 +107,7 @@ int main(int argc, char **argv) {
 
 
 def close_badly(path, flag, durability):
-    """What the child does:
+    """The child:
 
     two notes, the second with this durability; then the disk fails, and the realm is closed.
     """

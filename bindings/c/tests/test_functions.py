@@ -90,14 +90,14 @@ def dictionary_contents(elements):
 
 
 def get_info(function, world, key):
-    """What is known of a property."""
+    """The information on a property."""
     info = sized(S.toft_property_info)
     check(function, world.realm, world.person, key, ctypes.byref(info))
     return info
 
 
 def deliver(realm, told, count):
-    """Dispatches until so many calls have come, and a moment longer."""
+    """Dispatches until `count` calls have come, and a moment longer."""
     deadline = time.monotonic() + 10
     while len(told) < count and time.monotonic() < deadline:
         check("toft_realm_refresh", realm, None)
@@ -117,7 +117,7 @@ def open_encrypted(path):
 
 
 def add_people(path, name):
-    """What another process does: fifty commits to an encrypted file."""
+    """Another process: fifty commits to an encrypted file."""
     realm = open_encrypted(path)
     person = get("toft_realm_find_class", realm, text("Person"))
     for number in range(50):
@@ -1585,7 +1585,7 @@ class FunctionTests(unittest.TestCase):
         check("toft_realm_cancel", self.world.realm)
 
     def read(self, name, *arguments, keys=("name", "age", "boss"), found=False):
-        """What a function reads of an object without a handle; None where it finds none."""
+        """The values that a function reads of an object without a handle; None if it finds none."""
         keys = (ctypes.c_uint32 * len(keys))(*(self.world.keys[key] for key in keys))
         out, is_found = (S.toft_value * len(keys))(), ctypes.c_bool(True)
         for item in out:
@@ -2755,7 +2755,7 @@ class FunctionTests(unittest.TestCase):
         on_another_thread(lambda: check("toft_query_release", get("toft_query_new", text("a = 1"))))
 
     def first(self, query, given=None, count=0, class_key=None):
-        """The key of the first object that a query gives, None where there is none."""
+        """The key of the first object that a query gives, or None."""
         object_, found = S.toft_link(-7, 7), ctypes.c_bool(True)
         check(
             "toft_realm_find_first",
@@ -3194,7 +3194,7 @@ class FunctionTests(unittest.TestCase):
             self.assertEqual(self.ages(), ["36"])
 
     def dry_run(self, classes=None, **members):
-        """The status of a dry run, and what it has told."""
+        """The status of a dry run, and its report."""
         told = []
 
         def note(user_data, change):
@@ -3396,7 +3396,7 @@ class FunctionTests(unittest.TestCase):
             self.assertFalse(pathlib.Path(self.path).exists())
 
     def reopened(self, mode, flags):
-        """What opening with a class of the file that has another type gives."""
+        """The result of opening with a class whose type differs in the file."""
         classes = {"Person": [property_schema("age", E.TOFT_TYPE_INT)]}
         schema, out = new_schema(classes), ctypes.c_void_p()
         given = configuration(path=self.path, schema=schema, mode=mode)
@@ -3448,7 +3448,7 @@ class FunctionTests(unittest.TestCase):
         )
 
     def migrate(self, body):
-        """What opening gives with a migration, and the migration."""
+        """The result of opening with a migration, and the migration."""
         kept = []
 
         def call(user_data, migration):

@@ -121,7 +121,7 @@ class QueryTests(unittest.TestCase):
         return self.results[-1]
 
     def interrupted(self, call):
-        """Results of which a call was interrupted.
+        """Results with an interrupted call.
 
         On a busy machine it may end before the other thread gets a turn: others are asked then.
         """

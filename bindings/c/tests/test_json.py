@@ -1,4 +1,4 @@
-"""Objects from JSON, and as JSON: what is written is read back exactly, what is wrong is told."""
+"""Objects from JSON, and as JSON: the output is read back exactly, faults are reported."""
 
 import ctypes
 import itertools

@@ -1,4 +1,4 @@
-"""What the library tells the log of a program, on which thread and when."""
+"""The library's messages to a program's log, on which thread and when."""
 
 import ctypes
 import os

@@ -91,7 +91,7 @@ CLASSES[2].flags = E.TOFT_CLASS_EMBEDDED
 
 
 def nested(depth, innermost=0):
-    """A value in so many lists."""
+    """A value in `depth` lists."""
     for _ in range(depth):
         innermost = [innermost]
     return innermost

@@ -1,4 +1,4 @@
-"""What observers are told, by whom and when."""
+"""The notifications of observers, their threads and their times."""
 
 import ctypes
 import select
@@ -23,7 +23,7 @@ from world import CHANGES_CALLBACK, DESTRUCTOR, World
 
 
 class Seen:
-    """An observer that writes down what it is told."""
+    """An observer that records its notifications."""
 
     def __init__(self, name, handle, then=None, options=None):
         self.calls, self.threads, self.then, self.read = [], [], then, None

@@ -199,7 +199,7 @@ def make_commit(realm: toft.Realm, number: int) -> None:
 
 
 def write_on_order(path: str) -> None:
-    """What the other process does: a commit for each byte on its standard input."""
+    """The other process: a commit for each byte on its standard input."""
     with toft.open(path, [Package]) as realm:
         number = 1
         while sys.stdin.read(1):

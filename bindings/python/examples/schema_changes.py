@@ -1,8 +1,8 @@
-"""What may change in a class from one version of a program to the next: schema_changes.py DATABASE
+"""Possible changes of a class from one version of a program to the next: schema_changes.py DATABASE
 
-New classes, properties and indexes are added to the file. What a version does not declare stays
-there: version 3 finds the years that version 2 knew nothing of. A property's type can't change:
-give the new one another name and copy the values.
+New classes, properties and indexes are added to the file. Undeclared properties stay there: version
+3 finds the years that version 2 did not declare. A property's type can't change: give the new one
+another name and copy the values.
 
 Prints:
 1: {'title': 'Emma', 'year': '1815'}

@@ -1,4 +1,4 @@
-"""A server of asyncio: tasks that write and one that is told of what they write: web.py DATABASE
+"""A server of asyncio: tasks that write, and one that is notified of their writes: web.py DATABASE
 
 Each line from a client is a post; every client gets the number of posts so far.
 

@@ -23,7 +23,7 @@ PACKAGE = TESTS.parent
 
 @pytest.fixture
 def path(tmp_path: Path) -> Iterator[Path]:
-    """Where a test may have a database file."""
+    """The path of a test's database file."""
     file = tmp_path / "test.toft"
     yield file
     gc.collect()

@@ -15,8 +15,8 @@ _PRIMES = (
 
 
 def change(path: Path, old: bytes, new: bytes) -> int:
-    """Puts new bytes wherever a closed file has the old ones, and corrects the checksums of what
-    lies above, up to the metas. Returns in how many pages.
+    """Puts new bytes wherever a closed file has the old ones, and corrects the checksums of the
+    extents above, up to the metas. Returns the number of pages.
     """
     before = path.read_bytes()
     content = bytearray(before.replace(old, new))

@@ -1,4 +1,4 @@
-"""An argument in the wrong place is told of in the words of the call that it is given to."""
+"""An argument in the wrong place is reported in the words of its call."""
 
 from __future__ import annotations
 

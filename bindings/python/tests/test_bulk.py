@@ -373,7 +373,9 @@ def test_arrays_become_objects_as_they_are(realm: toft.Realm) -> None:
 
 @pytest.mark.parametrize("cells", [[0, "x"], [0, None], [0, 1.5], [0, True], [0, 2**63]])
 def test_a_column_of_lists_refuses_what_a_row_refuses(realm: toft.Realm, cells: list[Any]) -> None:
-    """The same error for the same row, whichever way it comes, behind as many rows as it may."""
+    """Both give the same error for the same row, whichever way it comes, behind as many rows as
+    possible.
+    """
     with realm.write():
         for before in (0, 4095, 4096):
             column = [0] * before + cells

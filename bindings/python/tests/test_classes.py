@@ -1,4 +1,4 @@
-"""What a class of one's own may have, and how its objects depend on each other."""
+"""The possible contents of a custom class, and the dependencies of its objects."""
 
 from __future__ import annotations
 

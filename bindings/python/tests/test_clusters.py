@@ -1,4 +1,4 @@
-"""Scans over many clusters are what a plain loop finds, whatever lies where."""
+"""Scans over many clusters find the same as a plain loop, whatever the order of the values."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def compare(realm: toft.Realm) -> None:
 
 
 def test_least_greatest_and_repeated_values_of_many_clusters_are_those_of_a_plain_loop() -> None:
-    """Clusters are left out by their bounds, and a text is first looked for where it was before."""
+    """Clusters are skipped by their bounds, and a text is first searched at its place in the last
+    cluster.
+    """
     seed = random.randrange(1 << 32)
     print("seed", seed)
     choice = random.Random(seed)

@@ -23,7 +23,7 @@ from models import ALL, Dog, Everything, Person
 
 
 def in_thread(work: Callable[[], Any]) -> Any:
-    """What `work` gives or raises on another thread."""
+    """The result or the exception of `work` on another thread."""
     found: list[Any] = []
 
     def run() -> None:
@@ -729,7 +729,7 @@ def test_a_class_has_1000_properties_at_most() -> None:
 
 
 def test_a_process_of_another_version_is_named_and_not_waited_for(path: Path) -> None:
-    """The wait went on for ever: it was cut into slices, each of which began anew."""
+    """The wait had no end: it was cut into slices, each of which began anew."""
     opening = (
         "import sys, toft\n"
         "try:\n"

@@ -22,7 +22,7 @@ _path: Path
 
 
 def _write(number: int) -> tuple[int, int]:
-    """What a worker does with a task: a transaction, and a look at the newest version."""
+    """A worker's task: a transaction, and a look at the newest version."""
     with toft.open(_path, ALL) as realm:
         with realm.write():
             realm.create(Everything, id=number)

@@ -28,7 +28,7 @@ class Size(IntEnum):
 
 @dataclass(frozen=True)
 class Code:
-    """A text of which the case of letters does not matter."""
+    """A text whose letters' case does not matter."""
 
     text: str
 

@@ -48,7 +48,7 @@ def realm() -> Iterator[toft.Realm]:
 
 
 def read(realm: toft.Realm, how: str, name: str, text: str) -> Any:
-    """What a property becomes of a text of JSON, or of a field."""
+    """A property's value of a text of JSON, or of a field."""
     with realm.write():
         realm.delete_all()
         if how == "csv":

@@ -1,7 +1,7 @@
 """Results that are kept give what fresh ones give, whoever changes what.
 
-They are worked out again only where something changed that they read: so each kind of them is held
-against new ones after random changes by the own realm, another one and another process.
+Results are evaluated again only after a change of their own dependencies: so each kind of them is
+compared with new ones after random changes by the same realm, another one and another process.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def kept(realm: toft.Realm) -> list[toft.Results[Any]]:
 
 
 def told(results: toft.Results[Any], is_counted: bool) -> Any:
-    """What results say, in one of two orders of asking."""
+    """The contents of results, in one of two orders of reading."""
     try:
         asked = (len(results), bool(results)) if is_counted else None
         first = results.first()
@@ -321,7 +321,7 @@ def compare(results: list[toft.Results[Any]], which: list[int], where: str) -> N
 
 
 def fresh_copy(results: toft.Results[Any]) -> toft.Results[Any]:
-    """The same results, of which nothing is known yet."""
+    """New results of the same query, not yet evaluated."""
     return results._realm.resolve(results)
 
 

@@ -315,7 +315,7 @@ def test_a_process_with_the_old_classes_hears_of_a_migration(tmp_path: Path) -> 
 
 
 def make(path: Path, version: int) -> None:
-    """The same people and dog as `fill`, by a program of this version."""
+    """The people and dog of `fill`, by a program of this version."""
     Person, Dog = classes(version)
     name = "name" if version < 3 else "full_name"
     with toft.open(path, [Person, Dog], schema_version=version) as realm, realm.write():
@@ -657,8 +657,8 @@ def test_a_class_with_a_primary_key_becomes_embedded_and_gets_it_again(tmp_path:
 
 
 def test_many_objects_become_embedded_without_memory_for_each(tmp_path: Path) -> None:
-    """120 MB of texts, of which a half is copied, and 40 MB of lost ones, in a process that samples
-    its memory meanwhile.
+    """120 MB of texts, half of them copied, and 40 MB of lost ones, in a process that samples its
+    memory meanwhile.
     """
 
     def homes(is_embedded: bool) -> list[type[toft.Object]]:
@@ -1190,7 +1190,7 @@ class Part(toft.EmbeddedObject):
 
 
 def value_of(kind: str, chance: random.Random) -> Any:
-    """What is written, in plain Python: objects are their names."""
+    """A value in plain Python: objects are their names."""
     number = chance.randrange(100)
     return {
         "int": number,

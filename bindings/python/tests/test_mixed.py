@@ -588,7 +588,7 @@ class Inner(toft.EmbeddedObject):
 
 
 class _Model:
-    """What the objects hold, as plain values; a link is a tuple of the class and the key."""
+    """The content of the objects, as plain values; a link is a tuple of the class and the key."""
 
     def __init__(self, realm: toft.Realm, seed: int) -> None:
         self.realm, self.random = realm, random.Random(seed)
@@ -696,7 +696,7 @@ class _Model:
         return self.random.random() < 0.5
 
     def inner(self, plain: Any) -> Any:
-        """Where a collection has another one in it."""
+        """The place of a collection within another one."""
         pairs = plain.items() if isinstance(plain, dict) else enumerate(plain)
         places = [at for at, each in pairs if isinstance(each, (list, dict))]
         return self.random.choice(places) if places else None

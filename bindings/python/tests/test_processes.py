@@ -1,4 +1,4 @@
-"""Other processes: their commits are seen and told, and their end leaves nothing behind."""
+"""Other processes: their commits are seen and notified, and their end leaves nothing behind."""
 
 from __future__ import annotations
 

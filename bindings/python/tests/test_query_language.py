@@ -1,4 +1,4 @@
-"""Every example of the page about the query language, with the answer that stands beside it."""
+"""Every example of the page about the query language, with its answer there."""
 
 from __future__ import annotations
 

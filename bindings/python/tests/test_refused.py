@@ -19,7 +19,7 @@ from toft import _values as values
 
 
 class NoLengthError(Exception):
-    """What the program's own type raises."""
+    """The exception of the program's own type."""
 
 
 def _stored(value: complex) -> float:
@@ -164,11 +164,11 @@ class Forest:
         )
 
     def wrong_tree(self) -> Any:
-        """What is no link to a tree."""
+        """A value that is not a link to a tree."""
         return self.choice.choice([self.foreign, self.gone, Leaf(), Number(), 5, {"id": 1}])
 
     def wrong_leaf(self) -> dict[str, Any]:
-        """The values of a leaf one of which is refused, somewhere deep within."""
+        """The values of a leaf with a refused one, somewhere deep within."""
         leaf: dict[str, Any] = {"text": "new", "when": NOW, "any": {"fine": [1, 2]}}
         which = self.choice.randrange(13)
         if which == 0:
@@ -201,7 +201,7 @@ class Forest:
         return leaf
 
     def wrong_values(self) -> dict[str, Any]:
-        """Properties of a tree, of which the last one is refused."""
+        """Properties of a tree; the last one is refused."""
         given: dict[str, Any] = {
             "name": "other",
             "leaf": {"text": "other", "next": {}},

@@ -1,4 +1,4 @@
-"""What a damaged file still holds is read into a new one."""
+"""The remaining content of a damaged file is read into a new one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def made(folder: Path, key: bytes | None = None) -> Path:
 
 
 def clusters(content: bytes) -> list[int]:
-    """Where extents with objects begin."""
+    """The beginnings of extents with objects."""
     return [
         start
         for start in range(8_192, len(content), 4_096)

@@ -1,4 +1,4 @@
-"""What class bodies mean, before there is a database."""
+"""The meaning of class bodies, before there is a database."""
 
 from __future__ import annotations
 

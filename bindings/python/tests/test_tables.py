@@ -45,7 +45,7 @@ class Basket(toft.EmbeddedObject):
 
 
 class Ball(toft.Object):
-    """Nothing tells it from others but its key in the file."""
+    """Only its key in the file distinguishes it from others."""
 
     color: str = "red"
     maker: str | None

@@ -1,6 +1,4 @@
-"""Three processes commit to one file, and each follows what all of them do by nothing but the
-change sets that it is told.
-"""
+"""Three processes commit to one file, and each follows all of them by its change sets alone."""
 
 import json
 import os
@@ -38,7 +36,7 @@ MODELS = [Account, Entry, Board, Done]
 
 
 def follow_and_commit(path: str, worker: int, seed: int) -> dict[str, object]:
-    """What each process does."""
+    """The work of each process."""
     choice = random.Random(seed)
     copy: list[tuple[int, str]] = []
     numbers: list[int] = []

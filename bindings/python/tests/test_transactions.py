@@ -30,14 +30,14 @@ with toft.open(sys.argv[1], ALL) as realm:
 
 
 def held(python: Runner) -> Any:
-    """Another process that is in a write transaction until it is told something."""
+    """Another process that is in a write transaction until it gets a line."""
     process = python(HOLDER)
     assert process.stdout.readline() == "holding\n", process.stderr.read()
     return process
 
 
 async def ticks(count: list[float]) -> None:
-    """Tells how long the event loop stood still at most."""
+    """Returns the longest time for which the event loop did not run."""
     before = time.monotonic()
     while True:
         await asyncio.sleep(0.001)

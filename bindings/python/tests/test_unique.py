@@ -1,4 +1,4 @@
-"""Properties of which no two objects have the same values."""
+"""Properties whose values together are unique."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Label(toft.EmbeddedObject):
 
 
 class Part(toft.Object):
-    """Nothing tells it from others but its key in the file."""
+    """Only its key in the file distinguishes it from others."""
 
     class_: str = toft.field(default="", name="class")
     next: Part | None

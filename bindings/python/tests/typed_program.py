@@ -46,7 +46,7 @@ class Memo(toft.Object):
 
 
 class Toy(toft.Object):
-    """Its properties have types also where they are read from the class."""
+    """Its properties have types even when they are read from the class."""
 
     name: toft.Property[str] = toft.field(primary_key=True)
     price: toft.Property[float] = toft.field(default=1.0)
