@@ -2,9 +2,9 @@
 import PackageDescription
 
 // The layers in order: bytes, then meaning, then questions, then the APIs. A target imports only
-// what it declares here, and that stands above it. The compiler refuses an import upwards; an
-// import that is not declared is refused by `swift build --explicit-target-dependency-import-check
-// error`, which Tests/run uses.
+// targets that it declares here, and that are declared above it. The compiler refuses an import
+// upwards; an import that is not declared is refused by `swift build
+// --explicit-target-dependency-import-check error`, which Tests/run uses.
 let package = Package(
     name: "toft",
     products: [
@@ -24,7 +24,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
     ],
     targets: [
-        // What Linux has and `import Glibc` does not show: declarations and inline wrappers, no
+        // Declarations that Linux has and `import Glibc` does not show, with inline wrappers and no
         // logic.
         .target(name: "CPlatform"),
         // The operating system: files, mapping, locks, futexes, threads, thread-locals, the clock,
@@ -75,8 +75,8 @@ let package = Package(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["Terminal"])),
             ]),
-        // What the tests share: temporary databases that are checked after every test, lying disks,
-        // seeds.
+        // The shared parts of the tests: temporary databases that are checked after every test,
+        // lying disks, seeds.
         .target(
             name: "ToftTestKit", dependencies: ["ToftStorage", "ToftPlatform"],
             path: "Tests/ToftTestKit"),

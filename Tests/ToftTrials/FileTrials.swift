@@ -133,7 +133,7 @@ enum FileTrials {
             ? nil : "a record that was durable is lost, and nobody says so"
     }
 
-    /// The same file with a durable meta.
+    /// Loses a meta that was durable, of the same file.
     private static func lostMeta() throws -> String? {
         var content = try unclosed(checkpointing: true)
         func version(_ slot: Int) -> UInt64 {

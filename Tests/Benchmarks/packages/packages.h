@@ -50,7 +50,7 @@ long peak_memory(void);
    "name_p99": y`. Sorts them. */
 void print_percentiles(const char *name, double *seconds, size_t count);
 
-/* What each engine does; prints one line of JSON. */
+/* The work of each engine; prints one line of JSON. */
 int run_load(const char *database, const packages *all);
 int run_commits(const char *database, size_t count);
 

@@ -10,8 +10,8 @@
 typedef struct bench {
     size_t objects;        /* people loaded */
     size_t commits;        /* small commits of a trial */
-    const char *directory; /* where the files lie */
-    const char *programs;  /* where this program and those that it starts lie */
+    const char *directory; /* the folder of the files */
+    const char *programs;  /* the folder of this program and those that it starts */
     const char *swift;     /* the program that iterates through the Swift API; NULL: left out */
     person *people;        /* in the order in which they are inserted */
     int64_t next_id;       /* of people that are inserted later */
@@ -28,7 +28,7 @@ const char *file_of(const bench *, int engine, const char *name);
 
 /* Every engine must have given the same answer. */
 void agree(bench *, const char *question, const int64_t answers[ENGINE_COUNT]);
-/* The same for the ones that have bosses. */
+/* agree for answers about people with bosses. */
 void agree_with_bosses(bench *, const char *question, const int64_t answers[ENGINE_COUNT]);
 
 /* `count` people that are in no file yet, whose bosses are among the first `size`; each call

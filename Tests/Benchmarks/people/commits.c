@@ -45,7 +45,7 @@ static void change_many(const bench *bench, int index, database *database, const
 }
 
 /* One block of each. `changed` are the ids of people that each engine changes first, not timed;
-   NULL: none. */
+   NULL: no changes. */
 static void take_turns(latencies *latencies, bench *bench, database *const databases[], size_t size,
     const int64_t *changed) {
     person people[BLOCK];

@@ -1,4 +1,4 @@
-/* Toft with encryption beside Toft without it: W15. The same people, the same work, in turns.
+/* Toft with encryption beside Toft without it: W15. Both do the work of the same people in turns.
    Tests/Benchmarks/README.md says how to run it. */
 #include "engine.h"
 #include "measure.h"
@@ -31,7 +31,7 @@ typedef enum work {
     WORK_COUNT
 } work;
 
-/* The goal is the encrypted file's figure over the plain one's; 0: none. */
+/* The goal is the encrypted file's figure over the plain one's; 0: no goal. */
 static const struct {
     const char *name, *text, *unit;
     double goal;
@@ -125,7 +125,7 @@ static void read_first(trial *trial) {
     agree(trial, FIRST);
 }
 
-/* What a work asks of a database; adds to the answer. */
+/* A work on a database; adds to the answer. */
 typedef void ask(const engine *, database *, const trial *, const int64_t *ids, int64_t *answer);
 
 static size_t look_up_count(const trial *trial) {

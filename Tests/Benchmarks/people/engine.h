@@ -1,4 +1,5 @@
-/* What a database has to do here, and the three that do it. Each way is the one that its
+/* The operations of a database here, and the three engines that have them. Each way is the one that
+   its
    engine's manual recommends to an app. */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -8,7 +9,7 @@
 /* One thread's open database; each engine has its own. */
 typedef struct database database;
 
-/* What goes over all objects. */
+/* The results of a pass over all objects. */
 typedef struct totals {
     int64_t ages;
     double scores;
@@ -18,7 +19,7 @@ typedef struct totals {
 /* People in the lists that are asked for: those with the ids 0, 3, 6... */
 enum { LISTED = 10000 };
 
-/* What is asked of all people; each answer is a number. */
+/* The questions about all people; each answer is a number. */
 typedef enum question {
     WELL_SCORED_AND_ACTIVE,
     SUM_OF_AGES,
@@ -47,7 +48,7 @@ typedef enum change {
     AGE_RAISED,   /* the age is read, and set to one more */
     AGE_ADDED_TO, /* one is added without reading it */
     TAG_APPENDED,
-    UPSERTED, /* given again with everything, of which the age is another */
+    UPSERTED, /* given again with all values and another age */
     BOSS_SET,
     EMAIL_SET, /* which is indexed */
     CHANGE_COUNT
@@ -75,7 +76,7 @@ typedef struct engine {
     int64_t (*look_up)(database *, const int64_t *ids, size_t count);
     /* How many are of an age, which is not indexed. */
     uint64_t (*count_of_age)(database *, int64_t age);
-    /* Answers a question, about the person with an id where one is meant. NULL: cannot. */
+    /* Answers a question, about the person with an id if it needs one. NULL: cannot. */
     double (*ask)(database *, question, int64_t id);
     /* Reads age, score and active of all, and the same object by object. NULL: no other way. */
     totals (*iterate)(database *);

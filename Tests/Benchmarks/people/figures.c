@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The goal is Toft's figure over SQLite's; 0: none, or the one that the note states. */
+/* The goal is Toft's figure over SQLite's; 0: no goal, or the one that the note states. */
 static const struct description {
     const char *name, *text, *unit;
     double goal;
@@ -96,8 +96,8 @@ static summary summary_of(const figures *figures, work work, int column) {
     return summarise(figures->values[work][column], figures->counts[work][column]);
 }
 
-/* Of the ratios of each round, whose two figures were taken one after the other. What takes no
-   longer than an empty program has none. */
+/* Summarizes the ratios of each round, whose two figures were taken one after the other. A work
+   that takes no longer than an empty program has no ratio. */
 static summary ratio(const figures *figures, work work) {
     double ratios[MOST_ROUNDS];
     size_t count = 0;

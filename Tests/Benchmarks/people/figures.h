@@ -1,4 +1,4 @@
-/* What was measured: each round's figure of each engine, their medians, spread and ratio. */
+/* The measurements: each round's figure of each engine, their medians, spread and ratio. */
 #ifndef FIGURES_H
 #define FIGURES_H
 
@@ -7,7 +7,7 @@
 /* The columns of the table: the engines in the order of their turns, and the disk's own write. */
 enum { TOFT, SQLITE, LMDB, ENGINE_COUNT, DISK = ENGINE_COUNT, COLUMN_COUNT };
 
-/* What is measured. The lower a figure the better, always. */
+/* The measured works. The lower a figure the better, always. */
 typedef enum work {
     W1,
     W1B,
@@ -62,7 +62,7 @@ typedef struct figures figures;
 figures *figures_make(void);
 void figures_add(figures *, work, int column, double value);
 
-/* What a work is, in a few words. */
+/* A work in a few words. */
 const char *figures_text(work);
 
 /* One table; and the same as JSON, with each round's figures. */

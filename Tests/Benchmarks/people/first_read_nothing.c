@@ -1,4 +1,4 @@
-/* What starting a program costs that opens nothing. */
+/* The cost of starting a program that opens nothing. */
 #include <stdio.h>
 
 int main(void) {

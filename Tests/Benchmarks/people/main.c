@@ -88,7 +88,7 @@ static void remove_directory(const bench *bench) {
     rmdir(bench->directory);
 }
 
-/* Where this program lies. */
+/* The folder of this program. */
 static char *own_directory(void) {
     static char path[4096];
     ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);

@@ -42,7 +42,7 @@ double percentile(double *values, size_t count, double part) {
     return values[index < count ? index : count - 1];
 }
 
-/* What engines put beside a file. */
+/* The files of engines beside a database. */
 static const char *const companions[] = {"", "-wal", "-shm", "-lock", ".lock"};
 
 static const char *companion(const char *path, size_t index) {

@@ -14,7 +14,7 @@ void *obtain(size_t size);
 /* Ends the program with a message. */
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The value below which a part (0...1) of the values lies. Sorts them. */
+/* The value with a part (0...1) of the values below it. Sorts them. */
 double percentile(double *values, size_t count, double part);
 
 /* The size of a database's file with the log beside it that SQLite may have. */

@@ -7,7 +7,7 @@
 
 enum { TURNS = 3, RUNS = 3, MOST_LOOK_UPS = 200000, MOST_QUESTIONS = 10000 };
 
-/* What is timed: asked about some people where they are meant. */
+/* A timed question: about some people if it needs them. */
 typedef struct workload {
     /* Its answer, which is the same for all engines. NAN: the engine cannot. */
     double (*run)(const engine *, database *, const struct workload *);
@@ -16,7 +16,7 @@ typedef struct workload {
     size_t count;
 } workload;
 
-/* What an engine took, the median of its runs, and answered. NAN: it cannot. */
+/* The time of an engine, the median of its runs, and its answer. NAN: it cannot. */
 typedef struct timed {
     double seconds[ENGINE_COUNT];
     double answers[ENGINE_COUNT];

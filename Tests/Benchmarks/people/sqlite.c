@@ -227,7 +227,7 @@ static void erase(database *database, const int64_t *ids, size_t count) {
     run(database, COMMIT);
 }
 
-/* In one read transaction, as a realm that stands at a version. */
+/* In one read transaction, as in a realm at one version. */
 static int64_t look_up(database *database, const int64_t *ids, size_t count) {
     int64_t sum = 0;
     run(database, BEGIN_READ);

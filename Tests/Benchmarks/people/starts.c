@@ -133,7 +133,7 @@ static void kill_while_committing(bench *bench, int index, const char *path, con
     if (!WIFSIGNALED(status)) fail("%s ended before it was killed", program);
 }
 
-/* What was committed must be there, and at most one more: the commit that had not returned. */
+/* All commits must exist, and at most one more: the commit that had not returned. */
 static double seconds_to_recover(bench *bench, int index, double nothing) {
     const char *path = file_of(bench, index, "batches"),
                *counter = file_of(bench, index, "counter");

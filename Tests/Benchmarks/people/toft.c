@@ -55,7 +55,7 @@ static void try(toft_status status) {
     fail("Toft: %s\n%s", error.message.data, error.detail.data);
 }
 
-/* Without a key where `key_size` is 0. */
+/* Without a key if `key_size` is 0. */
 static database *open_with_key(const char *path, const void *key, size_t key_size) {
     database *opened = obtain(sizeof *opened);
     toft_schema *schema;

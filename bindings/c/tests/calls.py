@@ -86,7 +86,7 @@ def sized(structure, **members):
 
 Link = collections.namedtuple("Link", "object_key class_key")
 Date = collections.namedtuple("Date", "seconds nanoseconds")
-# : A list or a dictionary within a mixed property; a value has only the number of its elements.
+#: A list or a dictionary within a mixed property; a value has only the number of its elements.
 Nested = collections.namedtuple("Nested", "kind count")
 
 

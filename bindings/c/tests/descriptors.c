@@ -79,8 +79,8 @@ static int open_own(int number) {
     return open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
 }
 
-/* Closes the library's `which`th descriptor, or all where it is negative; their numbers are files
- * of the program then. Returns how many there were. */
+/* Closes the library's `which`th descriptor, or all if it is negative; their numbers are files of
+ * the program then. Returns their number. */
 static int take(int which, int taken[]) {
     int found = 0, count = 0;
     for (int number = 3; number < last_descriptor; number++) {

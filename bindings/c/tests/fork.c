@@ -113,7 +113,7 @@ static void *child_thread(void *argument) {
     return NULL;
 }
 
-/* What the child does: two transactions on two threads, which contend for every lock. */
+/* The child: two transactions on two threads, which contend for every lock. */
 static int child(int64_t number, toft_realm *inherited) {
     bool changed_version;
     alarm(30);

@@ -105,7 +105,7 @@ def deliver(realm, told, count):
     check("toft_realm_dispatch", realm, None)
 
 
-# : The path by which another process finds this file.
+#: The path by which another process finds this file.
 TESTS = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parent)}
 
 

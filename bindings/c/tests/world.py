@@ -49,7 +49,7 @@ SCHEMA_CHANGE_NOWHERE = SCHEMA_CHANGE_CALLBACK(lambda user_data, change: None)
 NOTHING = DESTRUCTOR(lambda user_data: None)
 _names = itertools.count()
 
-#: What a result buffer holds before a call, to see that a failing call leaves it alone.
+#: The content of a result buffer before a call, to see that a failing call does not change it.
 PATTERN = 0xA5
 
 

@@ -673,7 +673,7 @@ class SalvagedClass(Record):
     name: str
     #: Objects in the new file.
     objects: int
-    # : Objects of the version that was read which were not found; None: their number is unknown.
+    #: Objects of the version that was read which were not found; None: their number is unknown.
     missing: int | None
     #: Objects of an older version: they may have been changed or deleted since.
     older: int
@@ -682,9 +682,9 @@ class SalvagedClass(Record):
     #: Objects that were left out: without a primary key or with that of another one, with unique
     #: values of another one, or embedded and without an owner.
     dropped: int
-    # : Links to lost objects: they are None now, or were removed from their list.
+    #: Links to lost objects: they are None now, or were removed from their list.
     cut_links: int
-    # : For each property that has lost values, the number of objects with None or the default
+    #: For each property that has lost values, the number of objects with None or the default
     # instead.
     lost: dict[str, int]
 
@@ -753,12 +753,12 @@ class RealmImport(Record):
 
     #: The file format of the Realm file, 2 to 24; 0: it was empty.
     format: int
-    # : The new file has it too; 0 if no program had set one.
+    #: The new file has it too; 0 if no program had set one.
     schema_version: int
     classes: int
     objects: int
-    #: What differs from the Realm file, a sentence each: names that Toft does not take, indexes
-    #: without a counterpart, links to nothing, texts that are no UTF-8.
+    #: The differences from the Realm file, a sentence each: names that Toft does not accept,
+    #: indexes without a counterpart, dangling links, texts that are not UTF-8.
     notes: tuple[str, ...]
 
 
