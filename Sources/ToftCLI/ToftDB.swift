@@ -2,7 +2,7 @@
 import ArgumentParser
 import Foundation
 
-/// `toftdb`: looks into database files and moves data in and out of them.
+/// `toftdb`: inspects database files and moves data in and out of them.
 struct ToftDB: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "toftdb",

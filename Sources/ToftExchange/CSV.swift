@@ -146,7 +146,7 @@ struct CSVColumns {
         return .dictionary(members)
     }
 
-    /// Nil for what is left out.
+    /// Nil for a field that is left out.
     private func value(_ field: CSV.Field, _ property: PropertyHandle) throws(EngineError)
         -> JSONValue?
     {

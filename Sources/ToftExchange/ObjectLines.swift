@@ -2,8 +2,8 @@ package import ToftEngine
 package import ToftModel
 
 /// The objects in a file: JSON objects, one a line, or records of comma-separated values. It is
-/// read piece by piece, so what is in memory is a piece, or the line that is longer. A copy goes on
-/// by itself. One thread at a time may use it.
+/// read piece by piece, so memory holds a piece, or a longer line. A copy continues independently.
+/// One thread at a time may use it.
 package struct ObjectLines {
     /// A piece of a file from an offset on; empty at its end.
     package typealias Pieces = (_ offset: Int) throws(EngineError) -> [UInt8]
@@ -16,7 +16,7 @@ package struct ObjectLines {
     private let hint: Hint
     /// The bytes read so far, from the beginning of a line on.
     private var bytes: [UInt8] = []
-    /// The index in `bytes` of what was not given yet.
+    /// The index in `bytes` of the first unread byte.
     private var start = 0
     /// The offset of the byte after `bytes`.
     private var offset = 0
@@ -32,11 +32,11 @@ package struct ObjectLines {
         self.hint = hint
     }
 
-    /// How many bytes of the file have been given.
+    /// Number of bytes of the file that have been read.
     package var position: Int { offset - (bytes.count - start) }
 
     /// Has the lines read as comma-separated values of objects of a class.
-    /// - Parameter ignoresUnknown: whether the first line may name what is no property.
+    /// - Parameter ignoresUnknown: whether the first line may name unknown properties.
     package mutating func readCSV(
         of owner: ClassHandle, in session: Session, ignoresUnknown: Bool
     ) throws(EngineError) {
@@ -59,14 +59,14 @@ package struct ObjectLines {
         }
     }
 
-    /// How many objects are left, for which the rest of the file is read.
+    /// Number of objects left, for which the rest of the file is read.
     package func count() throws(EngineError) -> Int {
         var rest = self, count = 0
         while try rest.nextLine(isQuoting: columns != nil) != nil { count += 1 }
         return count
     }
 
-    /// Runs work on a line; errors name it, and what can be done.
+    /// Runs work on a line; errors name it, with advice.
     package func naming<Result>(_ line: Int, _ work: () throws(EngineError) -> Result)
         throws(EngineError) -> Result
     {
@@ -82,7 +82,7 @@ package struct ObjectLines {
     // MARK: Lines
 
     /// The next line that has more than blanks, or any line of one column; nil at the end.
-    /// - Parameter isQuoting: whether a line goes on within quotes.
+    /// - Parameter isQuoting: whether a line continues within quotes.
     package mutating func nextLine(isQuoting: Bool = false) throws(EngineError)
         -> ArraySlice<UInt8>?
     {

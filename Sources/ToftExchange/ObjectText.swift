@@ -24,7 +24,7 @@ package struct ObjectText {
     }
 
     /// A JSON object for each.
-    /// - Parameter depth: how many links are followed: see `ObjectToJSON.checked(depth:)`.
+    /// - Parameter depth: number of links that are followed: see `ObjectToJSON.checked(depth:)`.
     package static func json(of owner: ClassHandle, in session: Session, depth: Int = 0)
         -> ObjectText
     {
@@ -87,13 +87,13 @@ package struct ObjectText {
 }
 
 extension Results {
-    /// Calls `body` with each object that there is when it begins, but for those that are deleted
-    /// before it comes to them.
+    /// Calls `body` with each object that exists at its beginning, unless it is deleted in the
+    /// meantime.
     package func forEachObject(_ body: (ObjectHandle) throws -> Void) throws {
         guard let classID else { return }
-        // All at once: what walks through a version keeps what is read of it in memory.
+        // All at once: a walk through a version keeps its pages in memory.
         for key in try keys() {
-            // Threads share what is frozen.
+            // Threads share frozen sessions.
             if !session.isFrozen { try session.giveBackMemory() }
             let object = try session.object(ObjectRef(classID: classID, key: key))
             if let object { try body(object) }

@@ -2,8 +2,8 @@ package import ToftEngine
 internal import ToftPlatform
 internal import ToftStorage
 
-/// A file of text that is being written. It has its name when all of it is there: after an error,
-/// or a crash, what was at the path is still there.
+/// A file of text that is being written. It gets its name when it is complete: after an error, or a
+/// crash, an older file at the path is unchanged.
 package struct TextFile {
     private let file: PosixFile
     private var waiting: [UInt8] = []
@@ -14,10 +14,10 @@ package struct TextFile {
 
     private init(_ file: PosixFile) { self.file = file }
 
-    /// Writes a file. It takes the place of one that is there, and its owner and mode.
+    /// Writes a file. It replaces an existing file, with its owner and mode.
     /// - Parameters:
     ///   - session: the file of its database is not replaced.
-    ///   - body: writes the text; what it throws is thrown.
+    ///   - body: writes the text; its errors are thrown.
     /// - Throws: `EngineError`: `isDirectory`, `fileNotFound`, `permissionDenied`, `diskFull`...
     package static func create(
         _ path: String, from session: Session, _ body: (inout TextFile) throws -> Void
@@ -93,7 +93,7 @@ extension ObjectLines {
     }
 }
 
-/// How many bytes are read at once.
+/// Bytes of one read.
 private let pieceSize = 65_536
 
 extension PosixFile {

@@ -1,11 +1,10 @@
 internal import ToftPlatform
 internal import ToftStorage
 
-/// The plain bytes of a Realm file, read from the file as they are looked at, and decrypted. The
-/// memory never moves. It is as large as the file, and the system gives it as it is filled. One
-/// thread.
+/// The plain bytes of a Realm file, read from the file on demand and decrypted. The memory never
+/// moves. It is as large as the file, and the system gives it as it is filled. One thread.
 final class FileBytes {
-    /// Bytes of an encrypted page, and of what is read at once.
+    /// Bytes of an encrypted page, and of one read.
     private static let pageSize = 4096
     /// Pages of data behind each page of codes.
     private static let pagesPerTable = 64

@@ -11,13 +11,13 @@ struct LeafReader {
 
     private func damage(_ what: String) -> RealmFileError { nodes.damage(what) }
 
-    /// How values are wanted from a leaf.
+    /// The requested form of values in a leaf.
     struct Wanted {
         var type: RealmType
         var isNullable: Bool
         /// Of a link: the table that it leads to.
         var target: Int64 = 0
-        /// Whether it is a leaf of a cluster, where links are stored one greater.
+        /// Whether it is a leaf of a cluster, which stores links increased by one.
         var isInCluster = false
         var texts: [RealmValue]?
         /// Values that the leaf has at most.

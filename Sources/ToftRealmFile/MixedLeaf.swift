@@ -98,7 +98,7 @@ struct MixedLeaf {
         return (pairs.number(2 * Int(place)), pairs.number(2 * Int(place) + 1))
     }
 
-    /// The bytes of a text, an empty one where Realm reads null.
+    /// The bytes of a text, an empty one if Realm reads null.
     private func bytes(_ place: Int64, count: Int? = nil) throws(RealmFileError) -> [UInt8] {
         guard place >= 0, place < texts.count else { throw lost(place) }
         var bytes: [UInt8] = []

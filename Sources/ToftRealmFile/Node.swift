@@ -59,8 +59,8 @@ enum Slot {
     case tagged(Int64)
 }
 
-/// Reads the nodes of a file once each: a file is a tree, so a node that is met again is damage,
-/// and one walk never ends in a circle.
+/// Reads the nodes of a file once each: a file is a tree, so a repeated node is damage, and no walk
+/// runs in a cycle.
 final class NodeReader {
     /// Elements that may be read for each byte of the file, and besides: a header of eight bytes
     /// may claim millions.
@@ -188,8 +188,8 @@ final class NodeReader {
 
     // MARK: Trees
 
-    /// Calls `body` with each leaf of a B+tree from left to right, which returns how many values
-    /// the leaf has. Returns how many all have.
+    /// Calls `body` with each leaf of a B+tree from left to right; it returns the leaf's number of
+    /// values. Returns the sum.
     func forEachLeaf(
         _ ref: Int, _ body: (Node) throws(RealmFileError) -> Int
     ) throws(RealmFileError) -> Int {

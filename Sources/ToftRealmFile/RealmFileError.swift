@@ -5,7 +5,7 @@ package import ToftStorage
 package enum RealmFileError: Error, Sendable, Equatable {
     /// Neither slot of the header nor a footer leads to data: no Realm file, or an encrypted one.
     case notRealm
-    /// No page can be read with this key, or what it gives is no Realm file.
+    /// No page can be read with this key, or the result is not a Realm file.
     case wrongKey
     /// A format that no release of Realm has written, or one before 2.
     case unknownFormat(Int)
@@ -16,14 +16,14 @@ package enum RealmFileError: Error, Sendable, Equatable {
     /// Something that no SDK of Realm makes.
     case unsupported(String)
     /// A number of the file that can't be right; `place` is the class, the property and the key of
-    /// the object as far as they are known.
+    /// the object, if known.
     case damaged(String, place: String)
     /// The file can't be opened or read, or the system has no libcrypto.
     case storage(StorageError)
 }
 
 extension RealmFileError {
-    /// A sentence that says what is wrong.
+    /// The fault, in a sentence.
     package var message: String {
         switch self {
         case .notRealm: "it is no Realm file, or an encrypted one, which needs its key"

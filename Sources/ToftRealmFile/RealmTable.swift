@@ -6,7 +6,7 @@ package struct RealmTable: Sendable {
         case asymmetric
     }
 
-    /// As the file has it: `class_Dog`.
+    /// The name in the file: `class_Dog`.
     package let name: String
     package let kind: Kind
     /// The key by which links name the table.

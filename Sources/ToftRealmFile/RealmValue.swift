@@ -3,7 +3,7 @@ package enum RealmValue: Sendable, Equatable {
     case null
     case int(Int64)
     case bool(Bool)
-    /// Bit for bit, also what is not a number.
+    /// Bit for bit, even if it is not a number.
     case float(UInt32)
     case double(UInt64)
     /// Realm never checked that it is UTF-8.
@@ -23,7 +23,7 @@ package enum RealmValue: Sendable, Equatable {
     case dictionary([RealmEntry])
 }
 
-/// A key of a dictionary and what it leads to.
+/// A key of a dictionary and its value.
 package struct RealmEntry: Sendable, Equatable {
     package var key: [UInt8]
     package var value: RealmValue
@@ -45,7 +45,7 @@ package enum RealmType: Int, Sendable {
     case uuid = 17
 }
 
-/// How many values a column has for each object.
+/// Number of values that a column has for each object.
 package enum RealmCollection: Sendable {
     case none, list, set, dictionary
 }

@@ -8,7 +8,7 @@ extension EngineError {
     }
 }
 
-/// Checks of what C hands in. Each names the parameter in its error.
+/// Checks of C's arguments. Each names the parameter in its error.
 enum Argument {
     /// A pointer to one thing, which may not be NULL.
     @inline(__always)

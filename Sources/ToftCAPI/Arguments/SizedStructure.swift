@@ -68,7 +68,7 @@ extension Argument {
         return structures
     }
 
-    /// Writes a result, no more of it than the caller knows, and into its `size` how much that was.
+    /// Writes a result, only the members that the caller knows, and their size into its `size`.
     /// Call it last: nothing may fail after it.
     static func fill<Structure: SizedStructure>(
         _ pointer: UnsafeMutablePointer<Structure>, _ structure: Structure

@@ -5,7 +5,7 @@ internal import ToftStorage
 
 /// Values of C, lent to the engine for the time of a call.
 struct BorrowedArguments: ~Copyable {
-    /// Memory for what most calls bring.
+    /// Memory that is enough for most calls.
     private var room: UnsafeMutableRawBufferPointer.SubSequence
     private var buffers: [UnsafeMutableRawPointer] = []
 
@@ -65,8 +65,7 @@ struct BorrowedArguments: ~Copyable {
         return UnsafeBufferPointer(rebasing: assignments[..<count])
     }
 
-    /// `count` values. Their texts and bytes are checked for what would not be memory; the rest is
-    /// the model's.
+    /// `count` values. The addresses of their texts and bytes are checked; the rest is the model's.
     mutating func values(_ values: UnsafePointer<toft_value>?, _ count: Int, _ name: StaticString)
         throws(EngineError) -> UnsafeBufferPointer<BorrowedValue>
     {
@@ -113,12 +112,12 @@ struct BorrowedArguments: ~Copyable {
         }
     }
 
-    /// A whole collection. Not inlined, so that what most calls bring is short.
+    /// A whole collection. Not inlined, to keep the common case short.
     @inline(never)
     private mutating func collection(_ value: toft_value, _ name: StaticString, _ depth: Int)
         throws(EngineError) -> BorrowedValue
     {
-        // The model says what is too deep for a property; this bounds what is read at all.
+        // The model limits the depth of a property's values; this limits the reading itself.
         guard depth <= Limits.nestedCollections else {
             throw EngineError(
                 .valueTooLong,
@@ -252,8 +251,8 @@ extension toft_value {
 }
 
 extension toft_value {
-    /// A mixed value, borrowed. Of a list or a dictionary its type and its count; what can't be
-    /// read has the type TOFT_TYPE_MIXED, see `sound`.
+    /// A mixed value, borrowed. For a list or a dictionary its type and its count; an unreadable
+    /// one has the type TOFT_TYPE_MIXED, see `sound`.
     @inline(never)
     private init(mixed cell: Cell) {
         self.init()

@@ -58,7 +58,7 @@ final class CallingThread {
     }
 
     /// A call begins on this thread.
-    /// - Parameter what: it uses, see `ThreadMark`.
+    /// - Parameter what: the object that it uses, see `ThreadMark`.
     @inline(never)
     static func enterCall(_ what: UInt) -> Call {
         local.ask(orMake: CallingThread.init) { thread in
@@ -84,7 +84,7 @@ final class CallingThread {
         }
     }
 
-    /// The call that is under way uses what belongs to an owner without a thread.
+    /// Marks the current call as using objects of an owner without a thread.
     static func use(_ owner: HandleOwner) { current.mark.resolve(owner.address) }
 
     /// Ends the objects that other threads released while this one was inside a call, and delivers
@@ -127,7 +127,7 @@ final class CallingThread {
 
     static func isAny(_ identity: UInt64) -> Bool { identity & (1 << 40 - 1) == 0 }
 
-    /// Whether an identity was given out before this process was forked.
+    /// Whether an identity is from before this process was forked.
     static func isFromParent(_ identity: UInt64) -> Bool {
         identity >> 40 != ForkGuard.generation
     }
@@ -137,7 +137,7 @@ final class CallingThread {
         owners.append(owner)
     }
 
-    /// How many owners the calls under way on this thread have entered.
+    /// Number of owners that the current calls on this thread have entered.
     @inline(never)
     static var currentDepth: Int { current.entered.count }
 

@@ -3,11 +3,11 @@ internal import ToftEngine
 internal import ToftModel
 internal import ToftPlatform
 
-/// Guards what boxes of frozen realms keep: threads share them.
+/// Guards the boxes of frozen realms, which threads share.
 private let frozenLock = ProcessWide { () }
 
 extension Session {
-    /// Runs what changes a box of the session.
+    /// Runs a change of a box of the session.
     fileprivate func guarding<Result>(_ body: () -> Result) -> Result {
         isFrozen ? frozenLock.withLock { _ in body() } : body()
     }
@@ -31,7 +31,7 @@ final class RealmBox {
         lentSession = .passUnretained(session)
     }
 
-    /// A name as C sees it, until this realm is gone. Property 0 is the class.
+    /// A name for C, valid until this realm's end. Property 0 is the class.
     func name(_ name: String, classID: ClassID, property: PropertyID = 0) -> CString {
         let key = PropertyName(classID: classID, property: property)
         return session.guarding {

@@ -38,8 +38,8 @@ final class HandleOwner: Sendable {
         var isEmptying = false
     }
 
-    /// Whether calls may overlap: everything that belongs to a frozen realm is made for that, and
-    /// ends wherever its last reference goes.
+    /// Whether calls may overlap: objects of a frozen realm allow that, and end wherever their last
+    /// reference is released.
     let isShared: Bool
 
     /// The last failure of a call, and its texts once C has asked for them.
@@ -111,7 +111,7 @@ final class HandleOwner: Sendable {
         }
     }
 
-    /// Ends what other threads released. On the owner's thread, at a moment when nothing of the
+    /// Ends objects that other threads released. Called on the owner's thread, while nothing of the
     /// realm is in use.
     @inline(__always)
     func emptyIfNeeded() {
@@ -190,7 +190,8 @@ extension HandleOwner {
         endBuried(on: calling)
     }
 
-    /// Ends what was buried while a thread was about to leave; if another is inside, that one will.
+    /// Ends objects that were deferred while a thread was about to leave; if another is inside,
+    /// that one will.
     private func endBuried(on calling: UInt64) {
         while hasBuried.load(ordering: .sequentiallyConsistent)
             && enter(as: calling | Self.isReleasing).isFirst
@@ -200,7 +201,7 @@ extension HandleOwner {
         }
     }
 
-    /// Whether a call on this thread may use what belongs to the owner.
+    /// Whether a call on this thread may use the owner's objects.
     func isInUse(on calling: UInt64) -> Bool {
         isShared || thread == calling
             || user.load(ordering: .relaxed) & ~Self.isReleasing == calling
@@ -214,7 +215,7 @@ extension HandleOwner {
         failure.withLock { $0 = Failure(error: error) }
     }
 
-    /// The last failure of a call with what belongs to this owner; its texts live until the next.
+    /// The last failure of a call with the owner's objects; its texts live until the next.
     var lastFailure: (error: EngineError?, texts: FailureTexts) {
         failure.withLock { failure in
             let texts = failure.texts ?? FailureTexts(failure.error)

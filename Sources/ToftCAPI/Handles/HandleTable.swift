@@ -16,20 +16,20 @@ enum HandleKind: UInt64 {
     case dictionary = 40
     case migration = 41
 
-    /// Whether other threads than the realm's look at handles of this kind.
+    /// Whether other threads than the realm's read handles of this kind.
     fileprivate var isShared: Bool {
         self == .schema || self == .token || self == .realm || self == .query
     }
 }
 
-/// All handles of the process: what the bits of a `toft_x *` mean.
+/// All handles of the process: it maps the bits of a `toft_x *` to an object.
 ///
 /// The bits of a handle are kind (6), generation (26) and index (32) of a slot. A slot that is used
 /// again has the next generation, so a stale handle never names another's object, and a slot that
-/// has had all its generations is retired. Slots never move and are never given back, so a look at
-/// a forged or stale handle reads memory of the table, whatever its bits are.
+/// has had all its generations is retired. Slots never move and are never released, so a forged or
+/// stale handle reads memory of the table, whatever its bits are.
 ///
-/// 1. Making takes no lock, nor does releasing what belongs to a thread: free slots form a stack
+/// 1. Making takes no lock, nor does releasing a thread's own handles: free slots form a stack
 ///    whose head carries a counter (against ABA).
 /// 2. A look compares the slot's tag with the handle before and after it reads the object. It may
 ///    follow the reference because a. only the thread of an object's owner may look, and the object
@@ -97,8 +97,8 @@ extension HandleTable {
         return OpaquePointer(bitPattern: UInt(bits))
     }
 
-    /// Runs `body` with what a handle names, on its realm's thread without taking hold of it: for
-    /// calls that call nothing back, as what belongs to a thread does not end within its calls.
+    /// Runs `body` with the object of a handle, on its realm's thread without a reference count:
+    /// for calls without callbacks, as a thread's objects do not end within its calls.
     @inline(__always)
     func look<Box: AnyObject>(
         _ handle: OpaquePointer?, _ kind: HandleKind, _ body: (Box) throws(EngineError) -> Void
@@ -183,7 +183,7 @@ extension HandleTable {
         guard bits >> Self.kindShift == HandleKind.realm.rawValue,
             let slot = slot(at: bits & 0xFFFF_FFFF)
         else { throw .invalidHandle(.realm) }
-        // The realm's own thread may be inside a call: only what never changes is looked at.
+        // The realm's own thread may be inside a call: only constants are read.
         let found = sharedLock.withLock { _ -> (Interruption?, thread: UInt64)? in
             guard slot.pointee.tag.load(ordering: .acquiring) == bits else { return nil }
             let thread = slot.pointee.thread.load(ordering: .relaxed)
@@ -199,8 +199,7 @@ extension HandleTable {
         return interruption
     }
 
-    /// The owner of a handle, if the call that is under way on this thread may use what belongs to
-    /// it.
+    /// The owner of a handle, if the current call on this thread may use its objects.
     func ownerInUse(by handle: OpaquePointer?) -> HandleOwner? {
         let bits = UInt64(UInt(bitPattern: handle))
         guard bits >> Self.kindShift != 0, let slot = slot(at: bits & 0xFFFF_FFFF) else {

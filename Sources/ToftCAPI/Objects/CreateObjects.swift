@@ -65,7 +65,7 @@ public func toft_realm_find_objects(
 /// One property of the objects that are to be created.
 struct InputColumn {
     let property: PropertyID
-    /// Whether objects that exist keep what they have.
+    /// Whether existing objects keep their values.
     let isForNew: Bool
     private let name: String
     private let layout: Layout

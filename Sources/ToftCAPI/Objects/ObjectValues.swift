@@ -42,7 +42,7 @@ public func toft_object_get_values(
 ) -> toft_status {
     entry(object) { () throws(EngineError) in
         try HandleTable.shared.look(object, .object) { (named: ObjectBox) throws(EngineError) in
-            // Not `named` itself: what a closure captures is counted.
+            // The reference is unmanaged because a closure's captures are counted.
             let lent = Unmanaged.passUnretained(named)
             try ValueRoom.fill(property_keys, count, out_values) { keys, body throws(EngineError) in
                 try lent.borrow { named throws(EngineError) in
@@ -62,7 +62,7 @@ public func toft_results_object_values(
 ) -> toft_status {
     entry(results) { () throws(EngineError) in
         try HandleTable.shared.look(results, .results) { (named: ResultsBox) throws(EngineError) in
-            // Not `named` itself: what a closure captures is counted.
+            // The reference is unmanaged because a closure's captures are counted.
             let lent = Unmanaged.passUnretained(named)
             try ValueRoom.fill(property_keys, count, out_values) { keys, body throws(EngineError) in
                 try lent.borrow { named throws(EngineError) in
@@ -154,8 +154,8 @@ public func toft_object_linking_objects(
 private enum ValueRoom {
     /// Has an object read, first into memory of our own: nothing may be written when the last
     /// property fails.
-    /// - Parameter read: calls what it is given with each value; false if there is no object.
-    /// - Returns: what `read` does.
+    /// - Parameter read: calls its argument with each value; false if there is no object.
+    /// - Returns: the result of `read`.
     @discardableResult
     @inline(__always)
     static func fill(

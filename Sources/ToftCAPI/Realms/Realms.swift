@@ -209,7 +209,7 @@ private struct InitializeTarget: @unchecked Sendable {
     let callback: toft_initialize_callback
     let userData: UnsafeMutableRawPointer?
 
-    /// Calls it, and throws what its status says.
+    /// Calls it, and throws the error of its status.
     func call(_ session: Session) throws(EngineError) {
         let realm = try RealmBox.handle(of: session)
         defer { HandleTable.shared.release(realm, .realm) }
@@ -220,7 +220,7 @@ private struct InitializeTarget: @unchecked Sendable {
     }
 }
 
-/// How C spells timeouts: a number, and a flag that says that it holds.
+/// The form of timeouts in C: a number, and a flag that it is set.
 enum Timeout {
     /// Nil if the caller gives no timeout.
     static func given(_ timeout: Int32, isGiven: Bool) throws(EngineError) -> Int? {

@@ -3,7 +3,7 @@ internal import ToftEngine
 internal import ToftModel
 internal import ToftStorage
 
-/// One call of an observer as C sees it: what a `toft_changes` points to is owned by this object
+/// One call of an observer in C's form: this object owns everything that a `toft_changes` points to
 /// until the callback returns.
 final class ForeignChanges {
     private var changes = toft_changes()

@@ -15,7 +15,7 @@ public func toft_realm_objects(
     }
 }
 
-/// Gives a handle of what `make` makes of results.
+/// Gives a handle of the results that `make` returns.
 private func derive(
     from results: OpaquePointer?, _ out_results: UnsafeMutablePointer<OpaquePointer?>?,
     _ make: (Results) throws(EngineError) -> Results

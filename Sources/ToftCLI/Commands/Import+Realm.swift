@@ -4,8 +4,8 @@ import ToftEngine
 import ToftStorage
 
 extension Import {
-    /// Whether what is to be imported is one of Realm's own files: an encrypted one says so by its
-    /// name, or by its key.
+    /// Whether the input is one of Realm's own files: an encrypted one is recognised by its name,
+    /// or by its key.
     var isRealmFile: Bool {
         if sourceKeyFile != nil { return true }
         if lines == "-" { return false }

@@ -95,7 +95,7 @@ struct ObjectPrinter {
         }
     }
 
-    /// One object for people: what is empty is left out.
+    /// One object for people: empty values are left out.
     func line(_ object: JSONValue) -> String {
         guard case .dictionary(let members) = object else { return object.description }
         return members.compactMap { name, value in

@@ -43,7 +43,7 @@ struct SchemaCommand: ParsableCommand {
         }
     }
 
-    /// The schema of a session as a schema file has it, behind other members.
+    /// The schema of a session in the form of a schema file, behind other members.
     static func json(of session: Session, _ members: [(String, JSONValue)] = []) throws -> JSONValue
     {
         let classes = try session.schema.visibleClasses.map { try json($0, session) }

@@ -117,8 +117,8 @@ final class WatcherProcess {
         while lines < count { try readMore() }
     }
 
-    /// Prints what comes until the change of this number has come whole: each begins with a line
-    /// that has "version" in it.
+    /// Prints lines until the change of this number is complete: each change begins with a line
+    /// that contains "version".
     func waitForChange(_ number: Int) throws {
         while changes < number + 1 { try readMore() }
     }

@@ -52,7 +52,7 @@ enum PackageSource {
         }
     }
 
-    /// Paragraphs of `Field: value` lines; a line that begins with a blank goes on with the field
+    /// Paragraphs of `Field: value` lines; a line that begins with a blank continues the field
     /// before.
     private static func paragraphs(_ text: String) -> [PackageRecord] {
         var packages: [String: PackageRecord] = [:]

@@ -107,7 +107,7 @@ struct SharingArgument: ParsableArguments {
     var sharing: StoreConfiguration.Sharing { exclusive ? .none : .processes }
 }
 
-/// The key of an encrypted file. It comes out of a file: other users see the arguments of a
+/// The key of an encrypted file. It is read from a file: other users see the arguments of a
 /// program.
 struct KeyArgument: ParsableArguments {
     @Option(

@@ -4,7 +4,7 @@ import ToftEngine
 
 /// A command's inputs besides databases: files, pipes and standard input.
 enum Input {
-    /// All bytes of a file, or of what somebody else writes to a pipe. Files are mapped.
+    /// All bytes of a file, or of a pipe. Files are mapped.
     /// - Parameters:
     ///   - path: `-` for standard input.
     ///   - what: the input's name in errors, with an article; empty if the file's name is enough.

@@ -21,7 +21,7 @@ enum Output {
     private static let complainsToTerminal = isatty(STDERR_FILENO) == 1
     private static let state = Mutex(State())
 
-    /// Prints a value, on a terminal without what that would obey: see `TerminalText`.
+    /// Prints a value, on a terminal without control sequences: see `TerminalText`.
     static func print(_ what: some CustomStringConvertible, terminator: String = "\n") {
         let text = isTerminal ? TerminalText.harmless(what.description) : what.description
         let isFull = state.withLock { state in
@@ -33,7 +33,7 @@ enum Output {
         if isFull || isTerminal { flush() }
     }
 
-    /// Writes what was gathered.
+    /// Writes the buffered output.
     static func flush() {
         state.withLock { state in
             guard state.errno == 0 else { return }
@@ -65,7 +65,7 @@ enum Output {
         draw(complainsToTerminal ? TerminalText.harmless(text) : text)
     }
 
-    /// Writes what the program itself says to a terminal, which obeys it.
+    /// Writes the program's own control sequences to a terminal.
     static func draw(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
 
     /// - Returns: 0, or the number of an error.
@@ -125,8 +125,9 @@ private func fail(_ error: EngineError) {
     Output.complain("toftdb: \(error.message)\n" + (detail.isEmpty ? "" : detail + "\n"))
 }
 
-/// Text for a terminal. Data may hold what a terminal obeys instead of showing it: sequences that
-/// move the cursor, clear the screen or set its title, and controls that turn the order of letters.
+/// Text for a terminal. Data may contain sequences that a terminal obeys instead of showing them:
+/// to move the cursor, clear the screen or set its title, and controls that change the order of
+/// letters.
 enum TerminalText {
     /// The text with each such character as JSON spells it, `\u001b`, but for tabs and line ends.
     static func harmless(_ text: String) -> String {

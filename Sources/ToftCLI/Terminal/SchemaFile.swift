@@ -164,8 +164,8 @@ extension PropertyHandle {
     }
 }
 
-/// The members of an object in a file that people write: it has no others than those that are
-/// known. Errors name what they are about: `classes[0].properties[1]`.
+/// The members of an object in a file that people write: unknown members are errors. Errors name
+/// their place: `classes[0].properties[1]`.
 private struct KnownMembers {
     private let json: JSONValue
     private let place: String
@@ -222,7 +222,7 @@ private struct KnownMembers {
         return isTrue
     }
 
-    /// Reads what an array holds.
+    /// Reads the elements of an array.
     func each<Element>(
         _ name: String, orNone: Bool = false,
         _ read: (JSONValue, _ place: String) throws(EngineError) -> Element
@@ -251,7 +251,7 @@ private struct KnownMembers {
         return elements
     }
 
-    /// The value of a member that is there, and not null.
+    /// The value of a member that exists and is not null.
     private func present(_ name: String) -> JSONValue? {
         switch json.member(name) {
         case nil, .null?: nil

@@ -219,7 +219,7 @@ struct BulkDelete {
         }
     }
 
-    /// Deletes a row with its entries and the backlinks of what it links to.
+    /// Deletes a row with its entries and the backlinks of its links.
     private func deleteRow(_ key: Int64, _ owner: ClassHandle, _ table: TableReader)
         throws(ModelError)
     {

@@ -4,7 +4,7 @@ package struct RadixSort: ~Copyable {
     package struct Item {
         /// The number to sort by: the key, or its first eight bytes.
         package var head: UInt64
-        /// Which item it is.
+        /// The item's index.
         package var index: UInt32
 
         package init(head: UInt64, index: UInt32) {

@@ -4,7 +4,7 @@ internal import ToftStorage
 /// A change of one value, or of one collection, that waits for its row.
 struct RowChange {
     enum Kind: UInt8 {
-        /// Another value, and the same with what an integer was raised by.
+        /// Another value, and one with the amount added to an integer.
         case set, add
         case listInsert, listSet, listErase, listMove, listSwap, listClear
         /// It waits no longer.
@@ -22,7 +22,7 @@ struct RowChange {
     let number: Int
     /// The number of the previous change of the same value, plus 1; 0 without one.
     fileprivate(set) var previous: UInt32 = 0
-    /// How many elements the collection has more than its row.
+    /// Number of elements that the collection has more than its row.
     fileprivate(set) var size: Int32 = 0
 
     var otherIndex: Int {
@@ -48,12 +48,12 @@ struct RowChanges {
     /// Bytes of texts and data.
     var byteCount: Int { max(0, usedChunks - 1) * Self.chunkSize + usedBytes }
 
-    // Without memory until a change is added, and one is asked for: there may be many classes.
+    // Takes no memory until a change is added and looked up: there may be many classes.
     private var changes = UnsafeMutableBufferPointer<RowChange>(start: nil, count: 0)
     private var table = UnsafeMutableBufferPointer<UInt32>(start: nil, count: 0)
     /// Buckets that an empty table may have.
     private static let fewBuckets = 64
-    /// How many changes have entered the table, and the buckets that are used.
+    /// Number of changes in the table, and its used buckets.
     private var enteredCount = 0
     private var usedBuckets = 0
     private var chunks: [UnsafeMutableRawPointer] = []
@@ -154,7 +154,7 @@ struct RowChanges {
 
     private mutating func freeChunks() {
         #if DEBUG || TOFT_TRIALS
-        // A stale read of what was here must be noticed.
+        // A stale read of the old content must be noticed.
         for chunk in chunks {
             chunk.initializeMemory(as: UInt8.self, repeating: 0xDB, count: Self.chunkSize)
         }

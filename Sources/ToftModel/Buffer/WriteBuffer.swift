@@ -12,7 +12,7 @@ internal import ToftStorage
 /// 2. All entries of primary keys, indexes, unique constraints and backlinks wait.
 /// 3. A deleted object waits with its row and its entries. Until the flush a link to it reads as
 ///    null and its primary key is not found. A link that is set meanwhile to something else stays.
-/// 4. A flush writes values first, then deletes (they look at the rows, and add entries), then
+/// 4. A flush writes values first, then deletes (they read the rows, and add entries), then
 ///    entries.
 /// 5. Readers see no difference: see `UnflushedChanges`.
 ///
@@ -22,7 +22,7 @@ internal import ToftStorage
 /// `@unchecked Sendable`: between the two it belongs to the thread of the transaction.
 /// `@exclusivity(unchecked)`: these variables are used with every change.
 package final class WriteBuffer: @unchecked Sendable {
-    /// How much may wait; more is flushed.
+    /// Limits of the buffer; more is flushed.
     struct Limits {
         /// Bytes of the entries of all trees, far below four gigabytes.
         var entryBytes: Int
@@ -100,7 +100,7 @@ package final class WriteBuffer: @unchecked Sendable {
         forgetObjects()
     }
 
-    /// Ends the transaction's use of the buffer and drops what still waits; the memory stays.
+    /// Ends the transaction's use of the buffer and drops remaining changes; the memory stays.
     func end() {
         guard borrower != nil else { return }
         borrower = nil
@@ -266,7 +266,7 @@ package final class WriteBuffer: @unchecked Sendable {
         if isFull(position) { try writeValues(position) }
     }
 
-    /// Writes a long value at once, after what waits for its place.
+    /// Writes a long value at once, after the buffered changes of its place.
     @inline(never)
     private func writeLong(
         _ kind: RowChange.Kind, _ column: UInt32, _ index: Int, _ cell: Cell, _ key: Int64,
@@ -307,7 +307,7 @@ package final class WriteBuffer: @unchecked Sendable {
         }
     }
 
-    /// Writes what waits for one column of a row.
+    /// Writes the buffered changes of one column of a row.
     private func writeValue(_ key: Int64, _ column: UInt32, _ position: Int) throws(ModelError) {
         let table = try borrowed().schema.classes[position].table
         for change in classes[position].rows.take(key, column) { try write(change, to: table) }

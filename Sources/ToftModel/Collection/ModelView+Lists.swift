@@ -60,7 +60,7 @@ extension ModelView {
     }
 
     /// The index of the first element that equals a value; nil if no element does.
-    /// - Parameter indices: which elements are looked at; nil: all.
+    /// - Parameter indices: the elements to compare; nil: all.
     package func listIndex(
         _ key: Int64, _ property: PropertyHandle, of value: Value, in indices: Range<Int>? = nil
     ) throws(ModelError) -> Int? {
@@ -87,7 +87,7 @@ extension ModelView {
             : Set(try MixedValue.links(in: try cell(key, property)))
     }
 
-    /// How many links a mixed property, or a collection of mixed values, holds.
+    /// Number of links in a mixed property, or a collection of mixed values.
     func mixedLinks(of key: Int64, _ property: PropertyHandle) throws(ModelError) -> Int {
         guard property.isCollection else {
             return try MixedValue.links(in: try cell(key, property)).count

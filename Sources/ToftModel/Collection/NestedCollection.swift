@@ -72,8 +72,8 @@ extension ModelView {
 }
 
 extension MixedFormat {
-    /// Whether a value has the collection `id` in it, and then the offsets of all collections on
-    /// the way to it. `offset` is that of the value's first byte.
+    /// Whether a value contains the collection `id`, and then the offsets of all collections on the
+    /// path to it. `offset` is that of the value's first byte.
     static func find(
         _ id: UInt64, in bytes: UnsafeRawBufferPointer, from offset: Int, _ path: inout [Int]
     ) throws(ModelError) -> Bool {

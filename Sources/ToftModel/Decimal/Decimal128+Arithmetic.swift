@@ -1,5 +1,5 @@
 // Results are rounded to 34 digits, half to even. An exact result keeps the exponent that the
-// standard prefers, as far as 34 digits go: 1.0 + 1.00 is 2.00.
+// standard prefers, within 34 digits: 1.0 + 1.00 is 2.00.
 extension Decimal128 {
     package static func + (left: Decimal128, right: Decimal128) -> Decimal128 {
         if left.isNaN || right.isNaN { return .nan }

@@ -84,7 +84,7 @@ package struct Decimal128: Sendable {
             | UInt64(truncatingIfNeeded: coefficient >> 64)
     }
 
-    /// How many decimal digits a number has; 1 for 0.
+    /// Number of decimal digits of a number; 1 for 0.
     static func count(_ number: UInt128) -> Int {
         // 1233 / 4096 is a little more than the logarithm of 2.
         let guess = ((128 - number.leadingZeroBitCount) * 1233) >> 12
@@ -100,7 +100,7 @@ package struct Decimal128: Sendable {
         case down
     }
 
-    /// The number of any parts, rounded to what there is.
+    /// The number of any parts, rounded to the nearest decimal.
     ///
     /// - Parameters:
     ///   - exponent: -2^60...2^60.
@@ -162,7 +162,7 @@ package struct Decimal128: Sendable {
             high: UInt64(truncatingIfNeeded: key >> 64), low: UInt64(truncatingIfNeeded: key))
     }
 
-    /// The number of a key, with as few digits as it needs; for what a plan shows.
+    /// The number of a key, with as few digits as it needs; for the text of a plan.
     package init(orderKey: FixedBytes) {
         let key = UInt128(orderKey.high) << 64 | UInt128(orderKey.low)
         let isNegative = key >> 127 == 0

@@ -20,11 +20,11 @@ package final class ModelSchema: Sendable {
     let slotCount: Int
     /// Whether a link may keep an object from being deleted.
     let hasDenials: Bool
-    /// Whether objects of a class may have more embedded ones around them than there may be, by the
-    /// positions of classes: where embedded classes hold one another in a circle.
+    /// Whether objects of a class can be nested too deeply, by the positions of classes: if
+    /// embedded classes contain one another in a cycle.
     let mayNestTooDeep: [Bool]
 
-    /// Resolves the file's schema as a session sees it: restricted to what it declares, if it does.
+    /// Resolves the file's schema for a session: restricted to its declared schema, if it has one.
     package convenience init(_ stored: StoredSchema, declared: Schema? = nil) {
         self.init(stored, declared: declared, isComplete: true, unwritten: UnwrittenTrees())
     }

@@ -16,7 +16,7 @@ extension PropertyHandle {
         throw rejection(of: value, schema)
     }
 
-    /// The cell of a value to look for: of any that the file may hold.
+    /// The search cell of a value: of any that the file may have.
     @inline(__always)
     func soughtCell(_ value: BorrowedValue, in schema: ModelSchema) throws(ModelError) -> Cell {
         if case .null = value, isOptional { return .null }

@@ -42,7 +42,7 @@ package final class PropertyHandle: Sendable {
     /// The slots of the open trees, see `TreeSlots`; -1 without a tree.
     let indexSlot: Int
     let backlinkSlot: Int
-    /// Which values it takes.
+    /// The rule for its values.
     let rule: ValueRule
 
     init(

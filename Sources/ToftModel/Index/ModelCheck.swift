@@ -18,7 +18,7 @@ package struct ModelCheck {
 
     /// Every problem found, in plain words; at most a hundred. O(everything).
     ///
-    /// - Throws: what says nothing of the file: `addressSpaceExhausted`, `interrupted`...
+    /// - Throws: errors that do not mean damage: `addressSpaceExhausted`, `interrupted`...
     package static func run(_ view: ModelView) throws(ModelError) -> [String] {
         var check = ModelCheck(view: view)
         do throws(ModelError) { try view.unflushed?.flushAll() } catch {
@@ -30,7 +30,7 @@ package struct ModelCheck {
         return check.problems
     }
 
-    /// Checks a version wholly: its bytes, then what the schema says of them. O(everything).
+    /// Checks a whole version: its bytes, then their consistency with the schema. O(everything).
     package static func run(_ snapshot: Snapshot) throws(ModelError) -> CheckReport {
         var report = try stored { () throws(StorageError) in try StoreCheck.run(snapshot) }
         do throws(ModelError) {
@@ -118,7 +118,7 @@ package struct ModelCheck {
         }
     }
 
-    /// The entries are there for every link: `checkLink` sees to that.
+    /// `checkLink` makes sure that every link has its entries.
     private mutating func checkOwner(of key: Int64, _ owner: ClassHandle) throws(ModelError) {
         var links = 0
         for property in owner.incoming {
@@ -129,7 +129,8 @@ package struct ModelCheck {
         }
     }
 
-    /// Checks one property of one row. Returns how many backlink entries the row must have made.
+    /// Checks one property of one row. Returns the number of backlink entries that the row must
+    /// have made.
     private mutating func checkProperty(
         _ property: PropertyHandle, _ cluster: ClusterView, _ row: Int, _ owner: ClassHandle
     ) throws(ModelError) -> Int {
@@ -304,7 +305,7 @@ package struct ModelCheck {
         }
     }
 
-    /// Returns how many entries the row must have in the tree of a constraint: 0 or 1.
+    /// Returns the number of entries that the row must have in the tree of a constraint: 0 or 1.
     private mutating func checkUniqueEntry(_ constraint: UniqueConstraint, _ key: Int64)
         throws(ModelError) -> Int
     {

@@ -2,7 +2,7 @@ internal import ToftStorage
 
 extension ModelView {
     /// Calls `body` with each object that links to `target`, an object of the class `owner`,
-    /// through `property` and with how many times it does, in the order of the sources' keys, until
+    /// through `property`, and with its number of links, in the order of the sources' keys, until
     /// it returns false. Reads in O(log links + those found).
     package func forEachBacklink(
         to target: Int64, of owner: ClassID? = nil, through property: PropertyHandle,
@@ -22,8 +22,8 @@ extension ModelView {
         }
     }
 
-    /// Links of one source that become as many elements of results without a look at the source:
-    /// few bytes of a damaged file would fill the memory.
+    /// Links of one source that become as many elements of results without reading the source: few
+    /// bytes of a damaged file would fill the memory.
     static let linksTakenOnTrust = 64
 
     /// Throws unless `source` holds at least as many links through `property`. O(log objects), for
@@ -57,7 +57,7 @@ extension ModelView {
         return sources
     }
 
-    /// How many links to `target` there are through `property`.
+    /// Number of links to `target` through `property`.
     package func backlinkCount(
         to target: Int64, of owner: ClassID? = nil, through property: PropertyHandle
     ) throws(ModelError) -> Int {
@@ -69,7 +69,7 @@ extension ModelView {
         return count
     }
 
-    /// How many links of all properties, hidden ones left out, lead to an object.
+    /// Number of links to an object through all properties except hidden ones.
     func backlinkCount(to target: Int64, _ owner: ClassHandle) throws(ModelError) -> Int {
         var count = 0
         for property in owner.incoming

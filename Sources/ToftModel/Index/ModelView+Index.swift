@@ -36,8 +36,8 @@ extension ModelView {
     /// the order of the values (then of the keys), until it returns false. Null is below every
     /// value: a lower bound of `.excluding(.null)` leaves it out.
     ///
-    /// Objects with strings longer than 200 bytes near a bound are candidates whose values are
-    /// still to be compared, and come in no order where their first 200 bytes are the same.
+    /// Objects with strings longer than 200 bytes near a bound are candidates whose values have to
+    /// be compared, and have no order among equal first 200 bytes.
     package func forEachIndexed(
         _ property: PropertyHandle, from lower: IndexBound, to upper: IndexBound,
         _ body: (Int64) throws(ModelError) -> Bool

@@ -14,7 +14,7 @@ extension ModelView {
     }
 
     /// Throws if two objects have the same values.
-    /// - Parameter hash: the hash of the values to look at; nil for all.
+    /// - Parameter hash: the hash of the values to check; nil for all.
     func checkUnique(_ constraint: UniqueConstraint, _ hash: UInt64? = nil) throws(ModelError) {
         let tree = try uniqueTree(constraint)
         var last: Int64?, keys: [Int64] = []

@@ -32,10 +32,10 @@ package final class ModelView: Sendable {
         if !schema.unwritten.isEmpty { snapshot.show(schema.unwritten) }
     }
 
-    /// Whether what is read may come to fill its memory.
+    /// Whether reads can fill its memory.
     package var mayFill: Bool { unflushed == nil && snapshot.mayFillMemory }
 
-    /// Whether what was read fills its memory, and `again` would give other memory.
+    /// Whether reads have filled its memory, and `again` would give other memory.
     package var isFilled: Bool {
         unflushed == nil && snapshot.fillsMemory && snapshot.canBeReadAgain
     }
@@ -297,8 +297,8 @@ extension PropertyHandle {
         }
     }
 
-    /// Throws unless what is to be text is UTF-8. Makes no value: Swift 6.3.1 releases the array of
-    /// one that nobody uses before it copies the bytes into it.
+    /// Throws unless a text is UTF-8. Makes no value: Swift 6.3.1 releases the array of one that
+    /// nobody uses before it copies the bytes into it.
     func requireText(_ cell: Cell) throws(ModelError) {
         guard type == .string, case .bytes(let bytes) = cell, !UTF8Text.isValid(bytes) else {
             return

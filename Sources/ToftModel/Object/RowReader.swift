@@ -22,9 +22,9 @@ package final class RowReader {
         primaryKeyColumn = owner.primaryKey?.column
     }
 
-    /// Calls `body` with the type of each of some properties that are no lists, the class that it
+    /// Calls `body` with the type of each of some properties that are not lists, the class that it
     /// links to, and its value, without copying, of the object with a primary key. O(log objects);
-    /// where objects were added in the order of integer primary keys, no index is asked.
+    /// if objects were added in the order of integer primary keys, no index is read.
     /// - Returns: false, without a call of `body`, if the object does not exist.
     package func forEachCell(
         ofPrimaryKey primaryKey: BorrowedValue, _ ids: UnsafeBufferPointer<PropertyID>,
@@ -82,7 +82,7 @@ package final class RowReader {
         try owner.borrow { owner throws(ModelError) in try read(key, owner, ids, body) }
     }
 
-    /// Not inlined: what a function is given it need not take hold of.
+    /// Not inlined: a function need not retain its parameters.
     @inline(never)
     private func read(
         _ key: Int64, _ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>,
@@ -119,7 +119,7 @@ package final class RowReader {
 /// The expected position of the object with an integer primary key. Objects are often added in the
 /// order of their primary keys: then all keys have the same distance from them.
 private struct KeySequence {
-    /// How far the key of the object that was found last is from its primary key.
+    /// Difference between the key of the last object found and its primary key.
     private var distance: Int64?
     /// Whether the one before was as far.
     private var isSteady = false
@@ -130,7 +130,7 @@ private struct KeySequence {
         isSteady ? distance.map { primaryKey &+ $0 } : nil
     }
 
-    /// Notes what the index said.
+    /// Notes the index's result.
     mutating func note(_ found: Int64?, _ primaryKey: Int64) {
         let last = distance
         distance = found.map { $0 &- primaryKey }

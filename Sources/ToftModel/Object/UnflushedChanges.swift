@@ -11,7 +11,7 @@ protocol UnflushedChanges: AnyObject, Sendable {
     func flushRows(of position: Int) throws(ModelError)
     /// Flushes deletes of all classes, and if there are any all values.
     func flushDeletesForReader() throws(ModelError)
-    /// Flushes what waits for one column of a row.
+    /// Flushes the buffered changes of one column of a row.
     func flushValue(_ key: Int64, _ column: UInt32, _ position: Int) throws(ModelError)
     /// Flushes the entries of one tree, and deletes of all classes.
     func flushEntries(of slot: Int) throws(ModelError)

@@ -1,7 +1,6 @@
 internal import ToftStorage
 
-/// Writing what a salvage has read: with the keys that it had, and without the rules that hold for
-/// callers.
+/// Writes salvaged objects: with their old keys, and without the rules that apply to callers.
 extension ModelTransaction {
     /// Creates an object with the key that it had, which no object of the class has now. A class
     /// need not be visible, and an embedded object has no owner yet.
@@ -48,7 +47,7 @@ extension ModelTransaction {
             for element in prepared.pointee.elements where !element.isKeys {
                 let property = owner.properties[element.position]
                 if element.isList, property.ownsTargets, property.collection == .list {
-                    // An assignment would take it for granted that they are there.
+                    // An assignment would rely on their existence.
                     try append(element.list, to: key, property, from: 0)
                 } else {
                     try apply(element, to: key, owner, policy: .all)

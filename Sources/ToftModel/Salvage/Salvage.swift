@@ -1,13 +1,13 @@
 package import ToftStorage
 
-/// Reads what a damaged file still holds, class by class, into an empty database.
+/// Reads the remaining content of a damaged file, class by class, into an empty database.
 ///
 /// 1. The schema: that of the newest version in which it or its copy can be read, otherwise from
 ///    loose leaves. It keeps its ids, so that classes, properties and objects keep their keys.
-/// 2. Every object with its values, but for links; indexes and entries of primary keys are made
+/// 2. Every object with its values, except links; indexes and entries of primary keys are built
 ///    anew. A value that can't be read is null or the default.
-/// 3. Links, once all objects are there: those to objects that were lost become null, or leave
-///    their collection.
+/// 3. Links, once all objects exist: those to lost objects become null, or are removed from their
+///    collection.
 /// 4. Embedded objects that nothing owns go.
 /// 5. The result is read back and checked.
 package struct Salvage {
@@ -20,7 +20,7 @@ package struct Salvage {
     private var transaction: ModelTransaction
     /// Objects that were written in the transaction.
     private var written = 0
-    /// For each class, how many objects lost the value of each property, by its position.
+    /// For each class, the number of objects that lost the value of each property, by its position.
     private var lost: [[Int]]
     private var uniques: Set<SalvagedUnique> = []
     /// Embedded objects that have an owner.
@@ -254,9 +254,9 @@ package struct Salvage {
         return refused
     }
 
-    /// The values of a row that are not what a new object has anyway, and the positions of the
-    /// properties that can't be read.
-    /// - Parameter links: those of links and of mixed properties; else all others.
+    /// The values of a row that differ from a new object's, and the positions of the unreadable
+    /// properties.
+    /// - Parameter links: those of links and of mixed properties; otherwise all others.
     private func values(
         of owner: ClassHandle, _ cluster: ClusterView, _ row: Int, links: Bool
     ) throws(ModelError) -> (values: [(property: PropertyHandle, value: Value)], lost: [Int]) {

@@ -25,22 +25,22 @@ package struct SalvageReport: Sendable, Equatable {
         /// Objects that were found and left out: without a primary key or with that of another
         /// one, with unique values of another one, or embedded and without an owner.
         package var dropped = 0
-        /// Links to objects that were lost: they are null now, or gone from their collection.
+        /// Links to lost objects: they are null now, or were removed from their collection.
         package var cutLinks = 0
         /// The properties that have lost values, in the order of the schema.
         package var properties: [Property] = []
 
         package init(name: String) { self.name = name }
 
-        /// Whether all objects of the newest version are there with all their values.
+        /// Whether all objects of the newest version were found with all their values.
         package var isComplete: Bool {
             missing == 0 && older + unverified + dropped + cutLinks == 0 && properties.isEmpty
         }
     }
 
-    /// The newest version that could be read: where objects are of.
+    /// The newest readable version, the source of the objects.
     package var version: Version = 0
-    /// Whether nothing led to the schema any more, so that it was found by looking at every page.
+    /// Whether nothing led to the schema any more, so that it was found by reading every page.
     package var isSchemaUnverified = false
     /// In the order of the schema.
     package var classes: [Class] = []

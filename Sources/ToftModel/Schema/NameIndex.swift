@@ -14,7 +14,7 @@ struct NameIndex {
         if positions[name] == nil { positions[name] = position }
     }
 
-    /// How many different names there are.
+    /// Number of different names.
     var count: Int { positions.count }
 
     subscript(name: String) -> Int? { positions[ExactName(text: name)] }

@@ -15,8 +15,8 @@ package enum NearestName {
         return "Did you mean '\(near)'?"
     }
 
-    /// How many letters have to be put in, taken out, changed or exchanged with the next, letter
-    /// case aside; long names count as far.
+    /// Number of letters to insert, delete, change or exchange with the next, ignoring case; long
+    /// names count up to a limit.
     package static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.lowercased().utf8)
         let right = Array(right.lowercased().utf8)

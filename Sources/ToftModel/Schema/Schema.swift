@@ -1,7 +1,6 @@
 internal import ToftStorage
 
-/// The classes that a caller declares when it opens a database. `StoredSchema` is what the file
-/// holds.
+/// The classes that a caller declares when it opens a database. `StoredSchema` is the file's.
 package struct Schema: Sendable, Equatable {
     package var classes: [ClassSchema]
 

@@ -8,12 +8,12 @@ package struct SchemaDifference: Sendable, CustomStringConvertible {
         case classAdded = 1
         case classRemoved = 2
         case classRenamed = 3
-        /// Its primary key, what is unique, or whether it is embedded.
+        /// Its primary key, unique properties, or embedding.
         case classChanged = 4
         case propertyAdded = 5
         case propertyRemoved = 6
         case propertyRenamed = 7
-        /// Its type, its index, or what deletions do along it.
+        /// Its type, its index, or its delete rule.
         case propertyChanged = 8
     }
 
@@ -22,7 +22,7 @@ package struct SchemaDifference: Sendable, CustomStringConvertible {
     package var className: String
     package var property: String?
     fileprivate var text: String
-    /// Of a class or a property that is gone, the new one that it may be.
+    /// The possible new name of a class or a property that is missing.
     fileprivate var newName: String?
 
     package var description: String {
@@ -151,8 +151,8 @@ extension StoredClass {
         }
     }
 
-    /// The property that is new and may be one that is gone: of the same type, optional or not, and
-    /// the nearest name.
+    /// The new property that may be a renamed one: of the same type, optional or not, and the
+    /// nearest name.
     private func newName(
         of old: StoredProperty, in now: StoredClass, _ before: StoredSchema, _ after: StoredSchema
     ) -> String? {

@@ -57,7 +57,7 @@ package enum SchemaMoment: Sendable {
     /// that differs afterwards is a plain property meanwhile, and a class that is to be embedded is
     /// not yet.
     case beforeMigration
-    /// After the values have changed: what the declared classes lack is retired.
+    /// After the values have changed: undeclared classes and properties are retired.
     case retirement
     /// After that: primary keys are made, and classes become embedded.
     case afterMigration
@@ -65,10 +65,10 @@ package enum SchemaMoment: Sendable {
 
 extension StoredSchema {
     /// Compares a valid declared schema with the file's. Classes, properties and indexes that the
-    /// file lacks are added, and required properties become optional, whatever the version; what
-    /// the declared schema lacks stays in the file. With a higher version a class becomes embedded,
-    /// or is not any more. Any other difference throws, with every one; see `SchemaMoment` for what
-    /// a migration does instead.
+    /// file lacks are added, and required properties become optional, whatever the version;
+    /// undeclared parts stay in the file. With a higher version a class becomes embedded, or is not
+    /// any more. Any other difference throws, with all of them; see `SchemaMoment` for the
+    /// behaviour of a migration.
     package func plan(
         for schema: Schema, version: UInt64, at moment: SchemaMoment = .opening
     ) throws(ModelError) -> SchemaPlan {
@@ -314,7 +314,7 @@ private struct SchemaComparison {
         return typeName(of: changed) == typeName(of: declared)
     }
 
-    /// The keys of an index say whether the property is optional, so it is made anew.
+    /// The keys of an index encode whether the property is optional, so it is rebuilt.
     private mutating func makeOptional(propertyAt position: Int, classAt index: Int) {
         let owner = plan.target.classes[index], property = owner.properties[position]
         plan.target.classes[index].properties[position].isOptional = true
@@ -429,7 +429,7 @@ private struct SchemaComparison {
 
     // MARK: Hiding
 
-    /// With a higher version, what the declared schema lacks counts as dropped: it stays, hidden.
+    /// With a higher version, undeclared parts count as dropped: they stay, hidden.
     mutating func hideWhatIsNotDeclared() {
         let seen = plan.target.restricted(to: schema)
         for index in seen.classes.indices {
@@ -445,8 +445,8 @@ private struct SchemaComparison {
         }
     }
 
-    /// After a migration, what the declared classes lack is gone: a property of the same name that
-    /// comes later is a new one.
+    /// After a migration, undeclared parts are removed: a property of the same name that is added
+    /// later is a new one.
     mutating func retireWhatIsNotDeclared() {
         for declared in schema.classes { addClassIfMissing(declared) }
         for (id, declared) in zip(ids, schema.classes) {

@@ -11,8 +11,8 @@ extension StoredSchema {
         return seen
     }
 
-    /// All that the file holds: what an opening with fewer classes and a higher version has hidden
-    /// too, but not what a migration has retired.
+    /// The whole schema of the file: with the parts that an opening with fewer classes and a higher
+    /// version has hidden, but without those that a migration has retired.
     func revealed() -> StoredSchema {
         var seen = self
         for index in seen.classes.indices where !seen.classes[index].isRetired {

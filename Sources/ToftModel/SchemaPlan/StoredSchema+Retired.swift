@@ -2,11 +2,10 @@ internal import ToftStorage
 
 /// The classes and properties that migrations have retired, and their removal from the file.
 ///
-/// 1. A property that was retired goes with its column and its backlinks. Its id is not given out
-///    again.
-/// 2. An inverse link goes with the link that it follows: it holds no data.
-/// 3. A class that was retired goes with its table and all its trees, unless a link that stays
-///    leads to it: one of a class that no program has declared since.
+/// 1. A retired property is removed with its column and its backlinks. Its id is not used again.
+/// 2. An inverse link is removed with the link that it follows: it holds no data.
+/// 3. A retired class is removed with its table and all its trees, unless a link that stays leads
+///    to it: one of a class that no program has declared since.
 extension StoredSchema {
     /// The plan that removes retired classes and properties; empty without retired ones. Embedded
     /// objects that retired properties own are deleted before: see `retiredOwners`.

@@ -1,7 +1,7 @@
 internal import ToftStorage
 
-/// How a file that can't be written is seen with a declared schema: what it lacks is there without
-/// objects and values, and nothing of that is in the file.
+/// The view of a file that can't be written with a declared schema: parts that the file lacks are
+/// visible without objects and values, and not added to the file.
 ///
 /// 1. A class that the file lacks has no objects; a property that it lacks has the value in each
 ///    object that it would have without a default: 0, empty, or null. An index is done without.
@@ -21,7 +21,7 @@ struct UnwrittenSchema {
 
     /// Compares a file's schema with a declared one. The file's version stays.
     ///
-    /// - Throws: `schemaMismatch` where something is otherwise in the file than declared.
+    /// - Throws: `schemaMismatch` if the file differs from the declaration.
     init(_ found: StoredSchema, for declared: Schema, version: UInt64) throws(ModelError) {
         let plan = try found.plan(for: declared, version: version)
         try plan.requireNoConversion()
@@ -64,7 +64,7 @@ struct UnwrittenSchema {
 }
 
 extension SchemaPlan {
-    /// Throws where something in the file would have to become otherwise.
+    /// Throws if something in the file would have to change.
     fileprivate func requireNoConversion() throws(ModelError) {
         var problems: [SchemaProblem] = []
         for change in changes {

@@ -3,15 +3,16 @@ package import ToftStorage
 
 extension ModelSchema {
     /// Prepares a database for a declared schema: validates the schema, compares it with the file's
-    /// and adds what the file lacks, in one transaction. Without a declared schema the session sees
-    /// all that the file holds.
+    /// and adds missing parts, in one transaction. Without a declared schema the session sees the
+    /// whole file.
     ///
     /// A database that is read only, by itself or for the caller, isn't added to: indexes are done
     /// without, classes and properties that are missing are seen without objects and values, see
     /// `UnwrittenSchema`. No version: the file's holds.
     ///
     /// - Parameters:
-    ///   - showsHidden: whether who declares nothing sees what others have hidden.
+    ///   - showsHidden: whether a session without declared classes sees the parts that others have
+    ///     hidden.
     ///   - known: schemas that this process has opened the database with; one that still holds for
     ///     the declared schema is given back, after one look-up.
     package static func open(

@@ -1,7 +1,7 @@
 internal import ToftStorage
 
-/// Gives each object of classes that become embedded one owner: what Realm calls the automatic
-/// handling of backlinks in migrations.
+/// Gives each object of classes that become embedded one owner: Realm's automatic handling of
+/// backlinks in migrations.
 ///
 /// 1. Objects that are not embedded are walked through with all objects embedded in them. The first
 ///    link that leads to an object becomes its owner. For each further link the object is copied,
@@ -120,7 +120,7 @@ struct OwnerArrangement {
     }
 
     /// Makes a link the owner of its target, or of a copy if that has an owner.
-    /// - Returns: what it then leads to.
+    /// - Returns: the link's new target.
     private mutating func own(
         _ target: Int64, _ position: Int, at index: Int, of key: Int64, _ property: PropertyHandle
     ) throws(ModelError) -> Int64 {
@@ -187,7 +187,7 @@ extension ModelTransaction {
     }
 }
 
-/// Keys of objects. Takes little memory where most keys of a range are in it.
+/// Keys of objects. Takes little memory if it has most keys of a range.
 private struct KeySet {
     /// 64 keys each.
     private var words: [Int64: UInt64] = [:]

@@ -86,7 +86,7 @@ extension SchemaBuilder {
         }
     }
 
-    /// Sets a cell, unless it is what every object has in a new column.
+    /// Sets a cell, unless every object has that value in a new column.
     private func set(
         _ cell: Cell, of key: Int64, _ property: PropertyHandle, _ schema: ModelSchema
     ) throws(ModelError) {
@@ -107,7 +107,7 @@ extension ModelError {
 }
 
 extension Cell {
-    /// Whether it is what a row that was there before a column has in it.
+    /// Whether it is the value of an existing row in a new column.
     fileprivate func isInitial(isNullable: Bool) -> Bool {
         switch self {
         case .null: isNullable

@@ -40,7 +40,7 @@ private struct OwnerProblems {
     private var counts = [0, 0, 0, 0]
     private var examples = ["", "", "", ""]
 
-    /// Looks at one object. O(its links), and its depth where classes nest in a circle.
+    /// Checks one object. O(its links), and its depth if classes nest in a cycle.
     mutating func check(_ key: Int64, _ owner: ClassHandle, in view: ModelView)
         throws(ModelError)
     {

@@ -255,7 +255,7 @@ struct SchemaBuilder {
         }
     }
 
-    /// Adds what `add` gives for each row of a table to a tree.
+    /// Adds the entries that `add` gives for each row of a table to a tree.
     private mutating func fill(
         _ tree: TreeID, from table: TreeID,
         _ add: (ClusterView, _ row: Int, inout EntryTable) throws(ModelError) -> Void

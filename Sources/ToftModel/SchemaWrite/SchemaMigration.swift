@@ -1,14 +1,13 @@
 package import ToftStorage
 
-/// How the schema of a file changes in a migration, within a write transaction that the caller
-/// ends.
+/// Changes the schema of a file in a migration, within a write transaction that the caller ends.
 ///
 /// 1. `renameClass`, as often as needed.
 /// 2. `begin`: the whole declared schema exists; a property that has changed its type is a new one,
 ///    and a primary key that changes is a plain property.
 /// 3. Values change, through the transactions that `begin` and `renameProperty` give.
-/// 4. `finish`: what the declared classes lack is retired, and all that was retired leaves the
-///    file. Then primary keys are made, classes become embedded, the version is set.
+/// 4. `finish`: undeclared parts are retired, and all retired ones are removed from the file. Then
+///    primary keys are made, classes become embedded, the version is set.
 package struct SchemaMigration {
     private let writing: WriteTransaction
     private let declared: Schema
@@ -56,10 +55,10 @@ package struct SchemaMigration {
         return transaction(buffer)
     }
 
-    /// Ends the change of values, and makes the schema what is declared. The write transaction is
-    /// to be committed.
-    /// - Throws: `invalidRenaming` where something was given a name that is not declared;
-    ///   `primaryKeysNotUnique`; `schemaMismatch` where objects of a class that becomes embedded do
+    /// Ends the change of values, and applies the declared schema. The write transaction is to be
+    /// committed.
+    /// - Throws: `invalidRenaming` if something was given an undeclared name;
+    ///   `primaryKeysNotUnique`; `schemaMismatch` if objects of a class that becomes embedded do
     ///   not have one owner each.
     package mutating func finish(_ transaction: ModelTransaction) throws(ModelError) {
         try requireDeclaredNames()
@@ -69,8 +68,7 @@ package struct SchemaMigration {
         try carryOut(.afterMigration)
     }
 
-    /// Takes what is retired out of the file: what this migration has, and what files of earlier
-    /// libraries still have.
+    /// Removes retired parts from the file: of this migration, and of earlier libraries.
     private mutating func dropRetired(_ buffer: WriteBuffer) throws(ModelError) {
         let plan = stored.planWithoutRetired()
         guard !plan.isEmpty else { return }
@@ -155,7 +153,7 @@ package struct SchemaMigration {
 
     /// Gives a property another name, with its values. A new name that is not declared is one for
     /// the meantime, to be renamed once more.
-    /// - Returns: a transaction that goes on for `transaction`, which has ended.
+    /// - Returns: a transaction that continues `transaction`, which has ended.
     package mutating func renameProperty(
         _ className: String, _ old: String, to new: String, _ transaction: ModelTransaction
     ) throws(ModelError) -> ModelTransaction {
@@ -229,8 +227,8 @@ package struct SchemaMigration {
 
     // MARK: Data
 
-    /// Deletes all objects of a class. One that is not declared is then gone, as if it had never
-    /// been, and leaves the file at the end. So do the links to it: no declared class has one.
+    /// Deletes all objects of a class. An undeclared class is then removed, without a trace, and
+    /// leaves the file at the end. So do the links to it: no declared class has one.
     /// - Returns: false if the file has no such class, and a transaction that continues
     ///   `transaction`, which may have ended.
     package mutating func deleteData(_ className: String, _ transaction: ModelTransaction)
@@ -244,7 +242,7 @@ package struct SchemaMigration {
             try transaction.eraseAll([owner])
             return (true, transaction)
         }
-        // Before the objects: what is out of sight denies nothing.
+        // Before the objects: hidden links deny nothing.
         let erasing = try retireLinks(to: owner.id, transaction)
         guard let owner = erasing.view.schema.anyClass(id: owner.id) else { return (true, erasing) }
         try erasing.eraseAll([owner])
@@ -259,9 +257,9 @@ package struct SchemaMigration {
         return (true, self.transaction(transaction.buffer))
     }
 
-    /// Retires what links to a class that is not declared: properties that the declared classes
-    /// lack, and those of classes that are not declared either.
-    /// - Returns: a transaction that goes on for `transaction`, which may have ended.
+    /// Retires links to an undeclared class: undeclared properties, and those of undeclared
+    /// classes.
+    /// - Returns: a transaction that continues `transaction`, which may have ended.
     private mutating func retireLinks(to target: ClassID, _ transaction: ModelTransaction)
         throws(ModelError) -> ModelTransaction
     {

@@ -127,7 +127,7 @@ extension StoredSchema {
         classes = []
     }
 
-    /// Checks what no single record shows: that ids, names, trees and targets fit together.
+    /// Checks across records: that ids, names, trees and targets fit together.
     func validate() throws(ModelError) {
         var names = Set<[UInt8]>(), trees = Set<TreeID>()
         var previous: ClassID = 0

@@ -1,8 +1,8 @@
 internal import ToftStorage
 
-/// The system tree that holds the schema, and another one with the same records but for the key
-/// counters: without a schema nothing says what a file holds, and one damaged page must not take
-/// it. Every change of the schema writes both; only a salvage and the check read the copy.
+/// The system tree that holds the schema, and another one with the same records except the key
+/// counters: without a schema a file's content cannot be interpreted, and one damaged page must not
+/// take it. Every change of the schema writes both; only a salvage and the check read the copy.
 ///
 /// Files from before the copy existed have no copy, or one of an earlier generation, until the
 /// schema changes.

@@ -1,6 +1,6 @@
 extension StoredSchema {
-    /// Throws unless a session that sees this schema can go on with a newer one of the file: all
-    /// that it sees is there under the same ids, and at most takes null besides.
+    /// Throws unless a session with this schema can continue with a newer one of the file: all
+    /// visible parts exist under the same ids, and at most accept null in addition.
     func requireStillThere(in newer: StoredSchema) throws(ModelError) {
         var problems: [SchemaProblem] = []
         for owner in visibleClasses {

@@ -1,10 +1,10 @@
 package import ToftStorage
 
-/// The schema as the file holds it: ids that are never used twice, the trees that hold the data,
-/// and what is hidden.
+/// The file's schema: ids that are never used twice, the trees that hold the data, and the hidden
+/// parts.
 ///
-/// A value of this type is also what a session sees: `restricted(to:)` hides what its declared
-/// schema lacks and gives the declared names.
+/// A value of this type is also a session's view: `restricted(to:)` hides undeclared parts and
+/// gives the declared names.
 package struct StoredSchema: Sendable, Equatable {
     /// The schema version that callers count, 0 in a file that never had one.
     package var version: UInt64

@@ -21,7 +21,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The six bits of a digit, also of the alphabet for addresses; nil for what is no digit.
+    /// The six bits of a digit, also of the alphabet for addresses; nil for other bytes.
     package static func bits(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit - UInt8(ascii: "A")

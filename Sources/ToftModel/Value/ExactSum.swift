@@ -1,4 +1,4 @@
-/// The exact sum of doubles: whatever their order, it is rounded once, when it is asked for.
+/// The exact sum of doubles: whatever their order, it is rounded once, when it is read.
 ///
 /// A double is an integer of 53 bits times a power of two. Those whose powers are near one another
 /// are added as integers of 128 bits; `wide` takes the others, as integers of 2,200 bits. NaN does
@@ -11,14 +11,14 @@ package struct ExactSum {
     private var base: UInt64 = 4096
     /// See `addBlock`.
     private var scale: Int64 = 0
-    /// The sums of blocks: of what is left of numbers after rounding, times 2^(52 - scale), and of
-    /// what rounding took off, times 2^(97 - scale).
+    /// The sums of blocks: of the numbers after rounding, times 2^(52 - scale), and of the
+    /// remainders, times 2^(97 - scale).
     private var rounded: Int128 = 0
     private var remainders: Int128 = 0
     /// The part outside of `near`: 32 bits in each, least first, times 2^-1075. Signed, so that
     /// carries can wait.
     private var wide: [Int64]?
-    /// How often `wide` has been added to since its carries were resolved.
+    /// Number of additions to `wide` since its carries were resolved.
     private var waiting = 0
     private var hasInfinity = false
     private var hasNegativeInfinity = false
@@ -39,7 +39,7 @@ package struct ExactSum {
         return true
     }
 
-    /// Adds numbers, at most 256. Returns how many count: NaN does not.
+    /// Adds numbers, at most 256. Returns the number of those that count: NaN does not.
     package mutating func add(_ values: UnsafePointer<Double>, count: Int) -> Int {
         var counting = count
         let together = count & ~1
@@ -49,7 +49,8 @@ package struct ExactSum {
         return counting
     }
 
-    /// Adds those of 64 numbers whose bit is set. Returns how many count: NaN does not.
+    /// Adds those of 64 numbers whose bit is set. Returns the number of those that count: NaN does
+    /// not.
     package mutating func add(_ values: UnsafePointer<Double>, _ selection: UInt64) -> Int {
         var count = selection.nonzeroBitCount
         var rest = selection
@@ -66,7 +67,7 @@ package struct ExactSum {
     /// Adds numbers, a multiple of 2 and at most 256, that are less than 2^(scale - 9) and have no
     /// bits below 2^(scale - 97); otherwise adds nothing, fits `scale` to them and returns false.
     ///
-    /// Adding 1.5 * 2^scale to a number and taking it away again leaves the number rounded to a
+    /// Adding 1.5 * 2^scale to a number and subtracting it again leaves the number rounded to a
     /// multiple of 2^(scale - 52). The remainder is a double, and rounded in the same way to a
     /// multiple of 2^(scale - 97) it has to stay unchanged. 128 of either add up without rounding.
     private mutating func addBlock(_ values: UnsafePointer<Double>, _ count: Int) -> Bool {
@@ -96,8 +97,8 @@ package struct ExactSum {
         return true
     }
 
-    /// How often a sum has the unit that numbers added to `shift` are rounded to. The sum is a
-    /// third of `shift` at most and has no bits below the unit.
+    /// A sum in units of the rounding of numbers added to `shift`. The sum is a third of `shift` at
+    /// most and has no bits below the unit.
     @inline(__always)
     private static func units(_ sum: Double, _ shift: Double) -> Int128 {
         Int128(Int64(bitPattern: (sum + shift).bitPattern &- shift.bitPattern))
@@ -129,7 +130,7 @@ package struct ExactSum {
         if UInt64(bitPattern: high &+ 1 << 61) >> 62 != 0 { spill() }
     }
 
-    /// Adds a number that `near` does not take; the first one sets what it takes.
+    /// Adds a number outside of the range of `near`; the first one sets that range.
     @inline(never)
     private mutating func addFar(_ bits: UInt64) -> Bool {
         let exponent = bits >> 52 & 0x7FF

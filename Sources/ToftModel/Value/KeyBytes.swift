@@ -19,7 +19,7 @@ internal import ToftStorage
 /// - An entry of a unique constraint: hash of the values, like an int, object key. Its value is
 ///   empty.
 /// - A backlink entry: target key, source key; of a mixed property before them the target's class,
-///   like an object key. Its value is empty for one link, else the number of links, 4 bytes.
+///   like an object key. Its value is empty for one link, otherwise the number of links, 4 bytes.
 ///
 /// An object key within a key is its lowest n bytes, as few as it needs, big-endian, between two
 /// halves of bytes: 7 + n, or 8 - n if it is negative; and n at its end. It can therefore be read
@@ -30,7 +30,7 @@ internal import ToftStorage
 struct KeyBytes {
     /// Room for any key.
     static let capacity = 512
-    /// How much of a string a key holds.
+    /// Bytes of a string in a key.
     static let textLimit = 200
 
     let base: UnsafeMutableRawPointer
@@ -148,8 +148,8 @@ struct KeyBytes {
         return true
     }
 
-    /// Adds what the keys of a mixed value begin with.
-    /// - Parameter isBound: of a long string only what all with the same 200 bytes begin with.
+    /// Adds the prefix of the keys of a mixed value.
+    /// - Parameter isBound: for a long string, only the prefix of all with the same 200 bytes.
     @inline(never)
     mutating func put(mixed value: BorrowedValue, isBound: Bool = false) {
         put(byte: UInt8(truncatingIfNeeded: value.mixedRank))
@@ -174,7 +174,7 @@ struct KeyBytes {
         }
     }
 
-    /// Adds what the entries of all strings with the same first 200 bytes begin with.
+    /// Adds the prefix of the entries of all strings with the same first 200 bytes.
     mutating func putPrefix(of text: UnsafeRawBufferPointer, optional: Bool) {
         if optional { put(byte: 1) }
         putStart(of: text)

@@ -1,4 +1,4 @@
-/// The limits of the data model, each checked with an error that names what was too long.
+/// The limits of the data model, each checked with an error that names the part beyond it.
 package enum Limits {
     /// UTF-8 bytes of a class name.
     static let classNameBytes = 57

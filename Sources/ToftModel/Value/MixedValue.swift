@@ -3,7 +3,7 @@ package import ToftStorage
 /// The value of a `mixed` property or element, whose type is its own: read from the bytes of a
 /// cell, from which it borrows.
 ///
-/// The bytes are a tag, then what the tag says; numbers are little-endian:
+/// The bytes are a tag, then its content; numbers are little-endian:
 /// - 0 null, only within a collection: a property that is null has a null cell
 /// - 1 bool: 1 byte; 2 int, 4 double: 8 bytes; 3 float: 4 bytes
 /// - 5 string, 6 data: number of bytes (4), the bytes

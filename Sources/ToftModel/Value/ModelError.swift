@@ -7,7 +7,8 @@ package enum ModelError: Error, Sendable, Equatable {
     case storage(StorageError)
     /// The declared schema cannot be: every problem of it.
     case invalidSchema([SchemaProblem])
-    /// The declared schema and the file differ in what opening does not change: every difference.
+    /// The declared schema and the file differ in ways that opening does not change: every
+    /// difference.
     case schemaMismatch([SchemaProblem])
     /// The declared schema version is lower than the file's.
     case schemaVersionTooLow(stored: UInt64, given: UInt64)
@@ -20,7 +21,7 @@ package enum ModelError: Error, Sendable, Equatable {
     case primaryKeysNotUnique(className: String, property: String, value: Value)
     /// The value that a caller gave as the default of a property is invalid, with the reason.
     case invalidDefault(className: String, property: String, String)
-    /// A property does not take what a caller gave as its default, and why.
+    /// A property does not accept the default that a caller gave, with the reason.
     indirect case refusedDefault(className: String, property: String, ModelError)
     /// The schema in the file cannot be read.
     case damagedSchema(String)
@@ -72,7 +73,7 @@ package enum ModelError: Error, Sendable, Equatable {
     case noSuchCollection(className: String, property: String)
     case nestedTooDeep(className: String, property: String, limit: Int)
     case embeddedTooDeep(className: String, property: String, limit: Int)
-    /// The stack of the calling thread does not hold what nests so deep.
+    /// The stack of the calling thread is too small for the nesting.
     case stackTooSmall
     /// The stack is too small for a query that runs.
     case stackTooSmallForQuery
@@ -80,7 +81,7 @@ package enum ModelError: Error, Sendable, Equatable {
     case collectionTooLong(className: String, property: String, limit: Int)
     /// The sum of a property's integers does not fit into 64 bits.
     case sumOverflow(className: String, property: String)
-    /// An int and what was to be added to it leave the range of 64 bits.
+    /// An int and the amount to add leave the range of 64 bits.
     case additionOverflow(className: String, property: String, value: Int64, amount: Int64)
     /// Something was to be added to null.
     case nothingToAddTo(className: String, property: String)

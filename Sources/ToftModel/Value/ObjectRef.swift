@@ -18,6 +18,6 @@ package struct ObjectRef: Hashable, Sendable {
         self.key = key
     }
 
-    /// No object's name: what one that is not in the database is compared as.
+    /// The reference of no object: used in comparisons for one that is not in the database.
     package static let nowhere = ObjectRef(classID: 0, key: .min)
 }

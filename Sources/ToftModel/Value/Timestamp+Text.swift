@@ -13,7 +13,7 @@ package enum GregorianDay {
         return 365 * marchYear + leapDays + (153 * monthFromMarch + 2) / 5 + day - 1 - 719_468
     }
 
-    /// How many days a month has.
+    /// Number of days of a month.
     package static func days(in month: Int64, of year: Int64) -> Int64 {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let lengths: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -84,10 +84,10 @@ extension Timestamp {
             "it is not of the form YYYY-MM-DDThh:mm:ss with a time zone")
     }
 
-    /// The date of a text of either form, as the standard has it: with or without hyphens and
-    /// colons, in days of a month or of a week, without seconds or minutes; with a blank for the
-    /// `T`, or before the time zone; and of a day alone, which is its midnight in UTC. Digits
-    /// beyond nanoseconds are dropped.
+    /// The date of a text of either form of the standard: with or without hyphens and colons, in
+    /// days of a month or of a week, without seconds or minutes; with a blank for the `T`, or
+    /// before the time zone; and of a day alone, which is its midnight in UTC. Digits beyond
+    /// nanoseconds are dropped.
     package init(parsing text: String) throws(Problem) {
         var reader = DigitReader(rest: Array(text.utf8)[...])
         if reader.skip("T") {

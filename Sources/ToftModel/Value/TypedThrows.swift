@@ -1,6 +1,6 @@
 extension [UInt8] {
-    /// Lends the array's bytes; the standard function forgets what kind of error its closure
-    /// throws.
+    /// Calls `body` with the array's bytes; the standard function loses the type of its closure's
+    /// errors.
     @inline(__always)
     package func withBytes<Success, Failure>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Success

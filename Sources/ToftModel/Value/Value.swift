@@ -24,7 +24,7 @@ package enum Value: Sendable {
     case dictionary([ValueEntry])
 }
 
-/// A key of a dictionary within a mixed value, and what it leads to.
+/// A key of a dictionary within a mixed value, and its value.
 package struct ValueEntry: Hashable, Sendable {
     package var key: String
     package var value: Value

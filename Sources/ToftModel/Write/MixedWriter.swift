@@ -3,7 +3,7 @@ internal import ToftStorage
 
 /// Encodes values for a mixed property and checks them.
 struct MixedWriter {
-    /// Checks links; nil for a value that is only looked for.
+    /// Checks links; nil for a search value.
     let transaction: ModelTransaction?
     let property: PropertyHandle
     private var encoder = MixedEncoder()
@@ -149,7 +149,7 @@ func store(_ number: Int, at offset: Int, in bytes: inout [UInt8]) {
 }
 
 extension PropertyHandle {
-    /// Lends the cell of a value that is looked for, a mixed one too: see `soughtCell`.
+    /// Calls `body` with the search cell of a value, a mixed one too: see `soughtCell`.
     func withSoughtCell<Result>(
         _ value: BorrowedValue, in schema: ModelSchema,
         _ body: (Cell) throws(ModelError) -> Result

@@ -1,14 +1,13 @@
 internal import ToftStorage
 
 extension ModelTransaction {
-    /// Creates an object with the given properties; the others get their defaults: null where
-    /// optional, else zero, false or empty.
+    /// Creates an object with the given properties; the others get their defaults: null if
+    /// optional, otherwise zero, false or empty.
     ///
     /// A class with a primary key needs it among them, unless it is auto-incremented: then the
     /// object gets the next one. If an object has it already, `policy` decides. All or nothing.
     /// O(log objects).
-    /// - Parameter valuesOfNew: how many of the assignments, the last ones, are for a new object
-    ///   alone.
+    /// - Parameter valuesOfNew: number of the last assignments that are for a new object alone.
     /// - Returns: the object's key, and whether it is new.
     @discardableResult
     package func create(
@@ -55,7 +54,7 @@ extension ModelTransaction {
         let cell = try primaryKeyCell(property, owner)
         guard let found = try view.findRow(cell: cell, property, owner) else { return nil }
         guard buffer.isDeleted(found, owner.position) else { return found }
-        // The deleted object's entry goes before the new object's is added.
+        // The deleted object's entry is removed before the new object's is added.
         try buffer.flushDeletes()
         return nil
     }
@@ -127,7 +126,7 @@ extension ModelTransaction {
         return key
     }
 
-    /// Gives a value to what would otherwise be null, which the session did not declare.
+    /// Gives a value to properties that would otherwise be null, which the session did not declare.
     private func giveDefaults(_ owner: ClassHandle) {
         for position in owner.declaredRequired
         where prepared.pointee.cell(at: position) == nil && !owner.properties[position].isCollection

@@ -1,8 +1,8 @@
 internal import ToftStorage
 
 extension ModelTransaction {
-    /// Deletes an object with all the embedded objects in it, and with what its cascading links
-    /// lead to: links to them become null, lists lose them, what else it links to stays. O(log
+    /// Deletes an object with all the embedded objects in it, and with the targets of its cascading
+    /// links: links to them become null, lists lose them, other targets of links stay. O(log
     /// objects) for each link from and to them.
     /// - Throws: `deletionDenied` if a link of an object that stays denies it; nothing is deleted
     ///   then.
@@ -41,8 +41,8 @@ extension ModelTransaction {
         try addDeletes(roots)
     }
 
-    /// Deletes the embedded objects that a property of all objects of a class leads to, and what is
-    /// in them; the property may be hidden. O(objects of both classes).
+    /// Deletes the embedded objects that a property of all objects of a class leads to, and the
+    /// objects in them; the property may be hidden. O(objects of both classes).
     func eraseOwned(by property: PropertyID, of owner: ClassID) throws(ModelError) {
         guard let owner = view.schema.anyClass(id: owner),
             let property = owner.anyProperty(id: property), property.ownsTargets,
@@ -66,14 +66,14 @@ extension ModelTransaction {
         return keys
     }
 
-    /// Deletes an object that a call has created and that nothing links to, as the call fails: what
-    /// it links to stays. One that the call itself has replaced is gone already.
+    /// Deletes an object that a call has created and that nothing links to, as the call fails: its
+    /// own targets stay. One that the call itself has replaced is deleted already.
     package func takeBack(_ key: Int64, _ owner: ClassHandle) throws(ModelError) {
         guard try view.exists(key, owner) else { return }
         try buffer.addDelete(key, owner, derived: false)
     }
 
-    /// Adds the deletes of objects that exist, of one class, and of what goes with them.
+    /// Adds the deletes of existing objects, of one class, and of the objects deleted with them.
     func addDeletes(_ keys: [Int64], _ owner: ClassHandle, derived: Bool = false)
         throws(ModelError)
     {
@@ -136,7 +136,7 @@ extension ModelTransaction {
 private struct DeletedObject {
     let key: Int64
     let owner: ClassHandle
-    /// Whether it goes because another one does.
+    /// Whether it is deleted because another one is.
     var isDerived = false
 
     var ref: ObjectRef { ObjectRef(classID: owner.id, key: key) }

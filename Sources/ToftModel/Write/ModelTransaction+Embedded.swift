@@ -3,8 +3,8 @@ internal import ToftStorage
 /// Embedded objects: each is created by the link or the list that owns it, and deleted when that
 /// no longer leads to it.
 extension ModelTransaction {
-    /// Creates an embedded object in a to-one property, in place of the one that is there. All or
-    /// nothing. O(log objects).
+    /// Creates an embedded object in a to-one property, replacing the present one. All or nothing.
+    /// O(log objects).
     /// - Returns: the key of the new object.
     package func setEmbedded(
         _ key: Int64, _ property: PropertyHandle,
@@ -30,8 +30,7 @@ extension ModelTransaction {
         return child
     }
 
-    /// Creates an embedded object at `index` of a list, in place of the one that is there. All or
-    /// nothing.
+    /// Creates an embedded object at `index` of a list, replacing the present one. All or nothing.
     package func listSetEmbedded(
         _ key: Int64, _ property: PropertyHandle, at index: Int,
         _ assignments: UnsafeBufferPointer<Assignment> = UnsafeBufferPointer(start: nil, count: 0)
@@ -42,8 +41,8 @@ extension ModelTransaction {
         return child
     }
 
-    /// Creates an embedded object for a key of a dictionary, in place of the one that is there. All
-    /// or nothing.
+    /// Creates an embedded object for a key of a dictionary, replacing the present one. All or
+    /// nothing.
     package func dictionarySetEmbedded(
         _ key: Int64, _ property: PropertyHandle, _ entryKey: UnsafeRawBufferPointer,
         _ assignments: UnsafeBufferPointer<Assignment> = UnsafeBufferPointer(start: nil, count: 0)
@@ -93,7 +92,7 @@ extension ModelTransaction {
         return child
     }
 
-    /// How many depths are kept.
+    /// Number of cached depths.
     private static let depthCapacity = 4_096
 
     /// Number of embedded objects on the path to a new one that `key` is to own, itself included;

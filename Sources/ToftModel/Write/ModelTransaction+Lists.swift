@@ -85,7 +85,7 @@ extension ModelTransaction {
     }
 
     /// Replaces a whole collection, all or nothing: with `.all` it is emptied and filled again,
-    /// with `.modified` only what differs is changed.
+    /// with `.modified` only differences are changed.
     func assign(
         _ value: BorrowedValue, to key: Int64, _ property: PropertyHandle,
         policy: UpdatePolicy = .all
@@ -169,7 +169,7 @@ extension ModelTransaction {
         if case .int64(let old) = was { try dropTarget(old, property) }
     }
 
-    /// Removes one element, also of a set or a dictionary's values, and what it owns.
+    /// Removes one element, also of a set or a dictionary's values, and the object that it owns.
     func remove(_ index: Int, of key: Int64, _ property: PropertyHandle) throws(ModelError) {
         if let target = try detach(index, of: key, property) { try dropTarget(target, property) }
     }
@@ -183,7 +183,7 @@ extension ModelTransaction {
         return try MixedValue.links(in: try view.listCell(key, property, at: index))
     }
 
-    /// Removes one element and the backlinks of its links. Returns the target of what is a link.
+    /// Removes one element and the backlinks of its links. Returns the target of a link.
     private func detach(_ index: Int, of key: Int64, _ property: PropertyHandle)
         throws(ModelError) -> Int64?
     {
@@ -232,7 +232,7 @@ extension ModelTransaction {
         try checkRoom(for: added, beside: count, property)
     }
 
-    /// The number of elements of what must be a collection of this kind.
+    /// The number of elements of a property that must be a collection of this kind.
     func count(of kind: CollectionKind, _ key: Int64, _ property: PropertyHandle)
         throws(ModelError) -> Int
     {

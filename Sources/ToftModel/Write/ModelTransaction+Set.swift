@@ -47,7 +47,7 @@ extension ModelTransaction {
         let old: Int64
         switch try view.cell(key, property) {
         case .int64(let value): old = value
-        // The session declared no null: it adds to what it would have created.
+        // The session did not declare null: it adds to the value that it would have created.
         case .null where property.isDeclaredRequired: old = 0
         default: throw .nothingToAddTo(className: property.className, property: property.name)
         }

@@ -5,7 +5,7 @@ internal import ToftStorage
 extension ModelTransaction {
     // MARK: Sets
 
-    /// Inserts a value unless the set has it: then nothing changes. O(log elements).
+    /// Inserts a value unless the set has it already. O(log elements).
     /// - Returns: its index, and whether it is new.
     @discardableResult
     package func setInsert(_ key: Int64, _ property: PropertyHandle, _ value: BorrowedValue)

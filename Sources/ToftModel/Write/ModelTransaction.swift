@@ -63,7 +63,7 @@ package final class ModelTransaction {
     package var recordEnd: RecordPosition { writing.recordEnd }
 
     /// Calls `body` with each effect after `position`, and moves that to the end: see
-    /// `WriteTransaction.forEachEffect`. Writes the objects that wait; what was lent stays.
+    /// `WriteTransaction.forEachEffect`. Writes buffered objects; borrowed bytes stay valid.
     package func forEachEffect(after position: inout RecordPosition, _ body: (Effect) -> Void)
         throws(ModelError) -> Bool
     {
@@ -123,8 +123,8 @@ package final class ModelTransaction {
         writing.rollback()
     }
 
-    /// Writes what waits and gives the write transaction up without ending it: another of another
-    /// schema goes on with it. This one has ended.
+    /// Writes buffered changes and releases the write transaction without ending it: another of
+    /// another schema continues with it. This one has ended.
     func handOver() throws(ModelError) {
         try buffer.flush()
         hasEnded = true

@@ -12,7 +12,7 @@ struct FileAccess {
     private let attributes: [(name: String, value: [UInt8])]
 
     private static let listName = "system.posix_acl_access"
-    /// Those of the system that say what the content is, which the new file has its own of.
+    /// The system's attributes that describe the content; the new file has its own.
     private static let kept = ["user.", "trusted.", "security.selinux", "security.SMACK64"]
 
     /// Nil if the file does not exist.
@@ -56,8 +56,8 @@ struct FileAccess {
         }
     }
 
-    /// Lets those who may read or write the file do so with another one, as far as this process may
-    /// say so: nobody else.
+    /// Gives those who may read or write the file the same rights to another one, as far as this
+    /// process may; nobody else gets any.
     func lend(to file: PosixFile) throws(SystemError) {
         let descriptor = try file.descriptor()
         var mode = mode & 0o666

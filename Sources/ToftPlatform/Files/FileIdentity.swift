@@ -1,4 +1,4 @@
-/// Which file it is, whatever its path: two paths, symbolic links and hard links to one file have
+/// A file's identity, whatever its path: two paths, symbolic links and hard links to one file have
 /// one identity.
 package struct FileIdentity: Hashable, Sendable {
     package let device: UInt64

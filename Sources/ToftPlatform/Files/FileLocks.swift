@@ -9,17 +9,17 @@ package struct FileLocks: Sendable {
 
     package init(file: any StorageFile) { self.file = file }
 
-    /// Whether the locks that were taken are there: they end with the descriptor.
+    /// Whether the locks are still held: they end with the descriptor.
     package var isIntact: Bool { (try? file.checkDescriptor()) != nil }
 
     /// Takes a byte for this descriptor alone, or turns its shared lock into an exclusive one.
-    /// False: others are in the way.
+    /// False if others hold it.
     package func takeExclusive(_ byte: Int64) throws(SystemError) -> Bool {
         try set(Int32(platform_lock_exclusive), byte)
     }
 
-    /// Takes a byte together with others, or turns an exclusive lock into a shared one. False:
-    /// another has it exclusively.
+    /// Takes a byte together with others, or turns an exclusive lock into a shared one. False if
+    /// another holds it exclusively.
     package func takeShared(_ byte: Int64) throws(SystemError) -> Bool {
         try set(Int32(platform_lock_shared), byte)
     }

@@ -41,7 +41,7 @@ package enum FilePath {
         return FileIdentity(status)
     }
 
-    /// Removes a name, if it is there.
+    /// Removes a name, if it exists.
     package static func remove(_ path: String) throws(SystemError) {
         let result = platform_unlink(path)
         if result != -ENOENT { try checked("unlink", path, result) }
@@ -54,7 +54,7 @@ package enum FilePath {
         defer { _ = platform_close(descriptor) }
         let result = platform_sync(descriptor)
         Failpoint.reach(.directorySynced)
-        // Some file systems cannot sync a directory and say so.
+        // Some file systems cannot sync a directory and report that.
         if result != -EINVAL { try checked("fsync", directory, result) }
     }
 

@@ -1,12 +1,13 @@
 internal import CPlatform
 internal import Glibc
 
-// How a file comes into being, so that no crash leaves a half of one under its name:
+// Creation of a file in an order in which no crash leaves half a file under its name:
 //
 // 1. A temporary file `.NAME.RANDOM.new`, mode 0600, in the same directory; its creator holds a
 //    lock on it.
 // 2. The content, then a sync.
-// 3. It gets its name, unless the name is taken: then the other creator has won, and ours goes.
+// 3. It gets its name, unless the name is taken: then the other creator has won, and this file is
+//    removed.
 // 4. A sync of the directory.
 //
 // A creator that died left its temporary file without a lock. The next creator or opener of the
@@ -64,7 +65,8 @@ extension PosixFile {
         throw .io(operation: "rename", path: path, errno: ENOENT)
     }
 
-    /// Removes what dead creators of this name left behind. Files that cannot be removed stay.
+    /// Removes the temporary files of dead creators of this name. Files that cannot be removed
+    /// stay.
     package static func removeLeftovers(of path: String) {
         let directory = FilePath.directory(of: path)
         let prefix = temporaryPrefix(for: path)

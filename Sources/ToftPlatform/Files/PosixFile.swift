@@ -30,8 +30,7 @@ package final class PosixFile: StorageFile {
     private let canWriteDurably = Atomic<Bool>(true)
     private let canPopulate = Atomic<Bool>(true)
 
-    /// The largest file that the system is asked for: 16 TiB, where ext4 ends. The format ends
-    /// before.
+    /// The size limit of a file: 16 TiB, as in ext4. The format's own limit is lower.
     package static let sizeLimit: UInt64 = 1 << 44
 
     /// Takes over an open descriptor of a regular file.
@@ -136,8 +135,8 @@ package final class PosixFile: StorageFile {
 
     // MARK: Anchors
 
-    /// Keeps the open file description, and the locks on it, until `close`, or the end of the
-    /// process, whoever closes its descriptor.
+    /// Keeps the open file description, and the locks on it, until `close` or the end of the
+    /// process, even if a program closes its descriptor.
     package func anchor() throws(SystemError) {
         let descriptor = try descriptor()
         anchorPage.withLock { page in
@@ -254,7 +253,7 @@ extension PosixFile {
         }
     }
 
-    /// Reads a range and drops what was read: it is in the page cache then.
+    /// Reads a range and discards the bytes, which are then in the page cache.
     private func readThrough(_ range: Range<UInt64>) throws(SystemError) {
         let piece = 64 << 10
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: piece, alignment: 16)

@@ -4,7 +4,7 @@ internal import Glibc
 /// A small file that processes map as `SharedWords`.
 ///
 /// Its blocks are allocated when it is made, so that no store to the mapping can find the disk
-/// full. The words stay mapped when this object goes.
+/// full. The words stay mapped after this object's end.
 package final class SharedWordsFile {
     private let marked: MarkedDescriptor
     private let path: String
@@ -36,7 +36,7 @@ package final class SharedWordsFile {
 
     /// Opens an existing file for reading and writing; nil if it does not exist.
     ///
-    /// - Throws: `notAFile` for a directory or a symbolic link, and what opening throws.
+    /// - Throws: `notAFile` for a directory or a symbolic link; errors of opening.
     package static func open(_ path: String) throws(SystemError) -> SharedWordsFile? {
         let descriptor = platform_open(path, O_RDWR | flags, 0)
         switch descriptor {
@@ -61,7 +61,7 @@ package final class SharedWordsFile {
         return file
     }
 
-    /// Replaces what has the name by a file of zeros that those can use who can use `file`.
+    /// Replaces the file of this name by one of zeros with the access rights of `file`.
     package static func create(_ path: String, byteCount: Int, like file: PosixFile)
         throws(SystemError) -> SharedWordsFile?
     {

@@ -3,8 +3,8 @@
 ///
 /// Everything that reaches the disk passes `write`, `writeDurably`, `grow` and `truncate`: mappings
 /// are readable only, and nothing is ever stored through them. Any thread may call anything, but
-/// ranges that are written at the same time must not overlap, and `truncate` and `close` need that
-/// nobody reads what they take away.
+/// ranges that are written at the same time must not overlap, and `truncate` and `close` require
+/// that nobody reads the removed part.
 package protocol StorageFile: AnyObject, Sendable {
     /// Absolute, without symbolic links; a name in angle brackets if it is not a file on disk.
     var path: String { get }
@@ -31,7 +31,7 @@ package protocol StorageFile: AnyObject, Sendable {
     /// Writes pieces of memory that follow each other in the file.
     func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(SystemError)
     /// Writes all bytes; they, not necessarily others before them, are durable on return. An error
-    /// means what an error of `sync` means.
+    /// means the same as one of `sync`.
     func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError)
     /// Begins to write a range out, and waits for it, so that a later `sync` has less to do.
     /// Nothing is durable by it.
@@ -42,20 +42,20 @@ package protocol StorageFile: AnyObject, Sendable {
     /// Makes the file at least `size` bytes long, with allocated blocks if the file system can; the
     /// new bytes read as zeros.
     func grow(to size: UInt64) throws(SystemError)
-    /// Truncates the file to a size in bytes. No process may read what goes.
+    /// Truncates the file to a size in bytes. No process may read the removed part.
     func truncate(to size: UInt64) throws(SystemError)
-    /// Maps bytes of the file, which must be there, into a `Reservation`: readable, and shared, so
-    /// that what any process writes is seen. The address and the beginning of the range differ by a
-    /// multiple of the memory's page size; if they are no multiples themselves, the bytes before
-    /// them in the same page of memory are mapped as well. Throws `fileEnds` when the file ends
-    /// before the range does.
+    /// Maps existing bytes of the file into a `Reservation`: readable, and shared, so that writes
+    /// of any process are seen. The address and the beginning of the range differ by a multiple of
+    /// the memory's page size; if they are no multiples themselves, the bytes before them in the
+    /// same page of memory are mapped as well. Throws `fileEnds` when the file ends before the
+    /// range does.
     func map(_ range: Range<UInt64>, at address: UnsafeMutableRawPointer) throws(SystemError)
     /// Reads bytes that are mapped at an address into memory, so that an error of the device is one
     /// of this call and not the signal SIGBUS at the first access. `readingAhead`: asks the device
     /// for all of it at once.
     func populate(_ range: Range<UInt64>, at address: UnsafeRawPointer, readingAhead: Bool)
         throws(SystemError)
-    /// Which file it is.
+    /// The file's identity.
     func identity() throws(SystemError) -> FileIdentity
     /// Gives the descriptor back, mappings stay; a second call does nothing. Afterwards every other
     /// call throws `closed`.
@@ -63,7 +63,7 @@ package protocol StorageFile: AnyObject, Sendable {
 }
 
 extension StorageFile {
-    /// As one write, which is what it is on a disk that can do it.
+    /// Writes in one call, as a disk that can write pieces does.
     package func write(_ pieces: [UnsafeRawBufferPointer], at offset: UInt64) throws(SystemError) {
         let joined = pieces.reduce(into: [UInt8]()) { $0.append(contentsOf: $1) }
         try joined.withUnsafeBufferPointer { bytes throws(SystemError) in

@@ -1,13 +1,13 @@
 public import Synchronization
 
-/// A lock of this process and what it guards. Not recursive.
+/// A lock of this process and the value that it guards. Not recursive.
 ///
-/// It does what `Synchronization.Mutex` does, and works in a forked child too: that one knows its
-/// owner by the number which the thread had when it first locked one, which in a child is a number
-/// of the parent's, and a contended one then stops the process.
+/// It corresponds to `Synchronization.Mutex`, and works in a forked child too: that one identifies
+/// its owner by the thread's number at its first lock, which in a child is a number of the
+/// parent's, and a contended one then stops the process.
 ///
-/// Public because only what is public is inlined in other modules. `@unchecked Sendable`: the value
-/// is looked at under the lock alone.
+/// It is public because only public code is inlined in other modules. `@unchecked Sendable`: the
+/// value is accessed under the lock alone.
 public struct FutexMutex<Value>: ~Copyable, @unchecked Sendable {
     @usableFromInline
     struct Guarded: ~Copyable {
@@ -20,7 +20,7 @@ public struct FutexMutex<Value>: ~Copyable, @unchecked Sendable {
 
     @usableFromInline let guarded: UnsafeMutablePointer<Guarded>
 
-    /// The lock: the first stored property of what it guards.
+    /// The lock: the first stored property of the guarded value.
     @inlinable var word: FutexLock.Word {
         UnsafeMutableRawPointer(guarded).assumingMemoryBound(to: Atomic<UInt32>.self)
     }

@@ -6,8 +6,8 @@ package import Synchronization
 /// latter replaces the former for unshared databases, and suits tables that are mostly unused, as
 /// it takes no memory until it is touched.
 ///
-/// The only stores to what is shared are atomic ones to words that hold no data of users. A mapping
-/// of a data file is never written.
+/// The only stores to shared memory are atomic ones to words without users' data. A mapping of a
+/// data file is never written.
 ///
 /// `@unchecked Sendable`: its address and size never change, its words are atomic or their user's
 /// to guard.

@@ -66,7 +66,7 @@ public struct ThreadLocal<Value: AnyObject>: ~Copyable, Sendable {
         return Unmanaged<Value>.fromOpaque(bits)._withUnsafeGuaranteedRef(question)
     }
 
-    /// Whether an object is the calling thread's: for less than a look at it costs.
+    /// Whether an object is the calling thread's; cheaper than reading the object.
     @inlinable @inline(__always)
     public func isCurrent(_ value: Unmanaged<Value>) -> Bool {
         guard let key else { return false }

@@ -3,23 +3,23 @@ public import Synchronization
 /// The call that a thread is inside, for other threads: those that want to end its objects, and
 /// those that fork.
 ///
-/// 1. The thread stores `inside`, then looks at what it needs; another thread changes that, then
-///    looks at `inside`. The first happens with each call and has no fence, the second one's fence
-///    is for both (`AsymmetricFence`): so either the call finds the change, or the other thread
-///    finds the call. The end of a call and `flags` go the same way.
+/// 1. The thread stores `inside`, then reads what it needs; another thread changes that, then reads
+///    `inside`. The first happens with each call and has no fence, the second one's fence is for
+///    both (`AsymmetricFence`): so either the call finds the change, or the other thread finds the
+///    call. The end of a call and `flags` work in the same way.
 /// 2. `inside` is stored with release and loaded with acquire: everything that the thread did in
 ///    its calls happened before another thread sees that it has left them.
 ///
-/// Public because only what is public is inlined in other modules.
+/// It is public because only public code is inlined in other modules.
 public final class ThreadMark: Sendable {
-    /// 0, one of the numbers below, or the address of what the call uses and nothing else.
+    /// 0, one of the numbers below, or the address of the one object that the call uses.
     @usableFromInline let inside = Atomic<UInt>(0)
     /// Why the beginning or the end of a call takes longer; 0 is the rule.
     @usableFromInline let flags: Atomic<UInt32>
     /// Whether the thread sleeps, or waits for a fork, in the middle of a call.
     private let isParked = Atomic<Bool>(false)
 
-    /// It is not known yet what the call uses.
+    /// The object that the call uses is not known yet.
     public static var resolving: UInt { 1 }
     /// It may use anything.
     public static var everything: UInt { 2 }
@@ -56,8 +56,8 @@ public final class ThreadMark: Sendable {
     /// The result of `enter` when no call may begin; there is then no call to leave.
     public static var refused: UInt { .max }
 
-    /// A call begins that uses `what`; inside another one it may use anything. Returns what `leave`
-    /// needs, or `refused`, which a call that may use everything never gets.
+    /// Begins a call that uses `what`; inside another one it may use anything. Returns the argument
+    /// for `leave`, or `refused`, which a call that may use everything never gets.
     @inlinable @inline(__always)
     public func enter(_ what: UInt) -> UInt {
         let outer = inside.load(ordering: .relaxed)
@@ -67,7 +67,7 @@ public final class ThreadMark: Sendable {
         return outer
     }
 
-    /// The call uses what has this address and nothing else.
+    /// Sets the one object that the call uses.
     @inlinable @inline(__always)
     public func resolve(_ address: UInt) {
         if inside.load(ordering: .relaxed) == Self.resolving {
@@ -105,7 +105,7 @@ public final class ThreadMark: Sendable {
     /// The end of the outermost call has something to do.
     func leaveSomething() { flags.bitwiseOr(Self.hasLeft, ordering: .relaxed) }
 
-    /// Runs what may call nothing that may fail.
+    /// Runs a body that may call nothing that can fail.
     package func refusingCalls(_ body: () -> Void) {
         setRefusing(true)
         defer { setRefusing(false) }
@@ -123,7 +123,7 @@ public final class ThreadMark: Sendable {
 
     // MARK: Sleeping
 
-    /// Runs what only sleeps: a fork need not wait for it.
+    /// Runs a body that only sleeps: a fork need not wait for it.
     static func parking(_ sleep: () -> Void) {
         guard let mark = existing, mark.inside.load(ordering: .relaxed) != 0,
             !mark.isParked.exchange(true, ordering: .sequentiallyConsistent)
@@ -185,12 +185,11 @@ public final class ThreadMark: Sendable {
 
 /// Lets a fork wait until no other thread runs code of the library.
 ///
-/// A child of a fork can't know what another thread of the parent was in the middle of. For the
-/// library's own tables see `ProcessWide`; the Swift runtime has locks of its own, which it takes
-/// when something is done for the first time in a process, and does not give up in a child. So a
-/// fork waits until the threads that are inside a call have left it or sleep, and meanwhile no call
-/// begins. The wait is short: a thread that waits for a disk or is inside a callback holds no such
-/// lock.
+/// A child of a fork can't know what another thread of the parent was doing. The library's own
+/// tables use `ProcessWide`; the Swift runtime has locks of its own, which it takes when something
+/// is done for the first time in a process, and never releases in a child. So a fork waits until
+/// the threads that are inside a call have left it or sleep, and meanwhile no call begins. The wait
+/// is short: a thread that waits for a disk or is inside a callback holds no such lock.
 enum ForkGate {
     private static let patienceMilliseconds = 50
 
@@ -243,7 +242,7 @@ enum ForkGate {
         }
     }
 
-    /// After it, in both processes, on the same thread. In the child the other threads are gone.
+    /// After it, in both processes, on the same thread. The child has no other threads.
     static func open(inChild: Bool) {
         for mark in marks { mark._withUnsafeGuaranteedRef { $0.setForking(false) } }
         isClosed.store(false, ordering: .sequentiallyConsistent)

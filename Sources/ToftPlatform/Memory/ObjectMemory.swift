@@ -2,12 +2,12 @@ public import CPlatform
 
 /// Memory for an instance of a class, with a header that counts one reference.
 ///
-/// Public because only what is public is inlined in other modules.
+/// It is public because only public code is inlined in other modules.
 /// - Parameters:
-///   - metadata: what the runtime knows the class by.
+///   - metadata: the runtime's metadata of the class.
 ///   - size: in bytes, with the header.
 ///   - alignmentMask: the alignment, less 1.
-/// - Returns: the instance; what follows the header is to be filled in.
+/// - Returns: the instance; the caller fills in the part after the header.
 @inlinable @inline(__always)
 public func allocateObject(
     _ metadata: UnsafeRawPointer, _ size: Int, _ alignmentMask: Int

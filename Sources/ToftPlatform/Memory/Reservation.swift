@@ -1,7 +1,7 @@
 internal import CPlatform
 
 /// Address space of this process: nothing is behind it until a file is mapped into a part of it, or
-/// a part becomes memory. Given back when the object goes.
+/// a part becomes memory. It is returned when the object ends.
 ///
 /// `@unchecked Sendable`: its address and size never change.
 package final class Reservation: @unchecked Sendable {
@@ -24,8 +24,8 @@ package final class Reservation: @unchecked Sendable {
         platform_refuse_huge_pages(base, byteCount)
     }
 
-    /// Puts bytes in the place of what is mapped, or memory, at an address of it: whole pages of
-    /// the machine, all at once, so that who reads there sees the old ones or these.
+    /// Replaces mapped bytes or memory at an address of it: whole pages of the machine, all at
+    /// once, so that a reader sees the old ones or the new ones.
     package func replace(at address: UnsafeMutableRawPointer, by bytes: UnsafeRawBufferPointer)
         throws(SystemError)
     {

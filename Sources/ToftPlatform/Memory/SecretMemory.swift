@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Memory for keys: zeroed when it goes.
+/// Memory for keys: zeroed at its end.
 ///
 /// `@unchecked Sendable`: it is filled before it is shared.
 package final class SecretMemory: @unchecked Sendable {

@@ -1,8 +1,8 @@
 extension Unmanaged {
     /// Runs a body with the instance, which somebody else keeps meanwhile: no reference is counted.
     ///
-    /// The standard library's own way takes no body whose errors have a type. Public because only
-    /// what is public is inlined in other modules.
+    /// The standard library's own function takes no body with typed errors. It is public because
+    /// only public code is inlined in other modules.
     @inlinable @inline(__always)
     public func borrow<Value, Failure: Error>(
         _ body: (Instance) throws(Failure) -> Value

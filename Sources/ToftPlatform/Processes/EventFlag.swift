@@ -6,7 +6,7 @@ internal import Synchronization
 /// may set and clear it.
 ///
 /// A program may have closed the descriptor and given its number to another file. The descriptor is
-/// therefore marked, and is not written, read or closed once the mark is gone.
+/// therefore marked, and is not written, read or closed after the mark is lost.
 package final class EventFlag: Sendable {
     /// To be polled for reading, never read or written by others.
     package let fileDescriptor: Int32

@@ -18,8 +18,8 @@ package enum ForkGuard {
         return generation != 0 ? generation : startGeneration()
     }
 
-    /// The word that holds the generation, 0 in a child that has not asked for its own yet: to be
-    /// compared where even a call costs too much.
+    /// The word that holds the generation, 0 in a child that has not asked for its own yet: for
+    /// comparisons that cannot afford a call.
     package static var word: UnsafePointer<UInt64> {
         UnsafeRawPointer(page).assumingMemoryBound(to: UInt64.self)
     }
@@ -75,7 +75,7 @@ package enum ForkGuard {
 }
 
 /// Descriptors, in a table of fixed size that lives as long as the process: the handler of a fork
-/// may only do what a handler of a signal may.
+/// may only do what a signal handler may.
 package struct DescriptorTable {
     /// Words of descriptors, or 0.
     private let entries: UnsafeMutablePointer<Atomic<UInt64>>
@@ -92,10 +92,10 @@ package struct DescriptorTable {
     /// Adds the word of a descriptor, which is not 0. False when the table is full. O(limit).
     package func add(_ word: UInt64) -> Bool { replace(0, by: word) }
 
-    /// Removes a word that is there; else does nothing. O(limit).
+    /// Removes a word if the table has it. O(limit).
     package func remove(_ word: UInt64) { _ = replace(word, by: 0) }
 
-    /// Empties the table, and hands each word that was there to `body`.
+    /// Empties the table, and passes each word to `body`.
     package func takeAll(_ body: (UInt64) -> Void) {
         for index in 0..<limit {
             let word = entries[index].exchange(0, ordering: .relaxed)

@@ -4,11 +4,11 @@ internal import Synchronization
 
 /// A descriptor of a file, and a mark by which it is known again.
 ///
-/// A program may close descriptors that it did not open, as daemons do, and the system gives their
-/// numbers to what is opened next. So each open file description of ours is marked by its position,
-/// which nothing here reads or writes by: a number between 1 and 2 GiB, another for each. A number
-/// with another position belongs to somebody else, even if it is our file opened once more, without
-/// our locks.
+/// A program may close descriptors that it did not open, as daemons do, and the system reuses their
+/// numbers for the next files. So each open file description of ours is marked by its position,
+/// which is never used for reading or writing: a number between 1 and 2 GiB, another for each. A
+/// number with another position belongs to somebody else, even if it is our file opened once more,
+/// without our locks.
 struct MarkedDescriptor: Equatable, Sendable {
     let number: Int32
     private let mark: Int32
@@ -32,7 +32,8 @@ struct MarkedDescriptor: Equatable, Sendable {
         mark = Int32(truncatingIfNeeded: word >> 32)
     }
 
-    /// Whether the number still belongs to what was marked. May be called by the handler of a fork.
+    /// Whether the number still belongs to the marked description. May be called by the handler of
+    /// a fork.
     var isIntact: Bool { number >= 0 && platform_position(number) == Int64(mark) }
 
     /// - Throws: `closed` without a descriptor; `descriptorLost`.

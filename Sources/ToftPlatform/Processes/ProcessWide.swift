@@ -5,7 +5,7 @@ internal import Synchronization
 /// The parent's value stays in the child's memory and is never used: at the moment of the fork
 /// another thread may have held its lock or been in the middle of a change.
 ///
-/// Public because only what is public is inlined in other modules.
+/// It is public because only public code is inlined in other modules.
 public final class ProcessWide<Value>: Sendable {
     @usableFromInline
     final class Box: Sendable {

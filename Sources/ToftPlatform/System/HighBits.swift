@@ -1,6 +1,6 @@
 public import CPlatform
 
-// Public because only what is public is inlined in other modules.
+// It is public because only public code is inlined in other modules.
 
 extension SIMD16<UInt8> {
     /// The highest bit of each byte, that of the first lowest: which lanes of a compare passed.

@@ -1,7 +1,7 @@
 internal import CPlatform
 internal import Glibc
 
-/// Time that never goes back, for timeouts and rates. Nothing stored depends on it.
+/// Monotonic time, for timeouts and rates. Nothing stored depends on it.
 package enum MonotonicClock {
     /// Nanoseconds since some moment before this process began.
     package static var nanoseconds: Int64 { platform_monotonic_nanoseconds() }

@@ -3,14 +3,14 @@ internal import Glibc
 /// Failures of calls of the operating system: one case for each errno that callers act on; the
 /// others carry the call's name.
 package enum SystemError: Error, Sendable, Equatable {
-    /// A system call failed: which, on what, and its errno.
+    /// A failed system call: its name, its path and its errno.
     case io(operation: String, path: String, errno: Int32)
     case fileNotFound(path: String)
     case permissionDenied(path: String)
     /// A file can't be replaced, as the new one would not get this of the old one: "its group".
     case accessNotKept(path: String, what: String)
     case isDirectory(path: String)
-    /// The path names something that is not a regular file; `kind` says what ("a named pipe").
+    /// The path names something that is not a regular file; `kind` is its kind ("a named pipe").
     case notAFile(path: String, kind: String)
     /// The file has no byte at this offset.
     case fileEnds(path: String, offset: UInt64)

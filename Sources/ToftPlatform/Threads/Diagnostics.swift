@@ -5,11 +5,11 @@ internal import Synchronization
 /// 1. Without a listener `tell` costs one load and builds no text.
 /// 2. A message stays with the thread on which it came up until no lock is held: an API delivers it
 ///    at the end of the thread's outermost call, the library's own threads after their work.
-/// 3. While a listener runs on a thread, no call begins there (`ThreadMark.refused`), and what
-///    comes up is dropped.
+/// 3. While a listener runs on a thread, no call begins there (`ThreadMark.refused`), and its own
+///    messages are dropped.
 /// 4. A forked child has no listener.
 package enum Diagnostics {
-    /// How much a message matters; a listener gets those up to its own.
+    /// The importance of a message; a listener gets those up to its own level.
     package enum Level: UInt32, Sendable {
         case off, fatal, error, warn, info, detail, debug, trace
     }
@@ -60,7 +60,7 @@ package enum Diagnostics {
         ThreadMark.current.leaveSomething()
     }
 
-    /// Gives the listener what the calling thread has kept. No lock may be held.
+    /// Gives the listener the calling thread's messages. No lock may be held.
     package static func deliver() {
         guard let queue = local.existing, !queue.messages.isEmpty, !queue.isDelivering else {
             return

@@ -1,22 +1,22 @@
 internal import Synchronization
 
-/// Counts who asked for the end of what is under way. Any thread.
+/// Counts the requests to end pending operations. Any thread.
 package final class InterruptCounter: Sendable {
     fileprivate let count = Atomic<UInt64>(0)
 
     package init() {}
 
-    /// Ends what is under way.
+    /// Ends pending operations.
     package func interrupt() { count.add(1, ordering: .relaxed) }
 }
 
-/// Whether what is under way on a thread is to end: asked by what may take long, from time to time.
+/// Whether a thread's operation is to end: checked from time to time by long operations.
 package struct InterruptProbe {
     private let counter: InterruptCounter?
     private let before: UInt64
     private let word: UnsafePointer<UInt32>?
 
-    /// Always says no: for what nobody can end.
+    /// A probe that never ends anything: for operations that can't be interrupted.
     package static var never: InterruptProbe { InterruptProbe() }
 
     private init() {
@@ -58,8 +58,7 @@ package struct InterruptProbe {
     /// A thread's state for interruptions.
     package final class Thread {
         fileprivate var probe: InterruptProbe?
-        /// Whether something has ended too early that could not throw, so that what it gave is no
-        /// answer.
+        /// Whether an operation that cannot throw has ended too early, so that its result is void.
         package var hasEndedEarly: Bool { hasEnded }
         @exclusivity(unchecked) fileprivate var hasEnded = false  // read for every batch of a query
 

@@ -16,7 +16,7 @@ package final class SharedWork<Failure: Error>: Sendable {
     /// Calls `body` with each number below `count`, in any order, on the calling thread and on
     /// threads that have ended when it returns. If the system gives no threads, the calling thread
     /// does all the work. Worthwhile from some hundred microseconds on: a thread costs about 30.
-    /// - Throws: what a part has thrown; parts that had not begun are left out then.
+    /// - Throws: the error of a part; parts that had not begun are then left out.
     package static func run(
         _ count: Int, body: @escaping @Sendable (_ part: Int) throws(Failure) -> Void
     ) throws(Failure) {

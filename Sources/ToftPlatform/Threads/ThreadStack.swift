@@ -1,9 +1,9 @@
 internal import CPlatform
 
-/// The stack of the calling thread. Code that nests as deeply as its input asks here before it goes
-/// deeper: a thread may have 64 KiB, and the process ends when the stack does.
+/// The stack of the calling thread. Code that nests as deeply as its input checks the room before
+/// each level: a thread may have 64 KiB, and the process ends when the stack does.
 package enum ThreadStack {
-    /// Bytes for what does not nest, the deepest call of storage in it.
+    /// Bytes for code that does not nest, including the deepest call of storage.
     #if DEBUG
     private static let reserve: UInt = 96 << 10
     #else

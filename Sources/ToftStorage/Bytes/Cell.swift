@@ -39,8 +39,8 @@ package struct Column: Hashable, Sendable {
     /// The type of the elements, for a list.
     package var elementType: ColumnType?
     package var elementIsNullable: Bool
-    /// Whether it became nullable after rows were there: in a cluster that does not hold the
-    /// column their cells are zero, false or no bytes, not null.
+    /// Whether it became nullable after rows existed: in a cluster without the column their cells
+    /// are zero, false or no bytes, not null.
     package var wasRequired: Bool
 
     package init(

@@ -66,7 +66,7 @@ extension Identifier {
     @inline(__always) static func &+ (number: Self, count: UInt64) -> Self {
         Self(number.rawValue &+ count)
     }
-    /// How many after `other` this number comes.
+    /// The distance of this number from `other`.
     @inline(__always) static func - (number: Self, other: Self) -> UInt64 {
         number.rawValue - other.rawValue
     }

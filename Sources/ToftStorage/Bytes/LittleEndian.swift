@@ -3,7 +3,7 @@
 #endif
 
 /// Explicit little-endian loads and stores at byte offsets. The caller has established that the
-/// bytes are there.
+/// bytes exist.
 extension UnsafeRawPointer {
     @inline(__always) func uint8(at offset: Int) -> Int {
         Int(load(fromByteOffset: offset, as: UInt8.self))

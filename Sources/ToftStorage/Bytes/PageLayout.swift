@@ -46,8 +46,8 @@ package enum ExtentLimit {
 
 /// The first 32 bytes of every extent.
 ///
-/// The table of checksums (8 bytes a page) is there in extents of several pages, except blobs,
-/// which are verified whole.
+/// The table of checksums (8 bytes a page) exists in extents of several pages, except blobs, which
+/// are verified whole.
 package enum ExtentHeader {
     static let type = 0
     static let encoding = type + 1

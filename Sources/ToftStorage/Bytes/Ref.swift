@@ -19,8 +19,8 @@ package enum ExtentType: UInt8, Sendable {
 /// A parent's reference to an extent: its page, the version of its birth and the digest of its
 /// bytes.
 ///
-/// `(page, birth)` names one content for ever, so what was verified once need not be verified
-/// again. While an extent is being written its `checksum` is 0; the commit computes it.
+/// `(page, birth)` names one content for ever, so a verified extent need not be verified again.
+/// While an extent is being written its `checksum` is 0; the commit computes it.
 package struct Ref: Hashable, Sendable {
     package var page: PageNumber
     package var birth: Version
@@ -55,8 +55,8 @@ extension Ref {
     /// Bytes of an encoded reference.
     package static let size = 40
 
-    /// Reads a reference; the caller has checked that `size` bytes are there. Its values are
-    /// unchecked until an extent is viewed through it.
+    /// Reads a reference; the caller has checked that `size` bytes exist. Its values are unchecked
+    /// until an extent is viewed through it.
     package init(decoding bytes: UnsafeRawPointer) {
         page = bytes.uint64(at: 0)
         birth = bytes.uint64(at: 8)
@@ -82,7 +82,7 @@ extension Ref {
 }
 
 extension Ref {
-    /// The reference to an extent that was viewed, without what its bytes must hash to.
+    /// The reference to an extent that was viewed, without its digest.
     @inline(__always)
     init(viewed base: UnsafeRawPointer) {
         self.init(

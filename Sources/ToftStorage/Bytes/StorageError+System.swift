@@ -42,8 +42,8 @@ func system<Result>(_ call: @autoclosure () throws(SystemError) -> Result) throw
 }
 
 extension Failpoint {
-    /// A point at which a trial may simulate the death of the process that reaches it: what it was
-    /// about to do is left undone, and only the kernel takes back its locks and pins.
+    /// A point at which a trial may simulate the death of the process that reaches it: the next
+    /// steps are not done, and only the kernel releases its locks and pins.
     @inline(__always)
     static func pass(_ point: Failpoint) throws(StorageError) {
         if dies(at: point) { throw .closed }

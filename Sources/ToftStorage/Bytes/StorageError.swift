@@ -1,6 +1,6 @@
 /// Failures of the storage. ToftEngine maps each case to one public error.
 package enum StorageError: Error, Sendable, Equatable {
-    /// A system call failed: which, on what, and its errno.
+    /// A failed system call: its name, its path and its errno.
     case io(operation: String, path: String, errno: Int32)
     case fileNotFound(path: String)
     /// The file already exists.
@@ -9,7 +9,7 @@ package enum StorageError: Error, Sendable, Equatable {
     /// A file can't be replaced, as the new one would not get this of the old one: "its group".
     case accessNotKept(path: String, what: String)
     case isDirectory(path: String)
-    /// The file is not a Toft database; `what` says what it looks like ("a Realm file", "an SQLite
+    /// The file is not a Toft database; `what` is its apparent kind ("a Realm file", "an SQLite
     /// database", "empty"...).
     case notADatabase(path: String, what: String)
     /// A file without a byte, in which no database was made yet.
@@ -34,7 +34,7 @@ package enum StorageError: Error, Sendable, Equatable {
     /// A page that was about to be written is one that its own reader refuses: a defect of this
     /// build. Nothing of the version was published.
     case invalidPage(page: PageNumber, kind: String, reason: String)
-    /// The file has become shorter than what was committed to it: `size` of `needed` bytes.
+    /// The file has become shorter than its committed size: `size` of `needed` bytes.
     case fileTruncated(path: String, size: UInt64, needed: UInt64)
     /// The lock file is of another layout, or another process uses the file in a way that cannot be
     /// joined.
@@ -51,7 +51,7 @@ package enum StorageError: Error, Sendable, Equatable {
     case readOnly
     /// The file system of the file can't be written to.
     case readOnlyFileSystem(path: String)
-    /// The calling thread is opening the file, and what that asks opens it again.
+    /// The calling thread is opening the file, and a callback of that opens it again.
     case openingHere(path: String)
     case tooManyReaders
     /// Pinned versions keep more freed runs than a root can list.
@@ -109,7 +109,7 @@ extension StorageError {
 
 /// The result of `body`; nil if the file is damaged there.
 ///
-/// - Throws: what says nothing of the file, such as `addressSpaceExhausted` and `interrupted`.
+/// - Throws: errors that do not mean damage, such as `addressSpaceExhausted` and `interrupted`.
 package func unlessDamaged<Result>(_ body: () throws(StorageError) -> Result)
     throws(StorageError) -> Result?
 {

@@ -4,8 +4,7 @@ internal import ToftPlatform
 /// opened.
 ///
 /// It needs no lock, no log replay and no valid meta, reads with read calls alone, changes nothing,
-/// and goes on behind everything that is damaged. Beside a writer it may see a page that is being
-/// written.
+/// and continues behind all damage. Beside a writer it may see a page that is being written.
 package struct FileDump: Sendable {
     /// One of the two meta pages.
     package struct MetaPageFacts: Sendable {
@@ -63,7 +62,7 @@ package struct FileDump: Sendable {
 
     /// Reads a file. O(file).
     ///
-    /// - Throws: only what opening and sizing the file throw, and what is wrong with the key.
+    /// - Throws: only errors of opening and sizing the file, and of the key.
     package static func read(_ path: String, encryptionKey: EncryptionKey? = nil)
         throws(StorageError) -> FileDump
     {

@@ -31,7 +31,7 @@ package struct StoreCheck {
     private var visited = PageSet()
     /// Of them: those that no version but earlier ones may need.
     private var freed = PageSet()
-    /// The sequence trees of the catalog, and how many lists name each.
+    /// The sequence trees of the catalog, and the number of lists that name each.
     private var sequences: [TreeID: Int] = [:]
     /// Pages that follow each other and whose bits say something else than the trees.
     private var wrong: (pages: ClosedRange<PageNumber>, isReached: Bool)?
@@ -41,7 +41,7 @@ package struct StoreCheck {
 
     /// Checks the version of a snapshot. O(file).
     ///
-    /// - Throws: what says nothing of the file: `addressSpaceExhausted`, `interrupted`...
+    /// - Throws: errors that do not mean damage: `addressSpaceExhausted`, `interrupted`...
     package static func run(_ snapshot: Snapshot) throws(StorageError) -> CheckReport {
         // The check reports pages that can't be read.
         let walked = try unlessDamaged { () throws(StorageError) in try snapshot.forOneWalk() }

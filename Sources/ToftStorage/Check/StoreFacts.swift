@@ -11,7 +11,7 @@ package struct StoreFacts: Sendable {
     package var heldSize: UInt64
     /// Of it: the log.
     package var logSize: UInt64
-    /// The version of the newest checkpoint: what was committed since is in the log.
+    /// The version of the newest checkpoint: later commits are in the log.
     package var checkpointVersion: Version
     /// Bytes of the log that a crash of the machine may lose: deferred commits. 0: every commit is
     /// durable.
@@ -32,7 +32,7 @@ package struct VersionPin: Sendable, Equatable {
 }
 
 extension StoreFacts {
-    /// Of the file: what the newest version consists of.
+    /// Bytes of the file that belong to the newest version.
     package var liveSize: UInt64 {
         fileSize - min(fileSize, freeSize + heldSize + logSize)
     }

@@ -35,7 +35,7 @@ package final class ChainedPages {
 
     /// Decrypts a page of whole blocks in its place.
     ///
-    /// - Throws: `addressSpaceExhausted` where libcrypto finds no memory.
+    /// - Throws: `addressSpaceExhausted` if libcrypto finds no memory.
     package func decrypt(
         _ page: UnsafeMutableRawBufferPointer, startingWith vector: (UInt64, UInt64)
     ) throws(StorageError) {

@@ -1,6 +1,6 @@
 internal import ToftPlatform
 
-/// Encrypts what a file holds, and finds out whether it was changed. Any thread.
+/// Encrypts a file's content, and detects changes to it. Any thread.
 ///
 /// 1. Two keys of the file come of the caller's key and a random number of the file: one for
 ///    AES-256, one for HMAC-SHA-256.

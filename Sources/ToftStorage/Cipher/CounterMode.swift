@@ -23,7 +23,7 @@ final class CounterMode: @unchecked Sendable {
     /// Encrypts or decrypts bytes, which is the same: `start` is the counter's first value. Source
     /// and destination may be one.
     ///
-    /// - Throws: `addressSpaceExhausted` where libcrypto finds no memory.
+    /// - Throws: `addressSpaceExhausted` if libcrypto finds no memory.
     func apply(
         _ start: Digest, _ source: UnsafeRawPointer, to destination: UnsafeMutableRawPointer,
         count: Int
@@ -69,7 +69,7 @@ final class BlockMode {
     private let encrypting: OpaquePointer
     private let decrypting: OpaquePointer
 
-    /// - Throws: `addressSpaceExhausted` where libcrypto finds no memory.
+    /// - Throws: `addressSpaceExhausted` if libcrypto finds no memory.
     fileprivate init(_ crypto: LibCrypto, key: SecretMemory) throws(StorageError) {
         self.crypto = crypto
         guard let encrypting = crypto.makeContext() else { throw .addressSpaceExhausted }
@@ -91,7 +91,7 @@ final class BlockMode {
         crypto.freeContext(decrypting)
     }
 
-    /// Encrypts whole blocks in their place; false where libcrypto fails.
+    /// Encrypts whole blocks in place; false if libcrypto fails.
     func encrypt(_ blocks: UnsafeMutableRawPointer, count: Int) -> Bool {
         var written: Int32 = 0
         return crypto.updateCipher(
@@ -99,7 +99,7 @@ final class BlockMode {
             && Int(written) == count * Digest.size
     }
 
-    /// Decrypts whole blocks in their place; false where libcrypto fails.
+    /// Decrypts whole blocks in place; false if libcrypto fails.
     func decrypt(_ blocks: UnsafeMutableRawPointer, count: Int) -> Bool {
         var written: Int32 = 0
         return crypto.updateDecipher(

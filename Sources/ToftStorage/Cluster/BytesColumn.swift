@@ -3,7 +3,7 @@ internal import ToftPlatform
 /// The values of a column of bytes in one cluster. Pages and bounds are verified when it is made; a
 /// value costs two compares. Copying it counts no references: it is good as long as its cluster.
 ///
-/// Public because only what is public is inlined in other modules: see `near`.
+/// It is public because only public code is inlined in other modules: see `near`.
 public struct BytesColumn {
     private let pages: Unmanaged<PageReader>
     private let page: PageNumber
@@ -12,7 +12,7 @@ public struct BytesColumn {
     @usableFromInline let cells: UnsafeRawPointer
     /// Of a coded column the code of each row.
     private let codes: UnsafeRawPointer?
-    /// How many codes there are, 0 among them.
+    /// Number of codes, including 0.
     private let codeCount: Int
     /// The tags of their texts.
     private let tags: UnsafeRawPointer
@@ -140,9 +140,9 @@ public struct BytesColumn {
         return nil
     }
 
-    /// Which of `count` rows, up to 64 from `start` on, may begin with a head: the first is the
-    /// lowest bit. Those of long values may, and of values near the end of the column's part of the
-    /// heap. Of a column that is not coded.
+    /// The rows of `count`, up to 64 from `start` on, that may begin with a head: the first is the
+    /// lowest bit. Rows with long values may, and those with values near the end of the column's
+    /// part of the heap. For a column that is not coded.
     package func rows(from start: Int, _ count: Int, mayBeginWith head: SoughtHead) -> UInt64 {
         var bits: UInt64 = 0
         var row = 0
@@ -231,8 +231,7 @@ public struct BytesColumn {
     }
 }
 
-/// The first eight bytes of a text that is looked for, or fewer: what lets most others be left out
-/// at a glance.
+/// The first eight bytes of a search text, or fewer: most other texts are excluded by them.
 package struct SoughtHead: Sendable {
     /// The first byte is the lowest.
     package var bytes: UInt64 = 0

@@ -1,8 +1,7 @@
 internal import ToftPlatform
 
 /// A cluster's bytes, for reading. The header is verified when it is made, a column's slice when it
-/// is asked for, a heap cell when it is read: what has been verified is then read without further
-/// tests.
+/// is requested, a heap cell when it is read: verified parts are then read without further tests.
 struct ClusterPage {
     let base: UnsafeRawPointer
     let page: PageNumber
@@ -84,13 +83,13 @@ struct ClusterPage {
         RowKeys((base + keysStart).assumingMemoryBound(to: Int64.self), isDense: hasDenseKeys)
     }
 
-    /// Whether a new row can have a key; else the cluster has to be written anew.
+    /// Whether a new row can have a key; otherwise the cluster has to be written anew.
     @inline(__always)
     func takesKey(_ key: Int64, at row: Int) -> Bool {
         !hasDenseKeys || row == rowCount && key == keys[rowCount &- 1] &+ 1
     }
 
-    /// Whether a row can go; else the cluster has to be written anew.
+    /// Whether a row can be removed; otherwise the cluster has to be written anew.
     func canErase(_ row: Int) -> Bool { !hasDenseKeys || row == 0 || row == rowCount &- 1 }
 
     /// The first row whose key is not below `key`; otherwise `rowCount`.
@@ -336,7 +335,7 @@ struct ColumnSlice {
     @inline(__always)
     private func integer(_ row: Int) -> Int64 { IntegerReader(geometry.width).word(values, row) }
 
-    /// Has the processor fetch what is stored of a row.
+    /// Prefetches the stored value of a row.
     @inline(__always)
     func fetch(_ row: Int) { (values + geometry.distance(ofRow: row)).prefetch() }
 
@@ -360,7 +359,7 @@ struct ColumnSlice {
         return low < cell.offset ? cell.offset &- low : 0
     }
 
-    /// How many different texts a coded column has.
+    /// Number of different texts of a coded column.
     @inline(__always)
     var textCount: Int {
         min(base.uint16(at: entry &+ ClusterLayout.entryTextCount), geometry.textRoom)

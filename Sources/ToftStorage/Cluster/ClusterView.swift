@@ -4,9 +4,9 @@ internal import ToftPlatform
 ///
 /// Arrays have `count` values in the order of `keys`; values of null rows are undefined. Bitmaps
 /// hold row n in bit n % 64 of word n / 64; bits from `count` on are undefined. A column that the
-/// cluster does not hold reads as its default. Good until the snapshot is released, in a write
-/// transaction until the table's next change. Copying it counts no references: who has it keeps the
-/// table, as a view or a snapshot does.
+/// cluster does not hold reads as its default. Valid until the snapshot is released, in a write
+/// transaction until the table's next change. Copying it counts no references: its user keeps the
+/// table alive, by a view or a snapshot.
 package struct ClusterView {
     private let table: Unmanaged<TableReader>
     private let pages: Unmanaged<PageReader>
@@ -83,7 +83,7 @@ package struct ClusterView {
     /// The first row whose key is not below `key`; otherwise `count`.
     package func lowerBound(_ key: Int64) -> Int { leaf.cluster.lowerBound(key) }
 
-    /// A column, for all that is asked of it.
+    /// A column, for all uses.
     package func column(_ id: UInt32) throws(StorageError) -> ColumnView {
         try reading { table throws(StorageError) in
             let column = try table.column(id)

@@ -86,8 +86,8 @@ package struct ColumnView {
 package struct KnownColumn {
     let column: Column
     private let index: Int
-    /// The bytes of its entry that its geometry follows from, without the last: that says how many
-    /// texts a coded column has room for, which differs.
+    /// The bytes of its entry that determine its geometry, except the last: that is the room for
+    /// texts of a coded column, which differs.
     private let head: UInt64
     private let geometry: ColumnGeometry
 

@@ -11,7 +11,7 @@ struct DistinctTexts {
 
     private static let tableSize = 512
 
-    /// - Parameter limit: how many texts there may be, 255 at most.
+    /// - Parameter limit: most texts, 255 or less.
     init(limit: Int) { self.limit = limit }
 
     /// The code of a text; nil if all codes are taken.

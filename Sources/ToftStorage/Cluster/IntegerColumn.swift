@@ -1,4 +1,4 @@
-/// How many bytes each integer of a column takes in one cluster: as few as its least and greatest
+/// Number of bytes of each integer of a column in one cluster: as few as its least and greatest
 /// value need.
 package enum IntegerWidth: UInt8, Sendable {
     // The raw value is the logarithm of the bytes.
@@ -42,7 +42,7 @@ package enum IntegerWidth: UInt8, Sendable {
 package struct IntegerColumn {
     package let base: UnsafeRawPointer
     package let width: IntegerWidth
-    /// How many integers there are.
+    /// Number of integers.
     package let count: Int
     /// Reads single integers.
     package let reader: IntegerReader

@@ -50,7 +50,7 @@ package final class TableCursor {
             return RowKeys(words, isDense: isDense)
         }
 
-        /// How many rows it has.
+        /// Number of its rows.
         var count: Int { Int(rowCount) }
 
         /// The key of the last row.
@@ -73,7 +73,7 @@ package final class TableCursor {
     /// A column's layout in a cluster: the same in many of them.
     private struct Form: Equatable {
         enum State: UInt8 {
-            /// Not looked for yet.
+            /// Not searched yet.
             case unknown
             case isAbsent
             case isHeld
@@ -134,7 +134,7 @@ package final class TableCursor {
     /// The frame of the row.
     @exclusivity(unchecked) private var frame: UnsafeMutablePointer<Frame>
     @exclusivity(unchecked) private var row = 0
-    /// How often a row was in no known cluster and not behind or before the row before.
+    /// Number of moves to a row that was in no known cluster and not next to the row before.
     private var jumps = 0
     /// The forms that were seen, `1 << formBits` for each column. The first is `unknown`, as those
     /// are that follow the last.
@@ -142,8 +142,8 @@ package final class TableCursor {
     @exclusivity(unchecked) private var formBits: Int
     private let mostFormBits: Int
 
-    /// - Parameter mostFormBits: up to 8. As many forms of a column are kept, `1 << mostFormBits`
-    ///   with the first; what has another is looked for in each cell.
+    /// - Parameter mostFormBits: up to 8. A column keeps `1 << mostFormBits` forms, including the
+    ///   first; a cell of another form is searched each time.
     package init(_ table: TableReader, mostFormBits: Int = 8) {
         self.table = table
         self.mostFormBits = mostFormBits
@@ -190,7 +190,7 @@ package final class TableCursor {
         (UnsafeMutableRawPointer(frame) + Self.headSize).assumingMemoryBound(to: UInt8.self)
     }
 
-    /// Puts what is known of a cluster into a place, of whose columns nothing is known yet.
+    /// Puts a cluster into a frame, without any known column.
     private func clear(_ frame: UnsafeMutablePointer<Frame>, _ known: Frame) {
         frame.initialize(to: known)
         numbers(frame).initialize(repeating: 0, count: table.columns.count)
@@ -240,7 +240,7 @@ package final class TableCursor {
 
     // MARK: Rows
 
-    /// Goes to the row with a key. O(1) in a cluster that is known, else O(log rows).
+    /// Moves to the row with a key. O(1) in a known cluster, otherwise O(log rows).
     /// - Returns: whether it is in another cluster than the row before.
     /// - Throws: `noSuchRow`.
     @inline(__always)
@@ -278,7 +278,7 @@ package final class TableCursor {
         row = found.row
     }
 
-    /// Goes to the row with a key if the cluster in a place has it.
+    /// Moves to the row with a key if the cluster in a frame has it.
     @inline(__always)
     private func enter(_ place: Int, _ key: Int64) -> Bool {
         let known = frame(at: place)

@@ -50,7 +50,7 @@ private struct ClusterWalker: LeafWalker {
         }
     }
 
-    /// Holds a column against its table, and looks at what its cells have outside the cluster.
+    /// Compares a column with its table, and checks its cells' values outside of the cluster.
     private func checkColumn(_ cluster: ClusterPage, _ slice: ColumnSlice, _ column: Column)
         throws(StorageError)
     {

@@ -32,7 +32,7 @@ package final class TableReader: Sendable {
     /// The key of the next new row: above every key that a row ever had.
     package var nextKey: Int64 { root.nextKey }
 
-    /// Whether both are the same tree, of two committed versions: what is changed has another root.
+    /// Whether both are the same tree, of two committed versions: a changed tree has another root.
     package func hasSameRows(as other: TableReader) -> Bool { root == other.root }
 
     /// The column with an id.
@@ -122,7 +122,7 @@ package final class TableReader: Sendable {
         return leaf.cluster.keys[row]
     }
 
-    /// How many rows have a key below `key`. O(log rows).
+    /// Number of rows with a key below `key`. O(log rows).
     package func rank(of key: Int64) throws(StorageError) -> Int {
         guard !root.isEmpty else { return 0 }
         var target = RowTarget(key)
@@ -181,7 +181,7 @@ package final class TableReader: Sendable {
     struct Leaf {
         let cluster: ClusterPage
 
-        /// The reference that the cluster was viewed through, without what it must hash to.
+        /// The reference that the cluster was viewed through, without its digest.
         @inline(__always) var ref: Ref { Ref(viewed: cluster.base) }
 
         /// Verifies the own header and the keys of a cluster that was viewed.

@@ -1,6 +1,6 @@
 internal import ToftPlatform
 
-/// A text that is looked for among those of coded columns.
+/// A text to find among those of coded columns.
 package struct SoughtText {
     package let bytes: UnsafeRawBufferPointer
     /// The lowest byte of its checksum.
@@ -12,22 +12,22 @@ package struct SoughtText {
     }
 }
 
-/// The tags of a coded column's texts, that of code 0 first: one byte for each, by which a text is
-/// found without a look at most of the others.
+/// The tags of a coded column's texts, beginning with code 0: one byte for each, by which a text is
+/// found without reading most of the others.
 struct TextTags {
     private let base: UnsafeRawPointer
     private let codeCount: Int
 
     /// - Parameters:
     ///   - base: the tags. The cells of at least `ClusterLimits.leastTextRoom` texts follow them.
-    ///   - codeCount: how many codes are in use, 0 among them.
+    ///   - codeCount: number of codes in use, including 0.
     init(_ base: UnsafeRawPointer, codeCount: Int) {
         self.base = base
         self.codeCount = codeCount
     }
 
     /// The code of a non-empty text; nil if the column does not have it. O(texts), 16 together.
-    /// - Parameter isSame: whether the text of a code is the one that is looked for.
+    /// - Parameter isSame: whether the text of a code is the one to find.
     @inline(__always)
     func code(of sought: SoughtText, _ isSame: (Int) throws(StorageError) -> Bool)
         throws(StorageError) -> Int?

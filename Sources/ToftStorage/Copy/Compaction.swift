@@ -1,12 +1,12 @@
 internal import ToftPlatform
 
-/// Gives back what a file no longer needs, in its place: segments of the log and free pages.
+/// Releases the unused parts of a file in place: segments of the log and free pages.
 ///
-/// It makes versions that hold the same as the last, each durable with both metas before the next
-/// begins, so a crash leaves the newest of them that is. The caller is the only participant of the
+/// It makes versions with the content of the last, each durable with both metas before the next
+/// begins, so a crash leaves the newest durable one. The caller is the only participant of the
 /// file, whose newest meta is durable and has nothing in the log behind it. A read-only attachment
-/// that has come meanwhile sees the newest of these versions; it pins that, and what would be next
-/// is left out.
+/// that begins meanwhile sees the newest of these versions; it pins that, and the next steps are
+/// left out.
 ///
 /// 1. The log gives its pages back.
 /// 2. The insert buffer gives trees the entries that wait for them.
@@ -17,7 +17,7 @@ internal import ToftPlatform
 /// file once, and then back: when the whole file is compacted, and in a small file with a quarter
 /// free. When the whole file is compacted, its free pages are overwritten in the end.
 struct Compaction {
-    /// How much is done.
+    /// The extent of the work.
     enum Extent: Equatable {
         /// The worthwhile part: step 2 leaves out trees with few waiting entries, step 3 leaves
         /// long values where they are, and steps 3 and 4 are repeated while a sixty-fourth is free
@@ -47,12 +47,12 @@ struct Compaction {
     private static let filledExtents = 1_024
     /// Pages in use of the largest file that is moved whole when it closes: 32 MiB.
     private static let rewrittenPages: UInt64 = 8_192
-    /// How often steps 3 and 4 are done at most.
+    /// Most repetitions of steps 3 and 4.
     private static let rounds = 6
 
     /// Compacts a file whose newest meta is `meta`.
     ///
-    /// - Parameter segments: how many segments of the log stay.
+    /// - Parameter segments: number of segments of the log that stay.
     /// - Returns: the meta that the file has then.
     /// - Throws: `io`, `diskFull`...: the file holds the same as before nevertheless.
     @discardableResult
@@ -85,7 +85,7 @@ struct Compaction {
         if extent == .whole { try clearUnused() }
     }
 
-    /// Overwrites the log and what is free still: both may hold what was deleted.
+    /// Overwrites the log and the remaining free pages: both may contain deleted data.
     private func clearUnused() throws(StorageError) {
         let bitmaps = try FreeSpaceReader.unusedPages(
             of: meta.root, pins: [], in: PageReader(file, version: meta.version))
@@ -103,8 +103,7 @@ struct Compaction {
         try file.sync()
     }
 
-    /// Gives back by how much a transaction that was cancelled, or a writer that died, has let the
-    /// file grow.
+    /// Cuts off the growth of the file by a cancelled transaction, or a writer that died.
     static func cut(_ file: MappedFile, _ coordinator: Coordinator, behindEndOf meta: Meta)
         throws(StorageError)
     {

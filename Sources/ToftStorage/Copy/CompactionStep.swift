@@ -15,8 +15,8 @@ package struct CompactionStep: Sendable, Equatable {
 extension Store {
     /// Moves extents from the end of the file to free pages before them, as a commit with the same
     /// content as the last, and releases free pages at the end: those that earlier steps have
-    /// emptied, as far as no version is read that needs them. Others read meanwhile; writers wait
-    /// for the step. Nothing is committed if nothing has to be done.
+    /// emptied, unless a version is read that needs them. Others read meanwhile; writers wait for
+    /// the step. Nothing is committed if nothing has to be done.
     ///
     /// If the insert buffer holds a sixteenth as many entries of a tree as the tree has, and no
     /// earlier version is read, a step moves such entries first, and no extents, until it has
@@ -28,7 +28,7 @@ extension Store {
     ///
     /// - Parameter byteCount: bytes that are moved at most, but for the last extent; less than 256
     ///   KiB counts as that; 0: nothing is moved.
-    /// - Throws: what `beginWrite` and `commit` throw; `interrupted`.
+    /// - Throws: errors of `beginWrite` and `commit`; `interrupted`.
     package func compactStep(movingAtMost byteCount: UInt64, timeoutMilliseconds: Int = -1)
         throws(StorageError) -> CompactionStep
     {

@@ -80,7 +80,7 @@ struct FileCopy {
         return meta
     }
 
-    /// Copies bytes of the file; what it does not have is in memory.
+    /// Copies bytes of the file; bytes beyond its end are in memory.
     private func copy(_ start: UInt64, byteCount: Int) throws(StorageError) {
         let source = snapshot.store.file
         let buffer = UnsafeMutableRawBufferPointer.allocate(
@@ -169,7 +169,7 @@ extension Store {
     /// closed when this returns; after an error, or if `fill` returns false, it does not exist.
     ///
     /// - Parameter encryptionKey: of the new file; nil: it is plain.
-    /// - Throws: as `Snapshot.writeCopy`; `closed` where `fill` returns false.
+    /// - Throws: as `Snapshot.writeCopy`; `closed` if `fill` returns false.
     package static func make(
         _ path: String, encryptionKey: EncryptionKey?, _ fill: (Store) -> Bool
     ) throws(StorageError) {

@@ -1,5 +1,5 @@
-/// Writes the extents of a version into another file, at the places that they have, encrypted as
-/// that one is. Children come before their parents, which get what the children have there.
+/// Writes the extents of a version into another file, at their own places, encrypted for that one.
+/// Children come before their parents, which get the children's new references.
 ///
 /// It keeps one extent of each level in memory.
 struct Transcript {
@@ -89,7 +89,7 @@ struct Transcript {
 
     // MARK: Free space
 
-    /// A list of free space with the extents that its entries name. How many there are was checked.
+    /// A list of free space with the extents that its entries name. Their number was checked.
     private func list(
         _ ref: Ref, _ type: ExtentType, count: Int, size: Int, offset: Int, of child: ExtentType
     ) throws(StorageError) -> Ref {
@@ -133,7 +133,7 @@ struct Transcript {
         return copy
     }
 
-    /// Writes a copy, which ends it, and returns what names it there.
+    /// Writes a copy, which ends it, and returns its new reference.
     @inline(never)
     private func write(_ copy: Copy) throws(StorageError) -> Ref {
         var ref = copy.ref

@@ -48,11 +48,11 @@ extension ClusterLayout {
     static func keysSize(_ capacity: Int, isDense: Bool) -> Int { isDense ? 8 : capacity &* 8 }
 }
 
-/// How large clusters are.
+/// The sizes of clusters.
 package enum ClusterLimits {
     /// Rows of a cluster.
     package static let rows = 256
-    /// Rows that a cluster is left with at least, where further ones would not fill a page.
+    /// Least rows that a cluster keeps if further ones would not fill a page.
     static let filledRows = rows * 3 / 4
     /// Number of rows from which columns of bytes and lists may be coded; less if they are long.
     static let codedRows = 8
@@ -74,8 +74,7 @@ package enum ClusterLimits {
     package static let columns = 2_000
 }
 
-/// A block of list elements: what a cluster's heap holds for a short list and what a leaf of a
-/// sequence tree holds.
+/// A block of list elements: in a cluster's heap for a short list, or in a leaf of a sequence tree.
 enum ElementLayout {
     static let type = 0
     static let flags = type + 1

@@ -48,8 +48,8 @@ extension Column {
         else { throw Self.damage }
     }
 
-    /// A list says what its elements are, and is never null; nothing else has elements. Only what
-    /// is nullable became so.
+    /// A list has a type of elements, and is never null; other columns have none. Only nullable
+    /// columns can have become so.
     var isSound: Bool {
         guard isNullable || !wasRequired else { return false }
         return type == .list

@@ -25,7 +25,7 @@ enum LogLayout {
     static let payload = hash + 8
 
     static let magicWord: UInt32 = 0x474F_4C54
-    /// Frames begin at multiples of this: what a disk writes whole.
+    /// Frames begin at multiples of this: a disk writes that much whole.
     package static let unit = 512
 
     /// Each field with its name on the format page, for the test that holds the page against the

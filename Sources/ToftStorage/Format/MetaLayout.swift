@@ -42,7 +42,7 @@ package enum MetaLayout {
     static let currentCipher = 1
 }
 
-/// The root extent of a version: where everything of it begins.
+/// The root extent of a version, from which everything in it is reached.
 enum RootLayout {
     static let version = ExtentHeader.size
     static let previousVersion = version + 8

@@ -21,12 +21,12 @@ package enum RecordLayout {
     static let isDerived: UInt8 = 0x80
     static let kindMask: UInt8 = 0x3F
 
-    /// The first byte of a cell's annotation: the cell holds what was there before and an amount,
-    /// which follows (signed). A merge of commits adds the amount to its own value.
+    /// The first byte of a cell's annotation: the cell is the old value plus an amount, which
+    /// follows (signed). A merge of commits adds the amount to its own value.
     static let amountAdded: UInt8 = 1
 
-    /// Effects of one transaction that are kept with their values; beyond that only what was
-    /// touched is kept.
+    /// Bytes of effects of one transaction that are kept with their values; beyond that only the
+    /// touched rows are kept.
     package static let effectBytes = 4 * 1024 * 1024
     /// The longest record that is kept at all.
     static let limit = 12 * 1024 * 1024
@@ -60,12 +60,12 @@ package struct Effect {
     }
 
     package var kind: Kind
-    /// A consequence (index, backlink, nullified link), not what the user did.
+    /// A consequence (index, backlink, nullified link), not an action of the user.
     package var isDerived: Bool
     package var tree: TreeID
     package var key: Int64
     package var column: UInt32
-    /// The index in the list; where from, for a move.
+    /// The index in the list; the source, for a move.
     package var index: Int
     /// The destination of a move or a swap.
     package var otherIndex: Int

@@ -1,6 +1,6 @@
 /// Layouts of the nodes of trees. Every node is an extent of one page.
 ///
-/// Inner node, the same in all trees; the heap holds what a separator key has beyond its first
+/// Inner node, equal in all trees; the heap contains the parts of separator keys beyond their first
 /// eight bytes:
 ///
 /// `height` is 1 directly above the leaves. Entry i holds the keys from its separator up to the
@@ -22,7 +22,7 @@ enum InnerLayout {
 
     /// Bytes for entries and heap.
     static let room = Page.size - entries
-    /// No tree is higher; a root that says so is damaged.
+    /// No tree is higher; a root with a greater height is damaged.
     static let maximumHeight = 64
 
     /// The offset of a child's reference.
@@ -37,7 +37,7 @@ enum InnerLayout {
 /// A key is the shared bytes, then its suffix: the key's own bytes, with the middle among them or
 /// not. The last hint is the first four bytes of the last slot: with those of the first slot it
 /// gives a search its starting point, and nothing more depends on it. A slot is its hint, then its
-/// cell: how far before the page's end its heap bytes begin (12 bits), and the number of one of the
+/// cell: the distance from the page's end to its heap bytes (12 bits), and the number of one of the
 /// leaf's forms (4); 15 means that its form precedes its heap bytes.
 enum OrderedLeafLayout {
     static let count = ExtentHeader.size
@@ -95,7 +95,7 @@ enum SequenceLeafLayout {
 
 /// A tree's root as the catalog keeps it.
 ///
-/// `flags` of a sequence: the element type in the low byte, 0x100 where elements may be null.
+/// `flags` of a sequence: the element type in the low byte, 0x100 if elements may be null.
 enum TreeRootLayout {
     static let kind = 0
     static let height = kind + 1
@@ -109,7 +109,7 @@ enum TreeRootLayout {
     static let elementNullableFlag = 0x100
 }
 
-/// How long keys and values may be.
+/// Limits of the lengths of keys and values.
 enum TreeLimits {
     /// Bytes of a key of an ordered tree.
     static let key = 512

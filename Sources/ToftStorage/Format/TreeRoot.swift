@@ -70,8 +70,8 @@ extension TreeRoot {
         }
     }
 
-    /// True if a file of `pageCount` pages can hold what the root counts: memory is reserved for
-    /// it.
+    /// True if a file of `pageCount` pages can have as many rows or entries as the root says:
+    /// memory is reserved for it.
     func fits(in pageCount: UInt64) -> Bool {
         // The shortest element of a list takes a byte.
         let limit = kind == .table ? ClusterLimits.rows : Page.size

@@ -21,8 +21,8 @@ struct ElementKind: Equatable {
     let type: ColumnType
     let isNullable: Bool
 
-    /// Whether a list of such elements may be that of a column that says what they are: its
-    /// elements may have become nullable since.
+    /// Whether a list of such elements may belong to a column with its own type of elements: these
+    /// may have become nullable since.
     func fits(_ column: ElementKind) -> Bool {
         type == column.type && (column.isNullable || !isNullable)
     }

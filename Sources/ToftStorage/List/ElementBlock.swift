@@ -1,5 +1,5 @@
 /// A block of list elements, for reading. Its header is verified when it is made, an element of
-/// bytes when it is asked for.
+/// bytes when it is read.
 ///
 /// The elements of a coded block are codes of texts in another block of the cluster: code 1 is its
 /// first text, and code 0 is null.
@@ -10,7 +10,8 @@ struct ElementBlock {
     let kind: ElementKind
     /// Bytes of the whole block.
     let length: Int
-    /// The block with the slots of the elements: of a coded block that of its texts, else itself.
+    /// The block with the slots of the elements: for a coded block that of its texts, otherwise
+    /// itself.
     private let slots: UnsafeRawPointer
     private let slotCount: Int
     private let slotsLength: Int
@@ -153,7 +154,7 @@ struct ElementBlock {
     }
 }
 
-/// Writes a block of list elements, front to back. How many there will be is known at the start.
+/// Writes a block of list elements, front to back. The number of elements is known at the start.
 struct ElementWriter {
     private let base: UnsafeMutableRawPointer
     private let capacity: Int

@@ -25,7 +25,7 @@ struct SequenceReader {
 
     // MARK: Reading
 
-    /// The block that holds the element at an index, and where in it.
+    /// The block with the element at an index, and the element's position in it.
     func block(at index: Int) throws(StorageError) -> (block: ElementBlock, index: Int) {
         guard index >= 0, index < count, !root.isEmpty else {
             throw .indexOutOfRange(index: index, count: count)

@@ -7,8 +7,8 @@ struct LogContent {
     /// The bytes of the segments, one behind the other.
     private let bytes: [UInt8]
 
-    /// Reads the log; that of a file which was closed cleanly is empty, unless what it was before
-    /// is asked for.
+    /// Reads the log; that of a file which was closed cleanly is empty, unless its earlier content
+    /// is requested.
     init(
         of map: LogRing, databaseID: (UInt64, UInt64), evenIfClosed: Bool = false, fromDevice: Bool,
         of file: MappedFile
@@ -122,9 +122,9 @@ struct LogContent {
 
     // MARK: Frames
 
-    /// The frame that follows: of several, that of the highest version. A writer that died may have
-    /// left one that nobody published. The next frame begins at the same position and overwrites
-    /// it; but if it had no room there and begins a later segment, both are there.
+    /// The next frame: of several, that of the highest version. A writer that died may have left an
+    /// unpublished one. The next frame begins at the same position and overwrites it; but if it had
+    /// no room there and begins a later segment, both exist.
     private func next(after point: LogEnd, _ version: Version) -> LogFrame? {
         var newest: LogFrame?
         // A frame without room at the end of a segment begins a later one, perhaps behind one that
@@ -196,8 +196,8 @@ struct LogContent {
         }
     }
 
-    /// True if a frame is where its position says: not so in remains from before the ring got its
-    /// present segments.
+    /// True if a frame is at the place of its position: not so in remains from before the ring got
+    /// its present segments.
     private func isInPlace(_ frame: LogFrame) -> Bool { frame.before.position >= map.base }
 
     private func page(of position: LogPosition) -> PageNumber {

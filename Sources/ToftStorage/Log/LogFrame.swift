@@ -80,8 +80,7 @@ struct LogFrame {
         }
     }
 
-    /// The payload of the frame at `base`, which is there and was validated, decrypted in an
-    /// encrypted file.
+    /// The payload of the existing and validated frame at `base`, decrypted in an encrypted file.
     ///
     /// - Throws: `corrupt` if the frame was not written with the key of the file.
     func payload(at base: UnsafeRawPointer, _ cipher: Cipher?) throws(StorageError) -> [UInt8] {

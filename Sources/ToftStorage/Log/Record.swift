@@ -1,9 +1,10 @@
-/// Collects the effects of a transaction, as bytes while they are few, else as what was touched.
+/// Collects the effects of a transaction, as bytes while they are few, otherwise as touched rows
+/// and cells.
 struct RecordBuilder {
     private var bytes: [UInt8] = []
     private var bulk: BulkTouch?
     private(set) var isEmpty = true
-    /// How many effects were noted: what a replay has to do.
+    /// Number of recorded effects: the work of a replay.
     private(set) var effectCount: UInt64 = 0
     private var undoCount: UInt64 = 0
     /// Whether it turns to bulk when it becomes long.
@@ -38,8 +39,8 @@ struct RecordBuilder {
     @inline(__always)
     var mark: Mark { Mark(count: bytes.count, isEmpty: isEmpty) }
 
-    /// Forgets what was noted since. In bulk it stays: that something was touched which was not
-    /// does no harm.
+    /// Removes the effects recorded since. A bulk record keeps them: an untouched row that counts
+    /// as touched does no harm.
     mutating func undo(to mark: Mark) {
         guard bulk == nil else { return }
         bytes.removeLast(bytes.count - mark.count)
@@ -57,7 +58,7 @@ struct RecordBuilder {
         return true
     }
 
-    /// The end of what was noted so far.
+    /// The end of the record so far.
     var end: RecordPosition { RecordPosition(byteCount: bytes.count, undoCount: undoCount) }
 
     @inline(__always)
@@ -123,7 +124,7 @@ struct RecordBuilder {
         }
     }
 
-    /// A cell that was set; `amount`: to what was there before and so much.
+    /// A cell that was set; `amount`: by adding it to the old value.
     mutating func cell(
         _ tree: TreeID, _ key: Int64, _ column: UInt32, _ cell: Cell, adding amount: Int64? = nil,
         derived: Bool
@@ -144,7 +145,7 @@ struct RecordBuilder {
         finishEffect()
     }
 
-    /// A change of a list; `cell` is there for insert and set, `other` for move (to), swap and
+    /// A change of a list; `cell` is given for insert and set, `other` for move (to), swap and
     /// clear (count).
     mutating func list(
         _ kind: Effect.Kind, _ tree: TreeID, _ key: Int64, _ column: UInt32, index: Int,
@@ -197,10 +198,10 @@ struct RecordBuilder {
     }
 }
 
-/// A place in the record of a transaction that goes on.
+/// A place in the record of an active transaction.
 package struct RecordPosition: Sendable {
     fileprivate var byteCount: Int
-    /// How often effects had been taken back.
+    /// Number of undone effects.
     fileprivate var undoCount: UInt64
 
     /// The beginning.
@@ -215,7 +216,7 @@ private struct BulkTouch {
         var erased: [ClosedRange<Int64>] = []
         /// In the order in which they were touched, some again and again.
         var cells: [TouchedCell] = []
-        /// How many cells there may be before those that are there again are taken out.
+        /// Number of cells before repeated ones are removed.
         var room = 1 << 12
 
         mutating func touch(_ cell: TouchedCell) {

@@ -28,8 +28,8 @@ package struct CommitRecord: Sendable {
         EffectReader.forEach(in: bytes, from: RecordLayout.effects, body)
     }
 
-    /// For a cell that was set to what was there before and an amount: the amount. `effect` is one
-    /// of this record's.
+    /// The amount for a cell that was set by an addition to its old value. `effect` is one of this
+    /// record's.
     package func amountAdded(by effect: Effect) -> Int64? {
         guard effect.kind == .cellSet, !effect.annotation.isEmpty else { return nil }
         return EffectReader.amount(effect.annotation, in: bytes)

@@ -1,7 +1,7 @@
 extension MappedFile {
-    /// Finishes an extent that is about to be written, and returns what its parent keeps of it: in
-    /// an encrypted file the MAC of all of it. In a plain one it fills the table of checksums and
-    /// returns that of the first page; of a long value, which has no table, that of all pages.
+    /// Finishes an extent that is about to be written, and returns its digest for the parent: in an
+    /// encrypted file the MAC of all of it. In a plain one it fills the table of checksums and
+    /// returns that of the first page; for a long value, which has no table, that of all pages.
     func digest(
         of base: UnsafeMutableRawPointer, _ type: ExtentType, page: PageNumber, birth: Version,
         pageCount: Int

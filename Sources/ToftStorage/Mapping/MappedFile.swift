@@ -18,11 +18,11 @@ package import ToftPlatform
 ///    verified, it is therefore read through the descriptor, and if that is right, it replaces the
 ///    mapped one; new snapshots then have another mapping.
 /// 4. `buffered`: a region is memory of this process. A page is read into it before it is verified,
-///    and nothing reads it again as long as it is remembered. So every error of the device, and a
-///    file that others truncate, is an error of a call. A page is filled again only when another
-///    version is in it, which no snapshot of this process can be looking at. An encrypted file is
-///    decrypted there, by whole extents: `verify` does that. Only an extent whose MAC is right
-///    takes the place of another one: a salvage asks for old extents whose pages newer ones have.
+///    and not again as long as it is remembered. So every error of the device, and a file that
+///    others truncate, is an error of a call. A page is filled again only when another version is
+///    in it, which no snapshot of this process can be reading. An encrypted file is decrypted
+///    there, by whole extents: `verify` does that. Only an extent whose MAC is right replaces
+///    another one: a salvage reads old extents whose pages newer ones have.
 /// 5. `buffered`: memory holds at most the pages that the open snapshots have read, in blocks that
 ///    become whole once they are half filled, and, encrypted, pages written meanwhile, up to
 ///    `keptBytes`. When the last snapshot of the process ends and more than `keptBytes` are filled,
@@ -70,16 +70,16 @@ package final class MappedFile: @unchecked Sendable {
     /// An entry is filled once; readers see it through the release of its `presentPages`.
     private let regions: UnsafeMutablePointer<Region>
     private let presentPages: UnsafeMutablePointer<Atomic<Int>>
-    /// How many regions there are up to the last one in use. Held while one is extended.
+    /// Number of regions up to the last one in use. Held while one is extended.
     private let regionCount = FutexMutex<Int>(0)
     /// The regions' memory again: leak detectors do not look into `directory`.
     private let memories = FutexMutex<[AnyObject]>([])
-    /// `mapped`: the last run of pages that was read, first page in the upper 40 bits, how many in
-    /// the lower 24.
+    /// `mapped`: the last run of pages that was read, first page in the upper 40 bits, their number
+    /// in the lower 24.
     private let lastRun = Atomic<UInt64>(0)
     /// `buffered`: held while pages are filled.
     private let filling = FutexMutex<Int>(0)
-    /// `buffered`: how many spaces of pages are open.
+    /// `buffered`: number of open spaces of pages.
     private let readers = FutexMutex<Int>(0)
 
     /// Memory that pages of a buffered file may fill before new snapshots have other memory. A
@@ -95,7 +95,7 @@ package final class MappedFile: @unchecked Sendable {
     /// Most pages that are read at once, if one run follows the other.
     private static let longestRun = 64
 
-    /// - Parameter keptBytes: what a buffered file keeps in memory when no snapshot is open.
+    /// - Parameter keptBytes: bytes that a buffered file keeps in memory when no snapshot is open.
     package init(
         _ file: any StorageFile, isBuffered: Bool = false, cipher: Cipher? = nil,
         keptBytes: Int = MappedFile.defaultKeptBytes, isOfOneWalk: Bool = false
@@ -215,7 +215,7 @@ package final class MappedFile: @unchecked Sendable {
     /// Reads pages for the first time, has them verified, and remembers them. They are in one
     /// extent that was located.
     ///
-    /// - Parameter verify: gets the first byte of what was read, and decrypts it there.
+    /// - Parameter verify: gets the first byte of the pages, and decrypts them there.
     func admit(
         _ page: PageNumber, count: Int, birth: Version,
         _ verify: (UnsafeMutableRawPointer) throws(StorageError) -> Void
@@ -229,7 +229,7 @@ package final class MappedFile: @unchecked Sendable {
                 isShown = true
                 try verify(place)
             } catch {
-                // A device that fails says so to both: what is read around it would hide that.
+                // A failing device is reported for both: reading around it would hide that.
                 if !isShown, !error.isBadAddress { throw error }
                 try readAround(page, count, place, isShown, error)
                 try verify(place)
@@ -454,7 +454,7 @@ package final class MappedFile: @unchecked Sendable {
 
     /// Throws if the file is shorter than a version that it holds needs it to be.
     ///
-    /// - Throws: `fileTruncated`, or what the system says.
+    /// - Throws: `fileTruncated`, or an error of the system.
     func checkPresent(_ byteCount: UInt64) throws(StorageError) {
         let size = try size()
         if size < byteCount {
@@ -485,7 +485,7 @@ package final class MappedFile: @unchecked Sendable {
                 do throws(SystemError) {
                     try map()
                 } catch .fileEnds {
-                    // A compaction has cut the file since, behind what any version needs.
+                    // A compaction has cut the file since, behind the pages of all versions.
                     present = pages
                     try system(map())
                 } catch {
@@ -525,7 +525,7 @@ package final class MappedFile: @unchecked Sendable {
 
     // MARK: Memory
 
-    /// `buffered`: how many pages are in memory.
+    /// `buffered`: number of pages in memory.
     var bufferedPages: Int { filling.withLock { $0 } }
 
     /// Says that pages are going to be read. To be called before the first, and undone by
@@ -573,8 +573,8 @@ package final class MappedFile: @unchecked Sendable {
         return (blocks + index, memory, index)
     }
 
-    /// Has large pages of the machine begin where extents will fill much of an empty block, which
-    /// `noteVerified` gets next: in the order of their pages.
+    /// Allocates large pages of the machine for extents that will fill much of an empty block,
+    /// which `noteVerified` gets next: in the order of their pages.
     func makeRoom(for extents: [DirtyPages.Extent]) {
         guard cipher != nil, !isOfOneWalk else { return }
         filling.withLock { filled in
@@ -598,8 +598,8 @@ package final class MappedFile: @unchecked Sendable {
         }
     }
 
-    /// Gives back the memory of an extent that the walk has left behind: nothing of it may be used
-    /// any more. Does nothing where others may read it.
+    /// Releases the memory of an extent that the walk has passed: its bytes may not be used any
+    /// more. Does nothing if others may read it.
     func giveBack(_ ref: Ref) {
         guard isOfOneWalk,
             let (base, verified) = located(ref.page, further: Int(ref.pageCount) - 1),

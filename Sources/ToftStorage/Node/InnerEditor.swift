@@ -108,8 +108,8 @@ struct InnerEditor {
             at: InnerLayout.garbage)
     }
 
-    /// Appends entries `range` of another node; the first of them gets `first` as its separator
-    /// where given.
+    /// Appends entries `range` of another node; the first of them gets `first` as its separator, if
+    /// given.
     func append(_ range: Range<Int>, of source: InnerNode, first: Separator? = nil)
         throws(StorageError)
     {

@@ -1,14 +1,14 @@
 internal import ToftPlatform
 
 /// An inner node, for reading. Its header is verified when it is made; a separator's tail when it
-/// is asked for.
+/// is read.
 struct InnerNode {
     let base: UnsafeRawPointer
     let page: PageNumber
     let count: Int
 
-    /// Checks the header; `height` is what the parent expects, which ends every walk through a
-    /// damaged file.
+    /// Checks the header; `height` is the one that the parent expects, which ends every walk
+    /// through a damaged file.
     @inline(__always)
     init(_ base: UnsafeRawPointer, page: PageNumber, height: Int) throws(StorageError) {
         let count = base.uint16(at: InnerLayout.count)
@@ -86,7 +86,7 @@ struct InnerNode {
 protocol SearchTarget {
     mutating func child(in node: InnerNode) throws(StorageError) -> Int
 
-    /// Has the processor fetch what will be read of a leaf: a child of the lowest inner node.
+    /// Prefetches the parts of a leaf that will be read: a child of the lowest inner node.
     func fetch(_ leaf: Ref, in file: MappedFile, child: Int, of node: InnerNode)
 }
 

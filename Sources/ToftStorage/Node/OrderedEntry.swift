@@ -5,11 +5,11 @@ struct OrderedEntry {
     let stored: UnsafeRawBufferPointer
     let isBlob: Bool
 
-    /// How many leading bytes the keys of two entries share.
+    /// Number of leading bytes that the keys of two entries share.
     func sharedBytes(with other: OrderedEntry) -> Int { commonPrefix(key, other.key) }
 }
 
-/// How many leading bytes are equal.
+/// Number of equal leading bytes.
 func commonPrefix(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
     let count = min(left.count, right.count)
     var index = 0
@@ -25,7 +25,7 @@ struct KeySuffix {
     /// The bytes from the fifth on, up to the middle if there is one.
     private(set) var tail: UnsafeRawPointer
     private(set) var tailLength: Int
-    /// The middle, without what the four bytes have of it.
+    /// The middle, without its part in the four bytes.
     private(set) var middle: UnsafeRawPointer
     private(set) var middleLength = 0
     /// The part after the middle.

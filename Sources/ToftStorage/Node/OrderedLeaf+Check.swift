@@ -3,7 +3,7 @@ internal import ToftPlatform
 // The rules for the bytes of a leaf that need no other page: see `PageReader.checkBeforeWrite`.
 
 extension OrderedLeaf {
-    /// The keys of a leaf ascend, and its heap holds what it says.
+    /// The keys of a leaf ascend, and its heap has the size in its header.
     func check() throws(StorageError) {
         guard count > 0 else { throw damage("a leaf is empty") }
         let heapLow = base.uint16(at: OrderedLeafLayout.heapLow)

@@ -1,7 +1,7 @@
 internal import ToftPlatform
 
 /// A leaf of an ordered tree, for reading. Its header is verified when it is made, an entry when it
-/// is asked for.
+/// is read.
 struct OrderedLeaf {
     let base: UnsafeRawPointer
     let page: PageNumber
@@ -248,7 +248,7 @@ struct OrderedLeaf {
             highest = UInt32(truncatingIfNeeded: base.uint32(at: OrderedLeafLayout.lastHint))
         if wanted <= lowest { return 0 }
         if wanted >= highest { return last }
-        // Rounded: where keys have no gaps it is exact.
+        // Rounded: exact if keys have no gaps.
         return Int(Float(wanted &- lowest) / Float(highest &- lowest) * Float(last) + 0.5)
     }
 

@@ -24,7 +24,7 @@ struct OrderedLeafEditor {
         return leaf
     }
 
-    /// How its entries may look without saying it each for itself.
+    /// The forms that its entries share.
     private var forms: LeafForms { LeafForms(base: base) }
 
     private var count: Int { base.reading.uint16(at: OrderedLeafLayout.count) }
@@ -208,8 +208,8 @@ struct OrderedLeafEditor {
         }
     }
 
-    /// Writes the leaf without garbage, with the forms that its entries have now, or, where more of
-    /// those lay in the heap then, with the forms that it had.
+    /// Writes the leaf without garbage, with the present forms of its entries, or with its old
+    /// forms if those leave fewer of them in the heap.
     private func compact(scratch: UnsafeMutableRawPointer) throws(StorageError) {
         scratch.store(base, count: Page.size, at: 0)
         let old = try OrderedLeaf(scratch, page: page)

@@ -1,4 +1,4 @@
-/// How long the parts of an entry are, as a leaf stores it.
+/// The lengths of an entry's parts, as a leaf stores them.
 struct LeafForm: Equatable {
     let bits: UInt32
 

@@ -5,8 +5,8 @@
 /// 1. The common parts of the new leaves are found first: the prefix of all keys, and the middle.
 ///    If both leaves have the same middle, or the only one has one, it stays; otherwise one is
 ///    searched in some of the keys.
-/// 2. `measure` finds what each entry takes in a leaf with that, and the forms of the entries. If
-///    those of one leaf would take more than they do, its middle and forms stay as they are.
+/// 2. `measure` finds the size of each entry in such a leaf, and the forms of the entries. If those
+///    of one leaf would take more than now, its middle and forms stay as they are.
 /// 3. Each part that is written shares more if its keys do. Its forms are the same with shorter
 ///    keys, so that an entry takes no more than was measured.
 struct OrderedLeafRewrite {
@@ -15,17 +15,17 @@ struct OrderedLeafRewrite {
     private let entry: OrderedEntry?
     private let index: Int
     let count: Int
-    /// Memory for two whole keys, a middle, the forms, what each entry takes, and what was found
-    /// for the forms of both leaves.
+    /// Memory for two whole keys, a middle, the forms, the size of each entry, and the results for
+    /// the forms of both leaves.
     private let memory: UnsafeMutableRawPointer
     /// Bytes that all keys begin with.
     private var shared = 0
     private var middle = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// Bytes that the entries take in one leaf, with what they share. Known when measured.
+    /// Bytes that the entries take in one leaf, including the shared ones. Known when measured.
     private(set) var usedBytes = 0
     /// Entries that have the middle.
     private var matches = 0
-    /// Whether the first leaf has the middle of the new ones, and whether the second has it.
+    /// Whether the first leaf has the middle of the new ones, and whether the second does.
     private var keepsMiddle = (first: false, second: false)
 
     /// A leaf with a new entry before `index`, and the leaf that follows if that is given.
@@ -113,7 +113,7 @@ struct OrderedLeafRewrite {
         left.count == right.count && commonPrefix(left, right) == left.count
     }
 
-    /// How many leading bytes the keys of a range share, if they ascend.
+    /// Number of leading bytes that the keys of a range share, if they ascend.
     private func sharedBytes(_ range: Range<Int>) throws(StorageError) -> Int {
         try whole(range.lowerBound, buffer: 0).sharedBytes(
             with: try whole(range.upperBound - 1, buffer: 1))
@@ -151,7 +151,7 @@ struct OrderedLeafRewrite {
 
     // MARK: What the entries take
 
-    /// Finds what each entry takes. Comes before all that follows.
+    /// Finds the size of each entry. Called before the functions below.
     mutating func measure() throws(StorageError) {
         forms.removeAll()
         try addSizes()
@@ -210,7 +210,7 @@ struct OrderedLeafRewrite {
         return size
     }
 
-    /// Adds a form to the others, and says what its entry takes.
+    /// Adds a form to the others, and returns its entry's size.
     private mutating func add(_ form: LeafForm) -> Int {
         if form.hasMiddle { matches += 1 }
         let place = forms.place(of: form)
@@ -233,7 +233,7 @@ struct OrderedLeafRewrite {
         (memory + Self.sizesOffset).reading.uint16(at: 2 &* position)
     }
 
-    /// How many of the entries stay left so that both sides weigh about the same.
+    /// Number of entries that stay left so that both sides weigh about the same.
     func half() -> Int {
         let total = usedBytes - shared - middle.count
         var left = 0

@@ -17,7 +17,7 @@ final class ScratchBuffers {
     let blobRef: UnsafeMutableRawPointer
     /// Notes of a rewrite of leaves.
     let rewrite: UnsafeMutableRawPointer
-    /// The whole key of an entry that goes from one tree to another.
+    /// The whole key of an entry that moves from one tree to another.
     let movingKey: UnsafeMutableRawPointer
     /// Bytes on their way to a cell's heap, the longest that a cell can name.
     let cell: UnsafeMutableRawPointer

@@ -1,6 +1,6 @@
 internal import ToftPlatform
 
-/// How a file comes to a published version: made anew, opened after all had closed it, or taken
+/// Brings a file to a published version: created anew, opened after all had closed it, or taken
 /// over from a writer that died.
 ///
 /// 1. Only the first to attach recovers, under the exclusive attach lock; no participant sees the
@@ -9,9 +9,9 @@ internal import ToftPlatform
 ///    calls the pages clean): metas and log are read from the device, after a sync of the dirty
 ///    pages. A file that was closed cleanly needs no recovery to be read, so there the first write
 ///    transaction does that (`confirm`): all but that last meta was synced before it was written.
-/// 3. The newest valid meta counts, and what the log has behind it. If its root is damaged the file
-///    is damaged, and so it is if the log proves that something durable is missing: an older
-///    version is never taken silently.
+/// 3. The newest valid meta counts, with the log behind it. If its root is damaged the file is
+///    damaged, and so it is if the log proves that something durable is missing: an older version
+///    is never taken silently.
 /// 4. The recovered version is made durable by a sync and a new meta, in the other slot, with a
 ///    version above all that a dead writer may have claimed and a log that begins anew with another
 ///    salt. Only then is anything published. A recovery that dies itself has changed nothing that
@@ -83,7 +83,7 @@ enum Recovery {
         let log = try LogContent(
             of: meta.logMap, databaseID: meta.databaseID, fromDevice: true, of: file)
         let records = try log.records(after: meta)
-        // The version that it gets below says nothing of what it holds.
+        // The version that it gets below does not depend on its content.
         try (records.last?.version ?? meta.version).expect(atLeast: minimumVersion, in: file.path)
         let version =
             max(meta.version, cached?.version ?? 0, log.highestVersion())
@@ -220,7 +220,7 @@ enum Recovery {
         try MetaPage.newest(fromDevice: false, of: file)?.meta == meta
     }
 
-    /// The meta as one of this file, whose root is there; all of an unclean copy is.
+    /// The meta of this file, whose root exists; the whole of an unclean copy does.
     private static func checked(_ meta: Meta, _ file: MappedFile) throws(StorageError) -> Meta {
         try checkPresent(meta, file)
         let identity = try file.identity()
@@ -370,7 +370,7 @@ enum Recovery {
         if store.usesLog { compact(store, clean) }
     }
 
-    /// Gives back what the file no longer needs. It is closed cleanly whether that succeeds or not.
+    /// Releases the unused parts of the file. It is closed cleanly whether that succeeds or not.
     private static func compact(_ store: Store, _ clean: PublishedVersion) {
         do throws(StorageError) {
             store.coordinator.ring.publish(clean)

@@ -104,7 +104,7 @@ extension Store {
             if configuration.sharing == .none, case .file = configuration.location, !store.isAlone {
                 throw .sharedAlready(path: store.path)
             }
-            // One that was recovered has been looked at before: its version is another since.
+            // A recovered one has been checked before: its version has changed since.
             try store.expect(atLeast: configuration.minimumVersion)
             return store
         } catch {
@@ -134,7 +134,7 @@ extension Store {
         }
     }
 
-    /// How often an opening begins again where others delete or replace the file meanwhile.
+    /// Most attempts of an opening while others delete or replace the file.
     private static let mostAttempts = 100
 
     @inline(never)
@@ -192,8 +192,8 @@ extension Store {
             firstLogPages: 0)
     }
 
-    /// Opens a store on a file and a coordinator of the caller's, as the first to attach: the way
-    /// in for tests with disks of their own.
+    /// Opens a store on a file and a coordinator of the caller's, as the first to attach: for tests
+    /// with disks of their own.
     ///
     /// It has no thread: checkpoints happen when the log is full, when `checkpoint` is called, and
     /// at the last close.
@@ -238,8 +238,7 @@ extension Store {
             leavesFile: false)
     }
 
-    /// Writes an empty database into an empty file: the way to a first file for tests with disks of
-    /// their own.
+    /// Writes an empty database into an empty file: for tests with disks of their own.
     package static func format(_ file: any StorageFile, encryptionKey: EncryptionKey? = nil)
         throws(StorageError)
     {
@@ -258,7 +257,7 @@ extension Store {
     static func cipher(of file: any StorageFile, _ key: EncryptionKey?) throws(StorageError)
         -> Cipher?
     {
-        // Without a valid meta nothing is known of it: recovery says so.
+        // Without a valid meta nothing is known of it: recovery reports that.
         guard let meta = try MetaPage.unauthenticated(of: file) else { return nil }
         guard let header = meta.key else {
             if key != nil { throw .notEncrypted(path: file.path) }
@@ -512,9 +511,9 @@ extension Store {
     }
 
     /// Compacts a file that nobody has open, in this process or another. Returns its sizes in bytes
-    /// before and after; nil where somebody has it open, and nothing was done. O(file).
+    /// before and after; nil, without a change, if somebody has it open. O(file).
     ///
-    /// - Throws: what `open` and `close` throw. The file holds the same as before.
+    /// - Throws: errors of `open` and `close`. The file holds the same as before.
     package static func compact(
         _ path: String, encryptionKey: EncryptionKey? = nil, minimumVersion: Version = 0,
         sharing: StoreConfiguration.Sharing = .processes
@@ -544,7 +543,7 @@ extension Store {
     /// The file's content is written to a new one, which replaces it when it is durable: a crash
     /// leaves one or the other.
     ///
-    /// - Throws: what `open` and `writeCopy` throw. The file is as before.
+    /// - Throws: errors of `open` and `writeCopy`. The file is as before.
     package static func changeKey(
         of path: String, from old: EncryptionKey?, to new: EncryptionKey?,
         minimumVersion: Version = 0, sharing: StoreConfiguration.Sharing = .processes

@@ -6,7 +6,7 @@ final class Bitmap {
     var isRelocated = false
     @exclusivity(unchecked) private(set) var freePages: Int  // these change with every page
     @exclusivity(unchecked) private var words: [UInt64]
-    /// Nil until a run is asked for.
+    /// Nil until a run is requested.
     @exclusivity(unchecked) private var runs: RunTree?
 
     /// A region all of whose pages are free.

@@ -84,7 +84,7 @@ final class BitmapAllocator {
         fragments.append(region.freePages)
     }
 
-    /// Notes what is known of the runs of a region whose bitmap is in memory.
+    /// Updates the allocator's summary of a region whose bitmap is in memory.
     private func note(_ index: Int, _ bitmap: Bitmap) {
         regions[index].freePages = bitmap.freePages
         runs[index] = bitmap.longestRun

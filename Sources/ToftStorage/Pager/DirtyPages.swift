@@ -26,8 +26,8 @@ struct DirtyPages: ~Copyable {
     private(set) var count = 0
     /// Memory held by the extents.
     private(set) var bytes = 0
-    /// Whether the memory of removed extents is kept for readers to whom it has been lent; else it
-    /// is given back with the next removal.
+    /// Whether the memory of removed extents is kept for readers that borrowed it; otherwise the
+    /// next removal releases it.
     private(set) var isKeeping = false
     private var kept: [Extent] = []
     /// Pages inserted since keeping began: not borrowed yet. Some may have been removed again.
@@ -66,7 +66,7 @@ struct DirtyPages: ~Copyable {
         blocks.keepFew()
     }
 
-    /// Keeps so much memory of extents that are discarded, for those that are to come.
+    /// Keeps that much memory of discarded extents for later ones.
     mutating func keepMemory(of bytes: Int) { blocks.keep(pages: bytes / Page.size) }
 
     private static func makeSlots(_ capacity: Int) -> UnsafeMutablePointer<Extent> {
@@ -147,7 +147,7 @@ struct DirtyPages: ~Copyable {
 
     // MARK: Keeping
 
-    /// Keeps the memory of what is removed from now on.
+    /// Keeps the memory of extents removed from now on.
     mutating func beginKeeping() {
         isKeeping = true
         fresh.removeAll(keepingCapacity: true)
@@ -170,7 +170,7 @@ struct DirtyPages: ~Copyable {
         return found
     }
 
-    /// Gives back what was kept for readers: nothing that was lent is read any more.
+    /// Releases memory kept for readers: borrowed bytes are not read any more.
     mutating func giveBackKept() {
         guard !kept.isEmpty else { return }
         for extent in kept { blocks.give(extent.base, pageCount: Int(extent.pageCount)) }

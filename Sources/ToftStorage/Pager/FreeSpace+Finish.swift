@@ -1,8 +1,9 @@
-/// How the free space of a version is written.
+/// Writes the free space of a version.
 extension FreeSpace {
     /// Runs of a batch: a whole extent of 32 pages.
     private static let batchRuns = runs(ofPages: 32)
-    /// Runs of a batch that several pins keep. It is read when one of them goes, so it is short.
+    /// Runs of a batch that several pins keep. It is read when one of them is released, so it is
+    /// short.
     private static let mixedBatchRuns = runs(ofPages: 4)
 
     private static func runs(ofPages pages: Int) -> Int {

@@ -4,7 +4,7 @@
 /// it); freed (its bit is 1, a list of freed runs has it, and some pinned version is in its
 /// lifetime); or *reclaimable*: freed, without a pinned version in its lifetime.
 ///
-/// 1. Pins only ever move to versions that become visible, so what is reclaimable stays so.
+/// 1. Pins only ever move to versions that become visible, so reclaimable pages stay reclaimable.
 /// 2. A transaction takes reclaimable pages first, and pages that it took and gives back are
 ///    reclaimable again. So a stream of small commits uses the same few pages in turn, and changes
 ///    no bitmap.
@@ -36,7 +36,7 @@ final class FreeSpace {
         var pinCount: UInt64
     }
 
-    /// How long a page will probably be needed.
+    /// The probable lifetime of a page.
     enum Lifetime {
         /// For a commit or two.
         case short
@@ -69,7 +69,7 @@ final class FreeSpace {
     /// The versions whose pages stay, ascending, each once.
     private(set) var pins: [Version] = []
     private(set) var bitmapSupply: Supply = []
-    /// The lifetime of what is allocated now; nil: judged by what it replaces.
+    /// The lifetime of allocations from now on; nil: judged by the replaced pages.
     var lifetime: Lifetime?
     /// The directory of regions of the version that this one builds on; nil in a new file.
     private let directory: Ref?
@@ -212,7 +212,7 @@ final class FreeSpace {
             && pinCount(from: batch.firstPin, through: batch.lastPin) >= batch.pinCount
     }
 
-    /// How many versions from one to another are pinned. O(log pins).
+    /// Number of pinned versions from one to another. O(log pins).
     func pinCount(from first: Version, through last: Version) -> UInt64 {
         let low = Self.index(ofPinFrom: first, in: pins)
         let high = last == .max ? pins.count : Self.index(ofPinFrom: last + 1, in: pins)
@@ -393,7 +393,7 @@ final class FreeSpace {
 }
 
 /// Versions after the newest checkpoint that were published and lost their writers: read-only
-/// attachments may still look at them, but the checkpoint's free space does not list their pages.
+/// attachments may still read them, but the checkpoint's free space does not list their pages.
 struct UnlistedVersions {
     /// From the checkpoint to the newest of them.
     var lifetime: Range<Version>
@@ -404,7 +404,7 @@ struct UnlistedVersions {
     var pins: [Version]
 }
 
-/// Pages that a transaction may take without a look at a bitmap.
+/// Pages that a transaction may take without reading a bitmap.
 final class ReclaimablePages {
     private var runs = PageRuns()
     /// The run from which short-lived pages are being allocated.
@@ -443,7 +443,7 @@ final class ReclaimablePages {
         shortLived = PageRuns.Run(page: 0, count: 0)
     }
 
-    /// Adds pages of one region. False if some of them were there already.
+    /// Adds pages of one region. False if it had some of them already.
     func insert(_ page: PageNumber, count: Int) -> Bool { runs.insert(page, count: count) }
 }
 

@@ -63,7 +63,7 @@ final class PageReader: Sendable {
     var version: Version { working?.version ?? committedVersion }
 
     /// The first byte of an extent, whose first page (of a blob, every page) is verified and whose
-    /// header is what the reference says.
+    /// header matches the reference.
     ///
     /// - Throws: `corrupt`, `io`.
     @inline(__always)
@@ -297,7 +297,7 @@ final class WorkingExtents: @unchecked Sendable {
     /// The version being made.
     @exclusivity(unchecked) var version: Version  // read in every operation
     @exclusivity(unchecked) var extents = DirtyPages()  // read in every operation
-    /// In an encrypted file: the MACs of what is finished or written already.
+    /// In an encrypted file: the MACs of finished and written extents.
     @exclusivity(unchecked) var digests: [PageNumber: Digest] = [:]  // of spilled extents
     /// True if the file knows that pages are being read.
     fileprivate var isReading = false

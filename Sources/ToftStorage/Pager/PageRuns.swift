@@ -30,7 +30,7 @@ struct PageRuns {
     }
 
     /// Takes a whole run of `count` pages or more: the shortest of twice the length of fragments,
-    /// else the longest. Nil if that is shorter.
+    /// otherwise the longest. Nil if that is shorter.
     mutating func takeRun(of count: Int) -> Run? {
         guard let index = shortest(of: max(count, 2 * Self.fragmentPages), below: .max) ?? longest,
             runs[index].count >= count
@@ -60,7 +60,7 @@ struct PageRuns {
         return page
     }
 
-    /// Adds pages of one region. False if some of them were there already.
+    /// Adds pages of one region. False if it had some of them already.
     mutating func insert(_ page: PageNumber, count: Int) -> Bool {
         var run = Run(page: page, count: count)
         var index = firstIndex(from: page)

@@ -14,7 +14,7 @@ struct PageSet {
 
     func contains(_ page: PageNumber) -> Bool { word(from: page) & 1 == 1 }
 
-    /// Whether `page` and the 63 behind it are there, one bit each.
+    /// Whether `page` and the 63 behind it are in the set, one bit each.
     func word(from page: PageNumber) -> UInt64 {
         let index = Int(page.rawValue / 64)
         let low = index < words.count ? words[index] : 0

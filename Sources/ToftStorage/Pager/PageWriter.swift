@@ -16,7 +16,7 @@ final class PageWriter {
     var freeSpace: FreeSpace?
     /// Extents of this version that are already written to their pages, by page.
     private(set) var spilled: [PageNumber: Spilled] = [:]
-    /// Whether the transaction writes so much that its leaves are put in order before.
+    /// Whether the transaction writes so much that its leaves are sorted before.
     private var isLarge = false
     /// Runs of pages that were spilled, and freed while borrowed bytes are kept: reused only after
     /// that, since borrowed bytes may be in them.
@@ -66,7 +66,7 @@ final class PageWriter {
     // MARK: Extents
 
     /// Memory in which an extent may be changed. A clean extent is copied to another page first,
-    /// and `ref` then names that page; so is a spilled one, while what was lent is kept.
+    /// and `ref` then names that page; so is a spilled one, while borrowed bytes are kept.
     func edit(_ ref: inout Ref, as type: ExtentType) throws(StorageError)
         -> UnsafeMutableRawPointer
     {
@@ -109,11 +109,11 @@ final class PageWriter {
         return (ref, base)
     }
 
-    /// Frees an extent: at once if it is of this version, else when no version that can reach it is
-    /// pinned any more.
+    /// Frees an extent: at once if it is of this version, otherwise when no version that can reach
+    /// it is pinned any more.
     func free(_ ref: Ref) throws(StorageError) {
         guard let freeSpace else { throw .readOnly }
-        // Not every extent is looked at before it is freed.
+        // Not every extent is read before it is freed.
         guard Page.isRun(ref.page, count: ref.pageCount), ref.birth <= version else {
             throw .corrupt(page: ref.page, reason: "a reference names \(ref.pageCount) pages there")
         }
@@ -130,7 +130,7 @@ final class PageWriter {
         }
     }
 
-    /// Ends the keeping of what was lent: its memory and its pages are used again.
+    /// Ends the keeping of borrowed bytes: their memory and pages are reused.
     @inline(__always)
     func giveBackKept() throws(StorageError) {
         working.extents.giveBackKept()
@@ -309,8 +309,8 @@ final class PageWriter {
         try seal(extents, &digests, cipher)
     }
 
-    /// Writes leaves to their pages and gives their memory back, when all extents take more than
-    /// `limit` bytes. While what was lent is kept, only leaves that are new since that began.
+    /// Writes leaves to their pages and releases their memory, when all extents take more than
+    /// `limit` bytes. While borrowed bytes are kept, only leaves that are newer than that.
     func spill(limit: Int) throws(StorageError) {
         let isKeeping = working.extents.isKeeping
         if !isKeeping { try giveBackKept() }

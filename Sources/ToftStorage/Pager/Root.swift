@@ -46,7 +46,7 @@ struct Root {
         bitmapSupply = []
     }
 
-    /// Writes the fields; what follows them is `RootPayload`'s.
+    /// Writes the fields; `RootPayload` writes the part after them.
     func write(to base: UnsafeMutableRawPointer) {
         base.storeUInt64(version, at: RootLayout.version)
         base.storeUInt64(previousVersion, at: RootLayout.previousVersion)

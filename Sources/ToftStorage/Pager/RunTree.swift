@@ -47,7 +47,7 @@ final class RunTree {
         static func isFragment(_ length: UInt16) -> Bool { length < PageRuns.fragmentPages }
     }
 
-    /// How many words the last nodes are for.
+    /// Number of words of each of the last nodes.
     private static let width = BitmapLayout.words.nextPowerOfTwo
 
     private let nodes: UnsafeMutablePointer<Node>

@@ -27,13 +27,13 @@ struct SealedWriter: @unchecked Sendable {
         #endif
     }()
 
-    /// Extents that follow each other, and where their encrypted bytes are.
+    /// Consecutive extents, and their encrypted bytes.
     private struct Batch: @unchecked Sendable {
         var indices: Range<Int>
         var bytes: UnsafeMutableRawPointer
     }
 
-    /// Throws what the system or libcrypto says; some of the extents are written then.
+    /// Throws errors of the system or libcrypto; some of the extents are written then.
     func write() throws(StorageError) {
         file.makeRoom(for: extents)
         let batches = batches()

@@ -4,8 +4,8 @@ package import ToftPlatform
 /// it, and no lock file is laid beside it.
 ///
 /// 1. Extents of a version are verified by the checksums of their references, from its root down.
-/// 2. A root or a cluster that no reference leads to is *loose*: found by looking at every page.
-///    Nothing says that its bytes are right but they themselves.
+/// 2. A root or a cluster that no reference leads to is *loose*: found by reading every page. Only
+///    its own bytes show that it is intact.
 /// 3. A page that some reference led to and that was refused is never used as a loose one.
 /// 4. The MAC that decrypts an extent of an encrypted file is in its parent. It is found again from
 ///    the header, see `Cipher.Finder`, and then proves that the bytes are right.
@@ -13,7 +13,7 @@ package import ToftPlatform
 /// One thread uses it. It must not be written to meanwhile.
 package final class SalvageSource {
     let file: MappedFile
-    /// The file again, where other processes can come.
+    /// The file again, if other processes can open it.
     private let locked: (any StorageFile)?
     /// The versions whose roots can be read, newest first: those that the metas and the log lead
     /// to, and behind them those whose roots are loose.
@@ -23,13 +23,13 @@ package final class SalvageSource {
     private var hasLostMeta = false
     /// Whether a newer version than those that can be read was committed, or may have been.
     package private(set) var isNewestLost = false
-    /// Pages that are not what a reference to them says.
+    /// Pages that do not match a reference to them.
     private(set) var refused: Set<PageNumber> = []
     /// The damage that was found, in plain words; at most `problemLimit`.
     package private(set) var problems: [String] = []
     /// Most problems that are reported.
     private static let problemLimit = 20
-    /// How many loose roots are used.
+    /// Most loose roots that are used.
     private static let looseRootLimit = 64
 
     /// Opens a file for reading.
@@ -158,7 +158,7 @@ package final class SalvageSource {
         return metas
     }
 
-    /// Adds what the log has behind a meta, and the version of the meta itself.
+    /// Adds the versions in the log behind a meta, and the meta's own.
     private func add(_ meta: Meta) throws(StorageError) {
         try attempt("the log of version \(meta.version)") { () throws(StorageError) in
             let log = try LogContent(
@@ -189,7 +189,7 @@ package final class SalvageSource {
     {
         var low = 0, high = records.count
         var best: ReplayedVersion?
-        // The first attempt takes all, each further one halves what is unknown.
+        // The first attempt takes all, each further one halves the unknown part.
         var count = high
         while count > low {
             try CurrentCall.checkInterruption()

@@ -74,7 +74,7 @@ package struct SalvagedTable {
 package final class TableSalvage {
     private let file: SalvageSource
     package private(set) var tables: [SalvagedTable]
-    /// The loose clusters, the newest last; nil until they are looked for.
+    /// The loose clusters, the newest last; nil until the search.
     private var loose: [Ref]?
     /// By their versions.
     private var readers: [ObjectIdentifier: SalvageReader] = [:]

@@ -4,9 +4,9 @@
 struct WholeNodes {
     let pages: PageReader
     let leafType: ExtentType
-    /// Whether leaves are looked at, too; else whoever reads them gives those up that are damaged.
+    /// Whether leaves are checked, too; otherwise their reader skips damaged ones.
     var looksAtLeaves = true
-    /// Ranges that are looked for.
+    /// Ranges to find.
     var wanted: [ClosedRange<Int64>] = [Self.allKeys]
     /// A leaf says whether it is damaged, and takes it otherwise.
     private(set) var leaves: [(ref: Ref, range: ClosedRange<Int64>)] = []

@@ -17,7 +17,7 @@ extension Coordinator {
         let deadline = Deadline(timeoutMilliseconds: timeoutMilliseconds)
         let probe = InterruptProbe.current
         var backoff = Backoff()
-        // Shorter than the timeout, so that who waits in slices hears of it, too.
+        // Shorter than the timeout, so that callers who wait in slices get the error, too.
         let patience = min(mostPatience, timeoutMilliseconds / 2)
         var endOfPatience: Deadline?
         while true {
@@ -38,7 +38,7 @@ extension Coordinator {
                             role: .participant(join(words, locks)), isFirst: false)
                     }
                 case .unusable(let reason):
-                    // Perhaps the first has just died, or several look at once: then one of us is
+                    // Perhaps the first has just died, or several check at once: then one of us is
                     // about to be the first.
                     locks.release(LockByte.attach)
                     let end = endOfPatience ?? Deadline(timeoutMilliseconds: patience)
@@ -183,8 +183,7 @@ extension Coordinator {
             abandoned: abandoned)
     }
 
-    /// Throws where somebody has deleted the file, or put another in its place, while this process
-    /// waited for the lock.
+    /// Throws if somebody has deleted or replaced the file while this process waited for the lock.
     private static func expectNamed(_ file: PosixFile) throws(StorageError) {
         let named = try system(FileIdentity.ofFile(at: file.path))
         if try system(file.identity()) != named { throw .replaced(path: file.path) }

@@ -76,7 +76,7 @@ extension Coordinator {
             effects: load(LockFileLayout.backlogEffects), bytes: load(LockFileLayout.backlogBytes))
     }
 
-    /// Adds a commit's work to what waits for a checkpoint, and returns all of it.
+    /// Adds a commit's work to the checkpoint's backlog, and returns the total.
     func addToBacklog(_ work: CheckpointBacklog) -> CheckpointBacklog {
         CheckpointBacklog(
             effects: words.word(LockFileLayout.backlogEffects).pointee.add(
@@ -87,7 +87,7 @@ extension Coordinator {
             ).newValue)
     }
 
-    /// Takes away what a checkpoint has done.
+    /// Subtracts a checkpoint's work.
     func removeFromBacklog(_ work: CheckpointBacklog) {
         words.word(LockFileLayout.backlogEffects).pointee.subtract(work.effects, ordering: .relaxed)
         words.word(LockFileLayout.backlogBytes).pointee.subtract(work.bytes, ordering: .relaxed)

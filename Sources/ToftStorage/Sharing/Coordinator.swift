@@ -4,7 +4,7 @@ package import ToftPlatform
 /// A version that cannot lose its pages until it is given back.
 package struct Pin: Sendable {
     package let published: PublishedVersion
-    /// False: it is that of a meta, and no process has looked what the log has behind it.
+    /// False: it is that of a meta, and no process has read the log behind it.
     var isRecovered = true
 }
 
@@ -13,10 +13,10 @@ package struct Pin: Sendable {
 /// in a process.
 ///
 /// 1. A **participant** reads and writes. It shares the words of the lock file and holds the attach
-///    lock (shared) as long as it is there. The lock file is trusted only while a participant is:
-///    the first to attach holds the attach lock exclusively, builds the lock file anew, recovers,
-///    and calls `open(published:)`, which lets the others in. A first that dies before that leaves
-///    the attach lock to the next.
+///    lock (shared) while it is attached. The lock file is trusted only while a participant is
+///    attached: the first to attach holds the attach lock exclusively, rebuilds the lock file,
+///    recovers, and calls `open(published:)`, which admits the others. A first that dies before
+///    that leaves the attach lock to the next.
 /// 2. A **read-only attachment** only reads, and writes nothing at all. It needs no lock file: see
 ///    `ReadOnlyAttachments`. If there are participants, it reads their words.
 /// 3. The coordinator of an **in-memory** database has words of its own, and no locks but those of
@@ -37,8 +37,8 @@ package final class Coordinator: Sendable {
     let words: SharedWords
     let ring: VersionRing
     let role: Role
-    /// The locks that say that the process is there, and what it reads; nil for in-memory
-    /// databases.
+    /// The locks that show that the process lives, and the versions that it reads; nil for
+    /// in-memory databases.
     let locks: FileLocks?
     /// The file that holds them; the coordinator has its descriptor.
     package let living: PosixFile?
@@ -47,7 +47,7 @@ package final class Coordinator: Sendable {
     /// The number that a rebuild changes, if others have mapped the words too.
     let stamp: UInt64
     /// For the first: the newest version of the processes that had the file open before and died.
-    /// Its pages are there as long as the machine has not been restarted.
+    /// Its pages exist as long as the machine has not been restarted.
     let abandoned: PublishedVersion?
     private let writerLock: InterprocessLock
     private let checkpointLock: InterprocessLock
@@ -57,7 +57,8 @@ package final class Coordinator: Sendable {
 
     /// - Parameter file: its descriptor owns the writers' locks, which end with it; nil for
     ///   in-memory databases.
-    /// - Parameter living: the same file, anchored: what a process reads stays as long as it lives.
+    /// - Parameter living: the same file, anchored: the pages that a process reads stay as long as
+    ///   it lives.
     init(
         words: SharedWords, file: PosixFile?, living: PosixFile?, role: Role, isFirst: Bool,
         isAlone: Bool = false, abandoned: PublishedVersion? = nil
@@ -154,8 +155,8 @@ package final class Coordinator: Sendable {
         if wasOpen, (try? locks.takeExclusive(LockByte.attach)) == true {
             finish(last)
         } else if wasOpen {
-            // Two that leave at once are both not alone: the one that comes back first closes for
-            // both, unless others were here meanwhile.
+            // If two leave at once, neither is alone: the one that returns first closes for both,
+            // unless others attached meanwhile.
             locks.release(LockByte.attach)
             if (try? locks.takeExclusive(LockByte.attach)) == true, isSameBuild { finish(last) }
         }
@@ -222,7 +223,8 @@ package final class Coordinator: Sendable {
 
     /// Pins the newest version.
     ///
-    /// - Throws: `tooManyReaders`, when 16,384 versions are pinned, or 1,024 processes are there.
+    /// - Throws: `tooManyReaders`, when 16,384 versions are pinned, or 1,024 processes are
+    ///   attached.
     package func pinLatest() throws(StorageError) -> Pin {
         try checkUsable()
         switch role {
@@ -275,11 +277,11 @@ package final class Coordinator: Sendable {
         return Array(versions[..<unique])
     }
 
-    /// A version that is pinned, by which process, and for how many nanoseconds; nil: by one that
-    /// only reads, which the kernel does not name, and nobody knows since when.
+    /// A pinned version, the process that pinned it, and the nanoseconds since; nil: a process that
+    /// only reads, which the kernel does not name, and an unknown time.
     typealias PinFacts = (version: Version, processID: UInt64?, age: Int64?)
 
-    /// Which processes have pinned which versions, ascending. Changes nothing.
+    /// The processes with pins and their versions, ascending. Changes nothing.
     func pins() throws(StorageError) -> [PinFacts] {
         try checkUsable()
         var found: [PinFacts]
@@ -301,24 +303,24 @@ package final class Coordinator: Sendable {
             && latest.isRecovered == pin.isRecovered
     }
 
-    /// The versions that read-only attachments look at; the first to attach asks, before it
+    /// The versions that read-only attachments read; the first to attach needs them before it
     /// recovers.
     func readOnlyPins() throws(StorageError) -> [Version] {
         guard let locks else { return [] }
         return try ReadOnlyAttachments.versions(locks).sorted()
     }
 
-    /// The versions that this process looks at as a read-only attachment.
+    /// The versions that this process reads as a read-only attachment.
     var ownReadOnlyPins: [Version] {
         if case .readOnly(let pins) = role { pins.own } else { [] }
     }
 
     // MARK: Locks
 
-    /// Takes the write lock, after other threads and processes, waiting at most so long (negative:
-    /// for ever). Returns whether the last owner died while it had it: its work has to be looked
-    /// after before anything is written, and `finishTakeover` says that this was done. If it is not
-    /// said before `unlockWriter`, the duty stays with the next owner.
+    /// Takes the write lock, after other threads and processes, waiting at most
+    /// `timeoutMilliseconds` (negative: for ever). Returns whether the last owner died while it had
+    /// it: its work has to be taken over before anything is written, and `finishTakeover` confirms
+    /// that. Without that before `unlockWriter`, the duty stays with the next owner.
     package func lockWriter(timeoutMilliseconds: Int) throws(StorageError) -> Bool {
         try checkUsable()
         if case .readOnly = role { throw .readOnly }
@@ -344,16 +346,17 @@ package final class Coordinator: Sendable {
         if isUsable { writerLock.handOn() }
     }
 
-    /// Gives a kept write lock back, if no thread has it and `isDone` says so.
+    /// Releases a kept write lock, if no thread has it and `isDone` returns true.
     func unlockWriterIfKept(_ isDone: () -> Bool) {
         if isUsable { writerLock.unlockIfKept(isDone) }
     }
 
-    /// Whether another process waits for the write lock that this one has kept. The caller has it.
+    /// Whether another process waits for the write lock that this one has kept. The caller has the
+    /// lock.
     var isWriterWanted: Bool { writerLock.isKept && writerLock.isWanted }
 
-    /// Lets another process have the write lock, and takes it again: returns what `lockWriter`
-    /// does. If it throws, the caller no longer has the lock.
+    /// Passes the write lock to another process, and takes it again: returns the result of
+    /// `lockWriter`. If it throws, the caller no longer has the lock.
     func passWriterOn(timeoutMilliseconds: Int) throws(StorageError) -> Bool {
         try writerLock.passOn(
             until: Deadline(
@@ -393,7 +396,7 @@ package final class Coordinator: Sendable {
         wake()
     }
 
-    /// Makes something durable. If that fails, what is on the disk is unknown, and it is never
+    /// Makes something durable. If that fails, the content of the disk is unknown, and it is never
     /// tried again: all writing stops.
     ///
     /// - Throws: `poisoned`; `descriptorLost`, which the other processes do not see.
@@ -409,15 +412,15 @@ package final class Coordinator: Sendable {
 
     // MARK: Waiting
 
-    /// Counts calls of `wake`. A caller that samples it before it looks for work misses no call
-    /// between the look and the sleep.
+    /// Counts calls of `wake`. A caller that samples it before it checks for work misses no call
+    /// between the check and the sleep.
     package var wakeCount: UInt32 {
         words.futex(LockFileLayout.signal).word.pointee.load(ordering: .sequentiallyConsistent)
     }
 
-    /// Sleeps until a thread of any process calls `wake`, or the time (negative: for ever) is
-    /// over; not at all if a later version is there already, or `wake` was called since `seen` was
-    /// taken. Returns whether a later version is there.
+    /// Sleeps until a thread of any process calls `wake`, or the time (negative: for ever) is over;
+    /// not at all if a later version exists already, or `wake` was called since `seen` was taken.
+    /// Returns whether a later version exists.
     package func waitForVersion(
         after version: Version, since seen: UInt32? = nil, timeoutMilliseconds: Int
     ) -> Bool {

@@ -12,8 +12,8 @@ internal import ToftPlatform
 /// 3. Sleepers wait for `turn` to change, and look again from time to time: a death changes no
 ///    word. They say that they sleep in `sleepers`; `unlock` makes a system call only then, and
 ///    wakes one. One that slept says it again, since others may sleep still.
-/// 4. A process that gives the lock back while others sleep, and wants it again at once, sleeps
-///    first: else it would always be faster.
+/// 4. A process that releases the lock while others sleep, and wants it again at once, sleeps
+///    first: otherwise it would always be faster.
 /// 5. The thread that unlocks need not be the one that locked.
 /// 6. The byte ends with its descriptor, even if the program closes that: to the others the owner
 ///    has then died.
@@ -62,8 +62,8 @@ final class InterprocessLock: Sendable {
         words.futex(offset + LockFileLayout.Lock.sleepers).word
     }
 
-    /// Returns whether the last owner died at work, so that its work has to be looked after;
-    /// `finishTakeover` then says that this was done.
+    /// Returns whether the last owner died at work, so that its work has to be taken over;
+    /// `finishTakeover` then confirms that.
     func lock(until deadline: Deadline) throws(StorageError) -> Bool {
         guard threads.lock(until: deadline) else { throw .lockTimeout }
         if isKept { return false }
@@ -110,8 +110,8 @@ final class InterprocessLock: Sendable {
         }
     }
 
-    /// Lets a process that waits have the byte, and takes it again. Returns what `lock` does. If it
-    /// throws, the caller no longer has the lock.
+    /// Passes the byte to a process that waits, and takes it again. Returns the result of `lock`.
+    /// If it throws, the caller no longer has the lock.
     func passOn(until deadline: Deadline) throws(StorageError) -> Bool {
         guard let locks else { return false }
         release()

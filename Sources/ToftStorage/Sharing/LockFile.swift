@@ -2,7 +2,7 @@ internal import Synchronization
 internal import ToftPlatform
 
 /// The file `NAME.lock` beside the data file: made, rebuilt, checked and mapped. The coordinator
-/// decides which process may do what.
+/// decides the rights of each process.
 ///
 /// Its blocks are allocated when it is made, so that no store to the mapping can find the disk
 /// full. It stays when everybody has left.
@@ -141,7 +141,7 @@ enum LockFile {
         return nil
     }
 
-    /// The lock file that is there, if it may be rebuilt in place. Throws if something else has its
+    /// The existing lock file, if it may be rebuilt in place. Throws if something else has its
     /// name.
     private static func openExisting(for file: PosixFile, _ identity: FileIdentity)
         throws(StorageError) -> SharedWordsFile?

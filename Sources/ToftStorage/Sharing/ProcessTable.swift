@@ -8,10 +8,10 @@ internal import ToftPlatform
 ///    (index, incarnation) names one of them for ever.
 /// 2. A new owner removes the pins of earlier ones before it makes itself known by the next
 ///    incarnation.
-/// 3. An owner is dead when its incarnation is over, or its byte is free, or its process is
-///    certainly gone (a forked child that keeps descriptors open without ever having run our code
-///    holds the byte of a dead parent). The byte knows best: what the process's number says counts
-///    only for those who see the same numbers.
+/// 3. An owner is dead when its incarnation is over, or its byte is free, or its process has
+///    certainly ended (a forked child that keeps descriptors open without ever having run our code
+///    holds the byte of a dead parent). The byte is the best evidence: a process's number counts
+///    only for processes that see the same numbers.
 struct ProcessTable: Sendable {
     let words: SharedWords
     /// Nil if there is only one process.
@@ -24,7 +24,7 @@ struct ProcessTable: Sendable {
         me = locks == nil ? .alone() : .current()
     }
 
-    /// The owner of what is marked with this word. Never 0.
+    /// The owner of records marked with this word. Never 0.
     struct Owner: Equatable, Sendable {
         let word: UInt64
         var index: Int { Int(word & 0xFFFF) - 1 }
@@ -34,7 +34,7 @@ struct ProcessTable: Sendable {
         init(index: Int, incarnation: UInt64) { word = incarnation << 16 | UInt64(index + 1) }
     }
 
-    /// Takes a free slot. `clear` removes what earlier owners of that index left.
+    /// Takes a free slot. `clear` removes the remains of earlier owners of that index.
     func join(clear: (Int) -> Void) throws(StorageError) -> Owner {
         for index in 0..<LockFileLayout.processLimit {
             if let locks, try !system(locks.takeExclusive(LockByte.process(index))) { continue }
@@ -57,7 +57,7 @@ struct ProcessTable: Sendable {
         locks?.release(LockByte.process(owner.index))
     }
 
-    /// Whether what the owner left may be removed. Any doubt, and any error, means that it lives.
+    /// Whether the owner's remains may be removed. Any doubt, and any error, means that it lives.
     func isDead(_ owner: Owner) -> Bool {
         guard owner.index >= 0, owner.index < LockFileLayout.processLimit else { return true }
         let incarnation = words.process(owner.index, LockFileLayout.Process.incarnation).pointee

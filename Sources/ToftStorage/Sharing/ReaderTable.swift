@@ -1,8 +1,8 @@
 internal import Synchronization
 internal import ToftPlatform
 
-/// Which versions are being read, over all processes: a page that a pinned version can reach is not
-/// used again.
+/// The versions being read, over all processes: a page that a pinned version can reach is not used
+/// again.
 ///
 /// 1. A slot in the table belongs to a process once its owner word does (compare-and-swap from 0).
 ///    The process keeps a few slots that it has no use for at the moment, with version 0.
@@ -70,8 +70,8 @@ final class ReaderTable: Sendable {
         }
     }
 
-    /// Pins a version that no writer can give up before it has seen this pin: the owner of the
-    /// write lock pins what it has committed.
+    /// Pins a version that no writer can release before it has seen this pin: the owner of the
+    /// write lock pins its own commit.
     func pin(_ wanted: Version) throws(StorageError) {
         try local.withLock { local throws(StorageError) in
             if local.isEnded { throw .closed }
@@ -162,8 +162,8 @@ final class ReaderTable: Sendable {
 
     // MARK: All processes
 
-    /// The pinned versions of all living processes, in no order. Gives back what dead ones had
-    /// pinned, unless it is the newest version, which costs nothing.
+    /// The pinned versions of all living processes, in no order. Releases pins of dead ones, except
+    /// of the newest version, which costs nothing.
     func versions() -> [Version] {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         clearDead(keeping: ring.version)

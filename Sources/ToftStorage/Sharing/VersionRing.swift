@@ -1,14 +1,13 @@
 internal import Synchronization
 internal import ToftPlatform
 
-/// How a version becomes visible: its descriptor goes to the next slot of a small ring, then one
+/// Makes a version visible: its descriptor is written to the next slot of a small ring, then one
 /// store of a word names version and slot.
 ///
 /// 1. Only the process that holds the byte of the write lock publishes, one thread at a time (or
 ///    the first to attach); a descriptor that it did not get to name does not exist.
-/// 2. A reader copies the descriptor and looks at the word again. It is unchanged, or the copy is
-///    thrown away: the slot of the version that the word names is written again only after the
-///    word has changed.
+/// 2. A reader copies the descriptor and reads the word again. If it has changed, the copy is
+///    discarded: the slot of the word's version is written again only after the word has changed.
 struct VersionRing: Sendable {
     let words: SharedWords
 

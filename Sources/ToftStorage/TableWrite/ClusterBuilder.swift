@@ -27,7 +27,7 @@ struct ClusterBuilder {
     let liveHeap: Int
     /// Bytes of heap that they would need if no column were coded.
     let plainHeap: Int
-    /// How narrow each column is.
+    /// The encoding of each column.
     private var encodings: [ColumnEncoding] = []
     /// Whether the keys follow each other without a gap, that of the row to come too, and need not
     /// be stored.
@@ -35,7 +35,7 @@ struct ClusterBuilder {
 
     /// - Parameters:
     ///   - expected: the key of a row that is to come.
-    ///   - widening: what is to come to a column that cannot hold it yet.
+    ///   - widening: a future value of a column that cannot represent it yet.
     init(
         _ columns: [Column], _ sources: [ClusterSource], appending newKey: Int64? = nil,
         like model: ClusterBuilder? = nil, expecting expected: Int64? = nil,
@@ -251,7 +251,7 @@ struct ClusterBuilder {
     }
 }
 
-/// How narrow a column is in a cluster.
+/// The narrowest form of a column in a cluster.
 private struct ColumnEncoding {
     /// The width of its integers.
     var width = IntegerWidth.eight

@@ -189,7 +189,8 @@ struct ClusterEditor {
         return true
     }
 
-    /// Sets a cell to null. Its column is nullable; what the cell had elsewhere has been freed.
+    /// Sets a cell to null. Its column is nullable; the caller has freed its value outside of the
+    /// cluster.
     func setNull(_ slice: ColumnSlice, _ row: Int) {
         if slice.geometry.hasHeap { dropHeap(slice, row) }
         guard !slice.isNull(row) else { return }
@@ -211,7 +212,7 @@ struct ClusterEditor {
 
     // MARK: Heap
 
-    /// Makes a cell empty; what it had elsewhere has been freed.
+    /// Makes a cell empty; the caller has freed its value outside of the cluster.
     func setEmpty(_ slice: ColumnSlice, _ row: Int) {
         dropHeap(slice, row)
         clearNull(slice, row)

@@ -35,8 +35,8 @@ extension ClusterBuilder {
         return fits(modest) || rows == 1 ? modest : nil
     }
 
-    /// The shape of a tail: what a page takes. Nil where `rows` rows with `heap` more bytes take
-    /// more, and are not few.
+    /// The shape of a tail: a page. Nil if `rows` rows with `heap` more bytes take more, and are
+    /// not few.
     func tail(rows: Int, from capacity: Int, heap: Int) -> ClusterShape? {
         let least = liveHeap + heap
         var shape = ClusterShape(rowCapacity: rows, heap: least)
@@ -86,7 +86,7 @@ extension ClusterBuilder {
         return rowCount >= Self.enoughRows(limit)
     }
 
-    /// From how many rows on a cluster is full that may have `limit`: it is not written anew for a
+    /// Number of rows from which a cluster with a limit counts as full: it is not rewritten for a
     /// few more.
     static func enoughRows(_ limit: Int) -> Int {
         limit < ClusterLimits.rows ? limit - limit / 32 : limit
@@ -106,7 +106,7 @@ extension ClusterBuilder {
 
     func fits(_ shape: ClusterShape) -> Bool { pages(shape) * Page.size <= ClusterLimits.bytes }
 
-    /// Without a heap, what is left of the last page goes to further rows.
+    /// Without a heap, the rest of the last page is room for further rows.
     private func filled(_ shape: ClusterShape) -> ClusterShape {
         guard !hasHeap else { return shape }
         var filled = shape

@@ -1,6 +1,6 @@
-/// The columns of a table, which change without a look at the rows, but for those that go.
+/// The columns of a table, which change without reading the rows, except for removed ones.
 extension TableWriter {
-    /// Adds a column; rows that are there read its default. O(1).
+    /// Adds a column; existing rows read its default. O(1).
     func addColumn(_ column: Column) throws(StorageError) {
         guard column.isSound, !columns.contains(where: { $0.id == column.id }) else {
             throw .typeMismatch("column \(column.id) cannot be added")

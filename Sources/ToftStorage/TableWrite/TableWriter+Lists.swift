@@ -177,8 +177,8 @@ extension TableWriter {
         try edit(list, ElementEdit(replacing: index..<index + 1, with: nil))
     }
 
-    /// Makes a list empty; the sequence tree that it had goes, with the blobs in it unless they are
-    /// freed already.
+    /// Makes a list empty; its sequence tree is removed, with the blobs in it unless they are freed
+    /// already.
     private func empty(_ list: ListState, isFreed: Bool = false) throws(StorageError) {
         if case .sequence(let tree) = list.content, isFreed { try tree.remove(at: 0) }
         let (leaf, row, slice) = try locateCell(list.key, list.column)

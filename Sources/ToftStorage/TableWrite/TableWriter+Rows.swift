@@ -138,7 +138,7 @@ extension TableWriter {
     ///
     /// - Parameters:
     ///   - full: the left part, if it was made already.
-    ///   - model: the whole cluster, where rows are appended to it: columns of the new one are as
+    ///   - model: the whole cluster, if rows are appended to it: columns of the new one are as
     ///     wide.
     func split(
         _ leaf: Leaf, at cut: Int, full: ClusterBuilder? = nil, like model: ClusterBuilder? = nil
@@ -211,7 +211,7 @@ extension TableWriter {
         return try rebuild(leaf, builder, isAtEnd ? builder.loose : builder.sealed)
     }
 
-    /// Joins a cluster that has become small with a neighbour, or gives up capacity that it no
+    /// Joins a cluster that has become small with a neighbour, or releases capacity that it no
     /// longer needs. The path is current.
     private func rebalance(_ leaf: Leaf) throws(StorageError) {
         if try merge(leaf, distance: 1) { return }

@@ -1,4 +1,4 @@
-/// The end of a table, where rows are appended.
+/// Appending rows at the end of a table.
 ///
 /// A commit copies, hashes and writes each cluster that it changes. The cluster that small
 /// transactions append to, the tail, therefore stays small: a page, or a few rows if they are long.
@@ -10,8 +10,8 @@
 /// 3. A transaction that appends many rows moves the tail that it began with into the cluster
 ///    before, and continues there as long as that can grow.
 ///
-/// A cluster of as many rows as there may be gives up those in a last page that is hardly filled:
-/// they begin the next one.
+/// A cluster with the most rows loses those in a last page that is hardly filled: they begin the
+/// next one.
 extension TableWriter {
     /// Begins a tail if the key belongs at the end of the table and the last cluster is too large
     /// to be copied for it. Otherwise the path no longer leads to the hint.
@@ -77,7 +77,7 @@ extension TableWriter {
     }
 
     /// Moves rows of the last cluster, as many as fit but not the last `kept`, to the cluster
-    /// before it, which `shape` gives a new shape. Returns how many. The path is current; where
+    /// before it, which `shape` gives a new shape. Returns their number. The path is current; if
     /// rows were moved, there is no hint.
     private func moveRows(
         _ leaf: Leaf, keeping kept: Int,
@@ -123,8 +123,8 @@ extension TableWriter {
         return moved
     }
 
-    /// Gives up the room in the cluster before the last, where rows were appended to it and no more
-    /// are to be. The path is current.
+    /// Releases the spare room in the cluster before the last, if rows were appended to it and no
+    /// more are to be. The path is current.
     private func sealSibling(_ ref: Ref, _ cluster: ClusterPage) throws(StorageError) {
         let needed = ClusterBuilder.pages(payload: cluster.payload(ofRows: cluster.rowCount))
         guard needed < Int(ref.pageCount) else { return }
@@ -137,8 +137,8 @@ extension TableWriter {
         try pages.free(ref)
     }
 
-    /// Puts what is left of the last cluster behind the one that took the rows before. The path
-    /// leads to that.
+    /// Puts the rest of the last cluster behind the one that took its first rows. The path leads to
+    /// that.
     private func keepRows(from row: Int, of leaf: Leaf)
         throws(StorageError)
     {

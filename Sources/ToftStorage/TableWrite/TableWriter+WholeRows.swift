@@ -114,7 +114,7 @@ extension TableWriter {
     }
 }
 
-/// Which value goes to which column of a row that is inserted whole.
+/// The assignment of values to the columns of a row that is inserted whole.
 struct RowPlan {
     /// By the index of the column, the index of its value; -1: it gets its default.
     private var values: ContiguousArray<Int32> = []

@@ -15,7 +15,7 @@ final class TableWriter {
     let sequences: SequenceWriters
     /// The cluster of the last change; otherwise `.nowhere`. Compared with every row.
     @exclusivity(unchecked) private(set) var insertHint = Ref.nowhere
-    /// Whether no cluster follows the hint. Asked with every row.
+    /// Whether no cluster follows the hint. Read with every row.
     @exclusivity(unchecked) private(set) var isAtEnd = false
     /// Rows appended by this transaction: for many, clusters get larger at once. Counts every row.
     @exclusivity(unchecked) var appendedRows = 0
@@ -44,7 +44,7 @@ final class TableWriter {
     /// Whether large clusters pay, although a later append has to copy them or start another.
     var isAppendingMany: Bool { appendedRows >= 2 * ClusterLimits.tailRows }
 
-    /// Forgets what the last transaction left.
+    /// Forgets the state of the last transaction.
     func reset() {
         forgetHint()
         path.reset()

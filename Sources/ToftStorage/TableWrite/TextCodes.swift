@@ -11,7 +11,7 @@ struct TextCodes {
     /// Bytes of the texts.
     var heap: Int { distinct.bytes }
 
-    /// How many texts the column gets room for.
+    /// Number of texts that the column gets room for.
     var room: Int {
         min(
             ClusterLimits.codedTexts,

@@ -32,7 +32,7 @@ final class TreeWriters {
     /// Trees that are open.
     var count: Int { catalog.reader.count }
 
-    /// Forgets what was for one transaction only.
+    /// Forgets the state for one transaction.
     func reset() {
         catalog.reset()
         insertBuffer?.reset()
@@ -129,7 +129,7 @@ final class TreeWriters {
 
     // MARK: The commit
 
-    /// Moves on what is too much for the insert buffer, as the last change before a commit.
+    /// Moves on the entries above the insert buffer's limits, as the last change before a commit.
     func compactInsertBuffer(from positions: inout [[UInt8]], dirtyLimit: Int)
         throws(StorageError)
     {
@@ -176,7 +176,7 @@ final class TreeWriters {
         head.root.ref = ref
     }
 
-    /// The highest key that each changed table has given out.
+    /// The highest key that each changed table has assigned.
     var takenKeys: [TreeID: Int64] {
         tables.compactMapValues { $0.root.nextKey > 0 ? $0.root.nextKey - 1 : nil }
     }

@@ -3,7 +3,7 @@ internal import ToftPlatform
 /// Makes a published version durable by a meta of its own, so that the log before it is no longer
 /// needed. Writers go on meanwhile.
 ///
-/// 1. It allocates nothing and changes no page: what it writes is a meta.
+/// 1. It allocates nothing and changes no page: it writes only a meta.
 /// 2. It pins its version by a word that outlives it: if it dies, its meta may be on the disk or
 ///    not, and the pages of both its version and the durable one stay until the next checkpoint, or
 ///    checkpoint-commit, has synced that meta and adopted it.

@@ -8,8 +8,7 @@ internal import ToftPlatform
 /// 2. While nothing waits it sleeps without end; the first commit after that wakes it. While
 ///    something waits it looks once a second whether the commits have stopped, or deferred ones
 ///    wait. So a commit makes a system call only when the thread slept, or has to work.
-/// 3. Any process may checkpoint what any other has committed: the second one finds nothing
-///    to do.
+/// 3. Any process may checkpoint the commits of any other: the second one finds nothing to do.
 final class Checkpointer: Sendable {
     private let checkpoint: Checkpoint
     private let coordinator: Coordinator
@@ -40,7 +39,7 @@ final class Checkpointer: Sendable {
         coordinator = checkpoint.coordinator
     }
 
-    /// Says that something was logged, and how much waits for a checkpoint now.
+    /// Notes that something was logged, and the present backlog.
     func note(_ waiting: Coordinator.CheckpointBacklog) {
         if !hasThread.load(ordering: .acquiring) { start() }
         let isDue =

@@ -1,6 +1,6 @@
 internal import ToftPlatform
 
-/// How a commit becomes durable.
+/// The time at which a commit becomes durable.
 package enum Durability: Sendable {
     /// Durable when `commit` returns.
     case immediate
@@ -12,7 +12,7 @@ package enum Durability: Sendable {
     case deferred
 }
 
-/// A commit, in the steps of the page on commits. It goes one of two ways, which leave the same
+/// A commit, in the steps of the page on commits. It takes one of two ways, which leave the same
 /// kind of version behind.
 ///
 /// - `logged`: small transactions. The extents are written, unsynced; the record becomes durable by
@@ -22,7 +22,7 @@ package enum Durability: Sendable {
 ///   version.
 ///
 /// Steps 1 and 2 are over when it begins: `Store.beginWrite` took the write lock and claimed the
-/// version, and `PageWriter` has copied what was changed.
+/// version, and `PageWriter` has copied the changed extents.
 ///
 /// Every step before the first durable write can fail and leave the last version as it was. A sync
 /// that fails poisons the database for all processes, because it must not be tried again.
@@ -169,8 +169,8 @@ struct Commit {
     }
 
     /// 7. of a step of a compaction: the file ends with the version, which counts every page that
-    /// it or an earlier version that is read needs. Its meta is durable, and no checkpoint is under
-    /// way. Readers that find the file shorter than their version look for a newer one.
+    ///    it or an earlier version that is read needs. Its meta is durable, and no checkpoint is
+    ///    under way. Readers that find the file shorter than their version read a newer one.
     private func cutFile(to version: PublishedVersion) {
         guard transaction.fileEnd != nil, let size = try? store.file.size(),
             size > version.fileSize
@@ -233,7 +233,7 @@ struct Commit {
     // MARK: Both
 
     /// Maps the new root while the commit can still fail cleanly: a process whose address space is
-    /// exhausted must not commit what it then can't read.
+    /// exhausted must not commit a version that it can't read.
     private func mapRoot(of published: PublishedVersion) throws(StorageError) {
         _ = try store.file.locate(published.root.page, count: 1)
     }

@@ -52,8 +52,7 @@ final class CommitGroup: Sendable {
         self.coordinator = coordinator
     }
 
-    /// The newest version that is not published yet: what the next transaction of this process
-    /// builds on.
+    /// The newest version that is not published yet: the base of this process's next transaction.
     var newest: PublishedVersion? { state.withLock { $0.newest } }
 
     /// The newest version of the group, and the one being written: readers may see that at any

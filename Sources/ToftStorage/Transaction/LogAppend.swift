@@ -5,7 +5,7 @@ struct LogAppend {
     private let map: LogRing
     private let frame: LogFrame
     private let bytes: [UInt8]
-    /// The log is durable up to here; what follows was deferred.
+    /// The log is durable up to here; later frames were deferred.
     private let durable: LogPosition
     /// The log's end so far. A frame may begin later, if a segment had no room for it.
     private let end: LogPosition
@@ -75,7 +75,7 @@ struct LogAppend {
         self.bytes = bytes
     }
 
-    /// Writes the frame where others see it; it becomes durable with a later one.
+    /// Writes the frame, visible to others; it becomes durable with a later one.
     func write(to file: MappedFile) throws(StorageError) {
         guard let location = map.location(of: frame.before.position) else {
             throw .corrupt(page: 0, reason: "the log has no room for a frame")
@@ -121,7 +121,7 @@ struct UnsyncedTail {
     let to: LogPosition
 
     /// Writes it once more, durably, oldest first. A last piece that ends at file offset `joint` is
-    /// returned instead, to be written together with what follows there.
+    /// returned instead, to be written together with the bytes that follow there.
     @discardableResult
     func rewrite(to file: MappedFile, upTo joint: UInt64? = nil) throws(StorageError)
         -> [UInt8]

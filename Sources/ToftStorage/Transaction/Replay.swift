@@ -1,5 +1,5 @@
-/// Does again what commit records say was done, or what undoes it: literally, with no schema and no
-/// model. The result is the data of that time.
+/// Repeats the effects of commit records, or undoes them: literally, with no schema and no model.
+/// The result is the data of that time.
 struct Replay {
     let transaction: WriteTransaction
 

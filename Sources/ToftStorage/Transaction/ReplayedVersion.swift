@@ -5,8 +5,8 @@ struct ReplayedVersion: Sendable {
 
     /// Replays records, and writes the version's extents to the file; `isPrivate`: keeps them in
     /// memory and never touches the file, so that it needs no right to write. `pins` are versions
-    /// that read-only attachments still look at. Without records the version holds the same as
-    /// `meta`, but leaves alone what is unlisted.
+    /// that read-only attachments still read. Without records the version has the content of
+    /// `meta`, but does not touch unlisted versions.
     init(
         _ records: [CommitRecord], after meta: Meta, as version: Version, of file: MappedFile,
         pins: [Version], besides unlisted: UnlistedVersions? = nil, dirtyLimit: Int,

@@ -66,13 +66,13 @@ package final class Snapshot: Sendable {
     /// version would begin with empty memory. Always false for a mapped file.
     package var fillsMemory: Bool { pages.file.isFull }
 
-    /// Whether it may come to that.
+    /// Whether that can happen.
     package var mayFillMemory: Bool { pages.file.isBuffered }
 
     deinit { release() }
 
-    /// Whether `again` gives another snapshot: not of what a transaction makes, or was replayed
-    /// into memory.
+    /// Whether `again` gives another snapshot: not of a version in progress, or one replayed into
+    /// memory.
     package var canBeReadAgain: Bool { !pages.hasWorkingExtents }
 
     /// A snapshot of the same version with memory that is not full. The memory of this snapshot is
@@ -204,7 +204,7 @@ package final class Snapshot: Sendable {
     }
 }
 
-/// A pin, which goes with the last snapshot that has it.
+/// A pin, released with the last snapshot that has it.
 private final class HeldPin: Sendable {
     private let pin: Pin
     private let coordinator: Coordinator

@@ -1,5 +1,5 @@
 // Changes that the caller has gathered and sorted: those of one page then reach it together. A
-// batch names its tree once; storage decides where new entries wait (see `InsertBuffer`).
+// batch names its tree once; storage decides the level for new entries (see `InsertBuffer`).
 
 extension WriteTransaction {
     /// A batch of changes of an ordered tree, whose keys the caller gives in ascending order.

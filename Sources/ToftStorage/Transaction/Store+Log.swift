@@ -44,7 +44,7 @@ extension Store {
     /// old.
     static let birthOfLog: Version = 0
 
-    /// Counts what a logged commit leaves to the next checkpoint.
+    /// Counts a logged commit's work for the next checkpoint.
     func noteLogged(effects: UInt64, bytes: UInt64) {
         let waiting = coordinator.addToBacklog(
             Coordinator.CheckpointBacklog(effects: effects, bytes: bytes))

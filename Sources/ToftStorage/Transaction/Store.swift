@@ -1,18 +1,18 @@
 internal import Synchronization
 package import ToftPlatform
 
-/// How a store is opened.
+/// The options for opening a store.
 package struct StoreConfiguration: Sendable {
     package enum Location: Sendable, Hashable {
         case file(path: String)
-        /// Shared by name within the process; gone with the last handle.
+        /// Shared by name within the process; it ends with the last handle.
         case memory(name: String)
     }
 
     /// The processes that may have the file open at the same time.
     package enum Sharing: Sendable {
-        /// Any processes. On a file system that does not keep locks and shared memory for them only
-        /// what is mounted read-only is opened, for reading.
+        /// Any processes. On a file system without reliable locks and shared memory, only a file on
+        /// a read-only mount is opened, for reading.
         case processes
         /// `processes`, but if the file system can't, a reader reads without coordination: nobody
         /// must write meanwhile, as a page that they have changed looks damaged.
@@ -35,7 +35,7 @@ package struct StoreConfiguration: Sendable {
     /// The version that the file must have at least, or a later one; 0: any. With one, a file that
     /// is missing is not made.
     package var minimumVersion: Version = 0
-    /// How long to wait for another process that is opening, closing or recovering the file.
+    /// The wait for another process that is opening, closing or recovering the file.
     package var attachTimeoutMilliseconds = 60_000
     /// Bytes of changed leaves that a transaction keeps in memory.
     package var dirtyLimit = StoreLimit.dirtyBytes
@@ -76,23 +76,22 @@ package final class Store: Sendable {
     /// Makes logged commits durable as checkpoints in the background; nil if the caller does it, or
     /// nothing is logged.
     let checkpointer: Checkpointer?
-    /// For a read-only opener: what the log holds behind the newest meta, if no process has
-    /// recovered it.
+    /// For a read-only opener: the log behind the newest meta, if no process has recovered it.
     private let replayedVersion = FutexMutex<(meta: Version, version: ReplayedVersion?)>((0, nil))
-    /// Whether the store leaves the file when it goes; not so while recovery looks at a file
-    /// through one.
+    /// Whether the store leaves the file at its end; not so while recovery reads a file through
+    /// one.
     private let leavesFile: Bool
     private let generation = ForkGuard.generation
     /// Whether the newest version is certainly on the disk, so that others may be built upon it.
     private let isConfirmed = Atomic<Bool>(false)
-    /// How many have opened it and not closed it; nil when the last of them has left the file.
+    /// Number of openers that have not closed it; nil when the last of them has left the file.
     private let handles = FutexMutex<Int?>(1)
     private let writer = FutexMutex(WriterState())
-    /// How the insert buffer is kept.
+    /// The state of the insert buffer.
     package let insertBuffer = FutexMutex(InsertBufferState())
 
     private struct WriterState {
-        /// Nil while a transaction has it, and before the first.
+        /// Nil while a transaction uses it, and before the first.
         var writer: Writer?
         var oldestPin: Version = 0
         /// Versions that some reader had pinned when the present writer began, and the newest.
@@ -157,10 +156,10 @@ package final class Store: Sendable {
     }
 
     /// Ends the use of the store by one of its openers, whose write transactions have ended. The
-    /// last of them makes what was committed durable and leaves the file, which is marked as closed
+    /// last of them makes all commits durable and leaves the file, which is marked as closed
     /// cleanly when no other process has it open. While a version is still read, the file is left
-    /// with the last reference to the store, and a failure of that is reported to nobody: by then
-    /// nothing is left to become durable.
+    /// with the last reference to the store, and a failure of that is reported to nobody: all
+    /// commits are durable by then.
     ///
     /// Whatever is thrown, the store is closed. Any thread; waits for a checkpoint that is under
     /// way, never for a writer.
@@ -364,9 +363,9 @@ package final class Store: Sendable {
     /// version was read pins that version, or a later one of this process's group, which is in the
     /// list too. A read-only opener that can't read the lock file pins the version of the newest
     /// meta: if it does so after the readers were read, that is one of the two durable versions or
-    /// the checkpoint's. A checkpoint makes its version the durable one before it takes its pin and
-    /// its word back: if those are gone when they are read, the durable version, read last, is the
-    /// checkpoint's. Read the other way round, both would be missed.
+    /// the checkpoint's. A checkpoint makes its version the durable one before it releases its pin
+    /// and its word: if those are missing when they are read, the durable version, read last, is
+    /// the checkpoint's. Read the other way round, both would be missed.
     private func pins(_ visible: Version, _ beingWritten: Version?) throws(StorageError)
         -> [Version]
     {
@@ -445,8 +444,8 @@ package final class Store: Sendable {
     /// The oldest version that some reader has pinned, as the present writer found it.
     var oldestPin: Version { writer.withLock { $0.oldestPin } }
 
-    /// How many versions there were when the present writer began: those that some reader, of any
-    /// process, had pinned, and the newest.
+    /// Number of versions when the present writer began: those that some reader, of any process,
+    /// had pinned, and the newest.
     package var activeVersions: Int { writer.withLock { $0.activeVersions } }
 
     /// Keys that no row has or will have, by table, see `WriterState`.

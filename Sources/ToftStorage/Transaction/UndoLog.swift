@@ -1,5 +1,5 @@
-/// How to take back what a transaction has done since its first open savepoint: for each effect the
-/// effects that undo it, as a commit record would have them.
+/// The undo effects of a transaction since its first open savepoint: for each effect the effects
+/// that undo it, in the form of a commit record.
 ///
 /// It belongs to the thread of the transaction.
 final class UndoLog {
@@ -7,7 +7,7 @@ final class UndoLog {
     /// For each effect of the transaction, the offset of the effects that undo it.
     private var starts: [Int] = []
 
-    /// How many effects of the transaction can be taken back.
+    /// Number of effects of the transaction that can be undone.
     var count: Int { starts.count }
 
     /// Begins the undo effects of one effect.
@@ -114,7 +114,7 @@ final class UndoLog {
 }
 
 extension WriteTransaction {
-    /// A moment of a transaction that it can come back to.
+    /// A state of a transaction that it can return to.
     package struct Savepoint {
         fileprivate let undoCount: Int
         fileprivate let mark: RecordBuilder.Mark

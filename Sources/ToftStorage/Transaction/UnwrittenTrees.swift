@@ -11,7 +11,8 @@ package struct UnwrittenTrees: Sendable {
 }
 
 extension Snapshot {
-    /// Shows trees and columns that the file lacks. Before they are asked for; any number of times.
+    /// Shows trees and columns that the file lacks. Called before they are read; any number of
+    /// times.
     package func show(_ unwritten: UnwrittenTrees) {
         for (table, columns) in unwritten.columns { catalog.show(table, with: columns) }
         for tree in unwritten.ordered { catalog.add(TreeHead(kind: .ordered), tree) }
@@ -21,7 +22,7 @@ extension Snapshot {
 extension Catalog {
     /// Shows a table with more columns than the file has; a whole table if it has no such table.
     fileprivate func show(_ table: TreeID, with columns: [Column]) {
-        // One that can't be read says so to who asks for it.
+        // An unreadable one throws when it is read.
         guard let head = try? head(table, .table) else {
             return add(TreeHead(kind: .table, columns: columns), table)
         }

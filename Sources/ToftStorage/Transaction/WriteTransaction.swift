@@ -25,7 +25,7 @@ package final class WriteTransaction {
     let pages: PageWriter
     let trees: TreeWriters
     private let writer: Writer
-    /// Whether the writer is the store's, and goes back there.
+    /// Whether the writer is the store's, and returns there.
     private let isWriterLent: Bool
     /// The version that it builds on, and its root.
     let base: PublishedVersion
@@ -42,9 +42,9 @@ package final class WriteTransaction {
     /// Whether the log had no room for this commit.
     var isLogTooShort = false
     private var state = State.active
-    /// How to take back what was done since the first open savepoint.
+    /// The undo effects since the first open savepoint.
     let undoLog = UndoLog()
-    /// Savepoints that are open. Asked for every change.
+    /// Number of open savepoints. Read at every change.
     @exclusivity(unchecked) var savepointCount = 0
     /// The first error that may have left a change half done: nothing can be committed after it.
     private var failure: StorageError?
@@ -141,7 +141,7 @@ package final class WriteTransaction {
         record.pointee.tree(.treeDrop, id)
     }
 
-    /// Adds a column; rows that are there read its default. O(1).
+    /// Adds a column; existing rows read its default. O(1).
     package func addColumn(_ tree: TreeID, _ column: Column) throws(StorageError) {
         try beginStructure()
         try table(tree).addColumn(column)
@@ -161,7 +161,7 @@ package final class WriteTransaction {
         for column in columns { record.pointee.tree(.columnRemove, tree, column: column) }
     }
 
-    /// Makes a column nullable, or the elements of its lists; what is there stays. O(1).
+    /// Makes a column nullable, or the elements of its lists; existing values stay. O(1).
     package func makeNullable(_ tree: TreeID, _ column: UInt32) throws(StorageError) {
         try beginStructure()
         try table(tree).makeNullable(column)
@@ -230,8 +230,8 @@ package final class WriteTransaction {
         if failure == nil, error.mayLeaveHalf { failure = error }
     }
 
-    /// Makes changes that a reader asks for, such as have been kept back: what was lent before
-    /// stays in memory until a change of another kind.
+    /// Makes a reader's changes, such as buffered ones: borrowed bytes stay valid until a change of
+    /// another kind.
     package func changeForReader<Failure>(_ body: () throws(Failure) -> Void) throws(Failure) {
         // A flush may read, and so ask for another one.
         if pages.working.extents.isKeeping { return try body() }
@@ -240,7 +240,7 @@ package final class WriteTransaction {
         try body()
     }
 
-    /// Spills leaves over the limit. A failure leaves half done what the caller is about to change.
+    /// Spills leaves over the limit. A failure leaves the caller's change half done.
     func spill() throws(StorageError) {
         do throws(StorageError) { try pages.spill(limit: store.dirtyLimit) } catch {
             noteFailure(error)
@@ -476,7 +476,7 @@ package final class WriteTransaction {
 
     // MARK: The end
 
-    /// The record of what was changed, and the bytes of all records ever, with it.
+    /// The record of the changes, and the bytes of all records ever, including it.
     func finishRecord() -> (record: [UInt8], total: UInt64) {
         let bytes = record.pointee.finish(
             version: version, previousVersion: baseVersion, recordBytes: baseRoot.recordBytes)
@@ -503,8 +503,8 @@ package final class WriteTransaction {
         return (version, snapshot)
     }
 
-    /// Commits, lets the caller look at the new version before any other is made, and gives the
-    /// write lock back. In a group the write comes after that.
+    /// Commits, shows the caller the new version before any other is made, and releases the write
+    /// lock. In a group the write comes after that.
     private func run(_ durability: Durability, _ look: (PublishedVersion) -> Void)
         throws(StorageError) -> Version
     {
@@ -551,7 +551,7 @@ package final class WriteTransaction {
         end(keepingTrees: false)
     }
 
-    /// Moves on what is too much for the insert buffer.
+    /// Moves on the entries above the insert buffer's limits.
     func compactInsertBuffer() throws(StorageError) {
         var positions = store.insertBuffer.withLock { $0.positions }
         try trees.compactInsertBuffer(from: &positions, dirtyLimit: store.dirtyLimit)

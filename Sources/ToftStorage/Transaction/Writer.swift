@@ -1,9 +1,9 @@
 /// All that a store has for changing it: pages, free space, and the writers of the trees that were
 /// changed lately.
 ///
-/// A store has one. It is lent to one write transaction after the other, and keeps what that has
-/// decoded: a transaction that builds on the version of the one before need not read it again.
-/// After a rollback, a change of structure or a commit of another process it starts anew.
+/// A store has one. It is lent to one write transaction after the other, and keeps the decoded
+/// state: a transaction that builds on the version of the one before need not read it again. After
+/// a rollback, a change of structure or a commit of another process it starts anew.
 ///
 /// `@unchecked Sendable`: only the thread of the write transaction uses it; the store's mutex hands
 /// it on.
@@ -14,7 +14,7 @@ final class Writer: @unchecked Sendable {
 
     let pages: PageWriter
     private let scratch = ScratchBuffers()
-    /// Those of the last committed version, where `committedVersion` says so.
+    /// Those of the last committed version, if `committedVersion` is its number.
     private var kept: TreeWriters?
     private var committedVersion: Version = 0
 

@@ -8,7 +8,8 @@ final class Catalog: Sendable {
     /// Tree ids to roots.
     let tree: TreeReader
     private let state = FutexMutex(State())
-    /// Whether the insert buffer has all its levels, for a writer; else those that hold entries.
+    /// Whether the insert buffer has all its levels, for a writer; otherwise only those with
+    /// entries.
     private let hasAllLevels: Bool
     /// Pages of the file, as the version's root says.
     private let filePages: UInt64

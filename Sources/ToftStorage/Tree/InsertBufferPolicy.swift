@@ -8,7 +8,7 @@ package struct InsertBufferPolicy: Equatable, Sendable {
     package var levelToBatchRatio = 8
     /// Entries of the smallest tree that is buffered.
     package var smallestTree = 16 << 10
-    /// A batch goes straight to a tree with fewer than this many entries for each of the batch.
+    /// A batch skips the buffer if its tree has fewer than this many entries for each of the batch.
     package var treeToBatchRatio = 64
     /// A level's entries of a tree move to the tree itself if it has fewer than this many for each
     /// of them.
@@ -22,7 +22,7 @@ package struct InsertBufferPolicy: Equatable, Sendable {
 
     package init() {}
 
-    /// Hard limit of entries of a level: what is above moves on at once.
+    /// Hard limit of entries of a level: entries above it move on at once.
     func hardLimit(_ level: Int) -> Int { limits[level] + limits[level] / 8 + compactionBatch }
 
     /// The level that new entries of a batch enter.

@@ -113,7 +113,7 @@ struct BufferedEntries: Sendable {
         return try prefix.with(own) { key throws(StorageError) in try buffer.value(forKey: key) }
     }
 
-    /// How many keys in all levels are before `own`.
+    /// Number of keys in all levels before `own`.
     func rank(of own: UnsafeRawBufferPointer) throws(StorageError) -> Int {
         var rank = 0
         for level in try levels {

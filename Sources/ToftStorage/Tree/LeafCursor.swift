@@ -59,8 +59,8 @@ final class LeafCursor {
         return (step.pointee.node, step.pointee.slot)
     }
 
-    /// Has the next leaves below the same parent decrypted, as far as they are not. Returns how
-    /// many leaves it has looked after.
+    /// Decrypts the next leaves below the same parent, unless they are. Returns the number of
+    /// leaves that it has checked.
     func decryptAhead(_ count: Int) -> Int {
         guard root.height > 0, base != nil else { return 0 }
         let step = steps[root.height - 1]

@@ -1,11 +1,11 @@
 internal import ToftPlatform
 
-/// Has the processor fetch the first lines of leaves before a scan comes to them.
+/// Prefetches the first lines of leaves before a scan reaches them.
 ///
-/// It translates the addresses of several pages at a time when they are asked for together, which
-/// a scan would wait for one by one.
+/// The processor translates the addresses of several pages in parallel when they are requested
+/// together; a scan would wait for each.
 struct LeafPrefetch {
-    /// Leaves that are asked for together; a power of two, as is the number of `bases`.
+    /// Leaves that are requested together; a power of two, as is the number of `bases`.
     private static let group = 4
     /// Leaves between the scan's leaf and the one whose columns are fetched.
     private static let distance = 4

@@ -1,9 +1,9 @@
-/// Has the leaves of an encrypted file decrypted before a scan comes to them, by several threads.
+/// Decrypts the leaves of an encrypted file before a scan reaches them, on several threads.
 ///
 /// A scan that has passed some leaves is expected to continue, for at most as many more: wherever
 /// it ends, at most half of the leaves were decrypted in vain.
 struct ReadAhead {
-    /// Leaves ahead that have been looked after.
+    /// Leaves ahead that have been checked.
     private var covered = Self.leastLeaves - 1
     private var window = Self.leastLeaves
 
@@ -16,7 +16,7 @@ struct ReadAhead {
     /// Leaves that are decrypted at once, at most: about a megabyte.
     private static let mostLeaves = 64
 
-    /// To be called for each leaf that the cursor comes to, forwards.
+    /// To be called for each leaf that the cursor reaches, forwards.
     @inline(never)
     mutating func come(to cursor: LeafCursor) {
         guard covered == 0 else { return covered -= 1 }

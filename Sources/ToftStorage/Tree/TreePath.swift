@@ -88,7 +88,7 @@ final class TreePath {
     /// The node above the leaf; nil if the leaf is the root.
     var parent: InnerEditor? { depth > 0 ? editor(depth - 1) : nil }
 
-    /// Which child of `parent` the leaf is.
+    /// The leaf's index among the children of `parent`.
     var slot: Int { depth > 0 ? steps[depth - 1].slot : 0 }
 
     /// Whether no leaf follows.

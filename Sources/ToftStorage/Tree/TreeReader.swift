@@ -119,7 +119,7 @@ package final class TreeReader: Sendable {
         return try pages.blob(Ref(decoding: reference))
     }
 
-    /// How many keys are before `key`. O(log entries).
+    /// Number of keys before `key`. O(log entries).
     package func rank(of key: UnsafeRawBufferPointer) throws(StorageError) -> Int {
         try ownRank(of: key) + (try buffered?.rank(of: key) ?? 0)
     }

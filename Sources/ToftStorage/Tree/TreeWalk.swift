@@ -16,7 +16,7 @@ protocol LeafWalker {
 }
 
 extension TreeRoot {
-    /// Walks over all nodes and checks what inner nodes promise: order, bounds, counts, heights.
+    /// Walks over all nodes and checks the rules of inner nodes: order, bounds, counts, heights.
     /// Children are reported before parents.
     func check<W: LeafWalker>(
         _ walker: inout W, in pages: PageReader, as leafType: ExtentType, _ visitor: any TreeVisitor

@@ -237,8 +237,8 @@ final class TreeWriter {
         return true
     }
 
-    /// Entries that come in ascending order leave full leaves behind; one that shares less than the
-    /// others gets a leaf of its own; else the weight decides.
+    /// Entries in ascending order leave full leaves behind; one that shares less than the others
+    /// gets a leaf of its own; otherwise the weight decides.
     private func cut(_ rewrite: OrderedLeafRewrite, _ index: Int, isSharing: Bool) -> Int {
         if index == rewrite.count - 1 { return index }
         return isSharing ? rewrite.half() : 1
