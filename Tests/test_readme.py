@@ -1,6 +1,7 @@
 """README.md is true:
 
-its commands are there, and its program runs as printed in each language, on one file.
+its commands are there, and its program runs as printed in each language, on one file. toft.h begins
+with that of C. Everything that the pages about the source and the tests name is there.
 """
 
 import os
@@ -11,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
+PAGES = ROOT / "Sources/Toft/Toft.docc"
 LIBRARY = Path(os.environ.get("TOFT_LIBRARY", ROOT / "build/libtoft.so")).resolve()
 PRINTED = "1 young dogs\n"
 
@@ -84,12 +86,21 @@ def test_the_program_runs_as_printed_in_each_language_on_one_file(tmp_path: Path
         assert run(tmp_path, *program) == PRINTED
 
 
+def test_toft_h_begins_with_the_program() -> None:
+    header = (ROOT / "include/toft.h").read_text()
+    indented = header.split(" * A program:\n *\n")[1].split(" *\n * CONVENTIONS\n")[0]
+    program = re.sub(r"^ \*(?:     )?", "", indented, flags=re.M)
+    assert program == printed("c")
+
+
 def test_the_two_commands_are_there_and_ci_runs_the_second() -> None:
-    demo, tests = re.findall(r"^    (\S+(?: demo)?)$", README, re.M)[:2]
+    prose = re.sub(r"```.*?```", "", README, flags=re.S)
+    demo, tests = re.findall(r"^    (\S+(?: demo)?)$", prose, re.M)
     assert demo == "cmake/toftdb demo"
     for command in (demo.split()[0], tests):
         assert os.access(ROOT / command, os.X_OK), command
-    assert f"CI=true exec {tests}\n" in (ROOT / ".ci/run").read_text()
+    ci = (ROOT / ".ci/run").read_text()
+    assert f"\n{tests}\n" in ci and f"\n{tests} --thorough\n" in ci
 
 
 def test_the_top_of_the_project_holds_nothing_else() -> None:
@@ -108,5 +119,20 @@ def test_the_top_of_the_project_holds_nothing_else() -> None:
 
 
 def test_what_it_names_is_there() -> None:
-    for path in re.findall(r"`((?:Sources|Tests|bindings|include|cmake)/[^`\s]+)`", README):
-        assert (ROOT / path).exists(), path
+    contributing = (PAGES / "Contributing.md").read_text()
+    for path in re.findall(
+        r"`((?:Sources|Tests|bindings|include|cmake)/[^`\s]+)", README + contributing
+    ):
+        assert (ROOT / path.rstrip("/")).exists(), path
+    for page in re.findall(r"`(\w+\.md)`", README):
+        assert (PAGES / page).exists(), page
+
+
+def test_the_source_has_what_reading_the_source_names() -> None:
+    walks = (PAGES / "ReadingTheSource.md").read_text()
+    source = "\n".join(path.read_text() for path in (ROOT / "Sources").rglob("*.swift"))
+    for name in set(re.findall(r"`([A-Za-z_]\w*(?:\.(?!swift)\w+)?)`", walks)):
+        type_name, _, member = name.rpartition(".")
+        kinds = r"\b(?:class|struct|enum|protocol|func|var|case)"
+        assert re.search(rf"{kinds} {member}\b", source), name
+        assert not type_name or re.search(rf"{kinds} {type_name}\b", source), name

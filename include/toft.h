@@ -6,6 +6,42 @@
  * Writes are ACID transactions. Any number of threads and processes read consistent snapshots while
  * one writes, and observers are notified of changes, down to the indices.
  *
+ * A program:
+ *
+ *     #include <stdio.h>
+ *     #include <toft.h>
+ *
+ *     static const toft_property_schema dog[] = {
+ *         TOFT_PROPERTY("name", TOFT_TYPE_STRING, TOFT_PROPERTY_PRIMARY_KEY),
+ *         TOFT_PROPERTY("age", TOFT_TYPE_INT, 0),
+ *     };
+ *     static const toft_class_schema classes[] = {TOFT_CLASS("Dog", dog)};
+ *
+ *     int main(void) { // every call returns a status; a real program looks at it
+ *         toft_configuration configuration;
+ *         TOFT_INITIALIZE(&configuration);
+ *         configuration.path = toft_text("dogs.toft");
+ *         configuration.classes = classes, configuration.class_count = 1;
+ *         toft_realm *realm = NULL;
+ *         toft_class_key dogs;
+ *         toft_realm_open(&configuration, &realm);
+ *         toft_realm_find_class(realm, toft_text("Dog"), &dogs);
+ *
+ *         toft_string rex = toft_text("{\"name\": \"Rex\", \"age\": 3}");
+ *         toft_realm_begin_write(realm, NULL);
+ *         toft_realm_create_from_json(realm, dogs, TOFT_UPDATE_MODIFIED, rex, NULL, NULL, NULL);
+ *         toft_realm_commit(realm, NULL, NULL); // on the disk, and visible to every process
+ *
+ *         toft_results *all = NULL, *young = NULL;
+ *         uint64_t count = 0;
+ *         toft_realm_objects(realm, dogs, &all);
+ *         toft_results_filter(all, toft_text("age < 5 AND name BEGINSWITH 'R'"), NULL, 0, &young);
+ *         toft_results_count(young, &count);
+ *         printf("%d young dogs\n", (int)count);
+ *         toft_results_release(young), toft_results_release(all), toft_realm_release(realm);
+ *         return 0;
+ *     }
+ *
  * CONVENTIONS
  *
  *  1. Handles. A `toft_realm *`, `toft_object *`... is never dereferenced by anyone: its bits are
