@@ -3,9 +3,8 @@ internal import ToftModel
 
 /// The windows through which a session's objects of one class are read.
 ///
-/// A key has one slot that its cluster may be shown in; another cluster with the same slot takes
-/// the place of the last. Objects keep the address of a slot and the number of what it showed. Of
-/// live sessions only, and used on their thread.
+/// A key has one slot for its cluster; another cluster with the same slot replaces it. Objects keep
+/// the address of a slot and the number of its content. For live sessions only, on their thread.
 final class ClusterCache {
     private static let capacity = 32
 
@@ -13,7 +12,7 @@ final class ClusterCache {
     private let owner: ClassHandle
     private let slots: UnsafeMutablePointer<ClusterCacheSlot>
     private var lastContentNumber: UInt64 = 0
-    /// Which slots show something: the bit of each.
+    /// The slots in use, one bit each.
     private var inUse: UInt32 = 0
     /// The epoch that all windows here were opened for.
     private var epoch: UInt64 = 0
@@ -49,7 +48,7 @@ final class ClusterCache {
         return RowCursor(slot, row)
     }
 
-    /// Lets go of all windows: what they show is no longer there.
+    /// Releases all windows: their content is no longer valid.
     func clear() {
         while inUse != 0 {
             slots[inUse.trailingZeroBitCount].clear()

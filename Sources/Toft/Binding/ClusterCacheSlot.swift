@@ -8,7 +8,7 @@ internal import ToftEngine
 @usableFromInline struct ClusterCacheSlot {
     /// The number of the slot's content, never used twice in a cache; 0 for an empty slot.
     @usableFromInline private(set) var contentNumber: UInt64 = 0
-    /// The session's epoch, and what it was when the window was opened.
+    /// The session's epoch, and its value when the window was opened.
     @usableFromInline let now: UnsafePointer<UInt64>
     @usableFromInline private(set) var epoch: UInt64 = 0
     /// A word that holds this number in the session's process alone, not in a child that was
@@ -25,7 +25,7 @@ internal import ToftEngine
     private var keyWords: UnsafePointer<Int64>?
     private var keyWordBits = 0
     private var count = 0
-    /// Kept by hand, so that a look at the slot counts nothing.
+    /// An unmanaged reference, so that reading the slot counts nothing.
     private var window: Unmanaged<ClusterWindow>?
 
     init(_ engine: Session, thread: UInt, columnEnd: Int) {
@@ -64,7 +64,7 @@ internal import ToftEngine
     /// The window, while the slot shows one.
     var shown: ClusterWindow? { window?.takeUnretainedValue() }
 
-    /// Whether the window shows what is there now.
+    /// Whether the window shows the present state.
     @inlinable @inline(__always)
     var isCurrent: Bool { now.pointee == epoch && process.pointee == generation }
 
@@ -78,7 +78,7 @@ internal import ToftEngine
         row >= 0 && row < count ? keyOfPresent(row) : nil
     }
 
-    /// Whether a row from 0 on is there and has this key. Of a slot that shows something.
+    /// Whether row `row` exists and has this key. The slot must not be empty.
     @inline(__always)
     func has(_ key: Int64, in row: Int) -> Bool {
         row < count && keyOfPresent(row) == key

@@ -53,7 +53,7 @@ extension CollectionBacking {
         session === other.session && handle.isSame(as: other.handle)
     }
 
-    /// Takes the collection to another session; nil there when its object is gone.
+    /// Carries the collection to another session; nil there if its object is deleted.
     func carrier<Element: RealmCollectionValue, Collection>(
         of type: Element.Type, _ make: @escaping @Sendable (CollectionBacking) -> Collection
     ) throws -> _Carrier {

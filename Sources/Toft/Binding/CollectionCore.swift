@@ -17,7 +17,7 @@ public final class _CollectionCore {
         self.home = home
     }
 
-    /// Whether what the collection was made from exists. Any thread may ask.
+    /// Whether the source of the collection exists. Any thread may ask.
     var isValid: Bool {
         guard session.isHere else { return results.isValidElsewhere }
         return !isStale && ((try? results.isValid) ?? false)
@@ -106,7 +106,7 @@ public final class _CollectionCore {
 typealias CollectionCore = _CollectionCore
 
 extension _CollectionCore {
-    /// The values that a loop goes through: as they are when it begins, whatever happens meanwhile.
+    /// The values of a loop: those at its beginning, whatever happens meanwhile.
     func values() throws -> [Value] {
         if isStale { return [] }
         try session.verify()

@@ -6,7 +6,7 @@ struct InstanceRecycler {
     private var instance: ObjectBase?
     /// `object` without a reference count.
     private var unmanaged: Unmanaged<ObjectBase>?
-    /// How many instances in a row were kept by the loop's body.
+    /// Number of successive instances that were kept by the loop's body.
     private var misses = 0
     private let isWanted: Bool
 

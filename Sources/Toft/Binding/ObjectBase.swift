@@ -18,11 +18,11 @@ open class ObjectBase: CustomStringConvertible {
     @exclusivity(unchecked) private final var managedHash = 0
     /// True if it replaces an object that a call could not give.
     @exclusivity(unchecked) final var standsIn = false
-    /// Set in the instances that find out what a key path names.
+    /// Set in the instances that record the names in a key path.
     @exclusivity(unchecked) final var recorder: KeyPathRecorder?
 
-    /// Makes an unmanaged object, each property with its default. Toft calls it to learn what a
-    /// class consists of, so a subclass's own initializers are convenience initializers, as in
+    /// Makes an unmanaged object, each property with its default. Toft calls it to learn the
+    /// properties of a class, so a subclass's own initializers are convenience initializers, as in
     /// Realm.
     ///
     /// Toft calls it also for each instance that it hands out of a class with stored properties
@@ -39,7 +39,7 @@ open class ObjectBase: CustomStringConvertible {
     /// Lists of names of properties: no two objects have the same values of all in a list when a
     /// transaction commits. An object with nil in one of them is the same as no other.
     open class func uniqueProperties() -> [[String]] { [] }
-    /// Kept for source compatibility: what is not `@Persisted` is ignored anyway.
+    /// Kept for source compatibility: properties without `@Persisted` are ignored anyway.
     open class func ignoredProperties() -> [String] { [] }
     /// Names of properties in the file if they differ from those in Swift.
     open class func propertiesMapping() -> [String: String] { [:] }
@@ -70,7 +70,7 @@ open class ObjectBase: CustomStringConvertible {
     }
 
     /// Whether collections that were made for the object are kept in it: not while key paths are
-    /// found out, nor where threads may share the object, as it is frozen. Not for apps.
+    /// recorded, nor if threads may share the object, as it is frozen. Not for apps.
     public final var _keepsCollections: Bool { recorder == nil && !isFrozen }
 
     /// Used by `==`: true if `object` is this instance or, for a class with a primary key and for a

@@ -12,15 +12,15 @@ public struct _Destination {
     var expected: ObjectBase.Type?
 }
 
-/// The way of one unmanaged object into a realm: what the realm can take at once is gathered and
-/// written with its row; links to objects that are on their way too, and embedded objects, wait
-/// until the rows are there, so that circles close. Not for apps.
+/// The addition of one unmanaged object to a realm: values that the realm can take at once are
+/// collected and written with its row; links to objects that are being added too, and embedded
+/// objects, wait until the rows exist, so that cycles close. Not for apps.
 public final class _Promotion {
     let destination: _Destination
     let binding: ClassBinding
     /// The object that is changed; nil if one is created.
     let existing: ObjectHandle?
-    /// How many embedded objects lead to this one, itself included.
+    /// Number of embedded objects on the path to this one, itself included.
     private let level: Int
     /// The values to write with the row.
     private(set) var values: [(property: PropertyID, value: Value)] = []
@@ -49,7 +49,7 @@ public final class _Promotion {
     /// - Parameters:
     ///   - shape: of the value.
     ///   - give: hands the value over; of objects that are not in the realm yet null.
-    ///   - change: writes it once these objects are there.
+    ///   - change: writes it once these objects exist.
     func set(
         _ column: Int, _ shape: _PropertyShape, _ give: @escaping (_Destination) throws -> Value,
         later change: @escaping (ObjectHandle, Value) throws -> Void
@@ -82,7 +82,7 @@ public final class _Promotion {
         known.append((PropertyID(truncatingIfNeeded: column), .dictionary(entries)))
     }
 
-    /// Has something written once the row is there.
+    /// Defers a write until the row exists.
     func afterwards(_ body: @escaping (ObjectHandle) throws -> Void) {
         later.append(body)
     }

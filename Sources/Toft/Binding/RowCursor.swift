@@ -3,9 +3,9 @@ internal import ToftEngine
 /// The location of a live object's row: found once, valid as long as the realm does not change and
 /// the window is not needed for another cluster.
 ///
-/// The slot is the cache's, which the object keeps alive. Before each use the slot is asked whether
-/// it still shows what it showed. Nothing on the way counts references, which is most of what a
-/// read would cost.
+/// The slot is the cache's, which the object keeps alive. Before each use the slot's number is
+/// compared, to see that its content is unchanged. No step counts references, which would be most
+/// of the cost of a read.
 @usableFromInline struct RowCursor {
     @usableFromInline private(set) var slot: UnsafePointer<ClusterCacheSlot>?
     @usableFromInline private(set) var contentNumber: UInt64 = 0
@@ -13,7 +13,7 @@ internal import ToftEngine
     /// The row in the cluster.
     @inlinable var row: Int { Int(narrowRow) }
 
-    /// Of an object that has not been looked for.
+    /// For an object that has not been looked up.
     init() {}
 
     init(_ slot: UnsafeMutablePointer<ClusterCacheSlot>, _ row: Int) {
@@ -30,7 +30,7 @@ internal import ToftEngine
         return slot.pointee.shown
     }
 
-    /// Whether what is known holds, and this is the thread to use it on.
+    /// Whether the cached location is valid, on this thread.
     @inlinable @inline(__always)
     var holds: Bool {
         guard let slot else { return false }

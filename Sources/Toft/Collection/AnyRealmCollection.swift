@@ -8,7 +8,7 @@ internal import ToftEngine
 /// dogs = AnyRealmCollection(realm.objects(Dog.self))
 /// ```
 ///
-/// It is as live as what it was made of, and does all that the kinds have in common.
+/// It is as live as its collection, and has all operations that the kinds share.
 public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection {
     private let box: CollectionBox<Element>
 
@@ -25,7 +25,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     /// True if its object was deleted, or the realm invalidated.
     public var isInvalidated: Bool { box.isInvalidated }
 
-    /// How many elements there are.
+    /// Number of elements.
     public var count: Int { box.count }
 
     /// True if it has no element.

@@ -35,12 +35,12 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     /// The realm; nil for an unmanaged object's.
     public var realm: Realm? { core.map { Realm($0.session) } }
 
-    /// Whether the object linked to is gone.
+    /// Whether the object linked to is deleted.
     public var isInvalidated: Bool {
         core.map { !$0.isValid } ?? false
     }
 
-    /// How many links there are.
+    /// Number of links.
     public var count: Int {
         core.flatMap { core in Misuse.reporting { try core.count() } } ?? recorded.count
     }

@@ -181,7 +181,7 @@ extension CollectionHandle {
         try result.get()
     }
 
-    /// Makes the list equal to `values`, writing only what differs.
+    /// Makes the list equal to `values`, writing only differences.
     func change(to values: [Value]) throws {
         let count = try count
         for index in 0..<Swift.min(count, values.count) where try value(at: index) != values[index]

@@ -57,7 +57,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     /// unmanaged list.
     public var isInvalidated: Bool { backing.map { !$0.isValid } ?? false }
 
-    /// How many elements there are.
+    /// Number of elements.
     public var count: Int {
         guard let backing else { return unmanaged.count }
         return Misuse.reporting { try backing.count } ?? 0

@@ -76,7 +76,7 @@ extension Map: _Persistable {
     }
 
     /// A new row's map is filled; that of an updated one becomes equal, with `.modified` by writing
-    /// only what differs.
+    /// only differences.
     public static func _promote(
         _ value: Map, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
     ) throws {
@@ -176,7 +176,7 @@ extension Map: DescribedMap {
 }
 
 extension CollectionHandle {
-    /// Makes a dictionary equal to `entries`, writing only what differs.
+    /// Makes a dictionary equal to `entries`, writing only differences.
     fileprivate func change(to entries: [ValueEntry]) throws {
         let kept = Set(entries.map { Value.string($0.key) })
         for key in try entryKeys() where !kept.contains(.string(key)) {

@@ -18,7 +18,7 @@ public protocol RealmKeyedCollection: Sequence, ThreadConfined, CustomStringConv
 where Element == (key: Key, value: Value) {
     associatedtype Key: _MapKey
     associatedtype Value: RealmCollectionValue
-    /// How many entries there are.
+    /// Number of entries.
     var count: Int { get }
     /// All keys, as they are now.
     var keys: [Key] { get }
@@ -89,7 +89,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// unmanaged map.
     public var isInvalidated: Bool { backing.map { !$0.isValid } ?? false }
 
-    /// How many entries there are.
+    /// Number of entries.
     public var count: Int {
         guard let backing else { return unmanaged.elements.count }
         return Misuse.reporting { try backing.count } ?? 0
@@ -215,7 +215,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
             "The key '\(key)' contains a '.' or begins with '$', which no key of a map may.")
     }
 
-    /// Removes a key and its value, if it is there; an object is not deleted by it, unless it is
+    /// Removes a key and its value, if the map has it; an object is not deleted by it, unless it is
     /// embedded. Needs a write transaction.
     public func removeObject(for key: Key) {
         Misuse.reporting {

@@ -49,7 +49,7 @@ extension MutableSet: _Persistable {
     }
 
     /// A new row's set is filled; that of an updated one becomes equal, with `.modified` by writing
-    /// only what differs.
+    /// only differences.
     public static func _promote(
         _ value: MutableSet, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion
     ) throws {
@@ -93,8 +93,7 @@ extension MutableSet {
 }
 
 extension CollectionBacking {
-    /// Inserts elements into a set, each unless it is there; all of them can be, or nothing is
-    /// done.
+    /// Inserts elements into a set unless it has them already; all or nothing.
     func insert<Element: RealmCollectionValue>(_ elements: [Element], clearing: Bool) throws {
         let handle = handle
         try session.giving(
@@ -110,7 +109,7 @@ extension CollectionBacking {
 }
 
 extension CollectionHandle {
-    /// Inserts values into a set, each unless it is there.
+    /// Inserts values into a set unless it has them already.
     fileprivate func insert(setOf values: [Value]) throws {
         for value in values { try setInsert(value) }
     }

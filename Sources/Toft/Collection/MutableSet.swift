@@ -1,7 +1,7 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// A to-many property whose elements are there once: links to objects, or values.
+/// A to-many property of distinct elements: links to objects, or values.
 ///
 /// ```swift
 /// @Persisted var tags: MutableSet<String>
@@ -55,7 +55,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// unmanaged set.
     public var isInvalidated: Bool { backing.map { !$0.isValid } ?? false }
 
-    /// How many elements there are.
+    /// Number of elements.
     public var count: Int {
         guard let backing else { return unmanaged.elements.count }
         return Misuse.reporting { try backing.count } ?? 0
@@ -109,12 +109,13 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     // MARK: Changing
 
-    /// Inserts an element unless it is there. An unmanaged object is added to the set's realm.
+    /// Inserts an element unless the set has it already. An unmanaged object is added to the set's
+    /// realm.
     public func insert(_ object: Element) {
         insert(objectsIn: CollectionOfOne(object))
     }
 
-    /// Inserts several elements, each unless it is there.
+    /// Inserts several elements unless the set has them already.
     public func insert<Elements: Sequence>(objectsIn objects: Elements)
     where Elements.Element == Element {
         // They may be the set's own.
@@ -126,7 +127,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         }
     }
 
-    /// Takes an element out, if it is there; an object is not deleted by it.
+    /// Removes an element, if the set has it; an object is not deleted by it.
     public func remove(_ object: Element) {
         change { backing in
             if let value = UniqueKey(object, in: backing.session).value {
@@ -146,7 +147,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         }
     }
 
-    /// Changes the property in the file, or what an unmanaged set holds.
+    /// Changes the property in the file, or the elements of an unmanaged set.
     private func change(
         _ managed: (CollectionBacking) throws -> Void,
         orUnmanaged inMemory: (inout KeyedElements<Element>) throws -> Void
@@ -171,12 +172,12 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         compare(with: otherSet) { !$0.isDisjoint(with: $1) }
     }
 
-    /// Takes out what is not in another set.
+    /// Removes elements that another set lacks.
     public func formIntersection(_ other: MutableSet<Element>) {
         keep(other) { $1.contains($0) }
     }
 
-    /// Takes out what is in another set.
+    /// Removes elements that another set has.
     public func subtract(_ other: MutableSet<Element>) {
         keep(other) { !$1.contains($0) }
     }

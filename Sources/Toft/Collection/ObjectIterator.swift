@@ -1,7 +1,7 @@
 internal import ToftEngine
 
-/// Goes through objects by their keys, as they were when the walk began, and gives out an instance
-/// for each: a live one, or an invalidated one of what has been deleted since.
+/// Iterates over objects by their keys, as they were when the walk began, and returns an instance
+/// for each: a live one, or an invalidated one of an object deleted since.
 ///
 /// While the realm's version stays the same, the next object is usually in the next row of the last
 /// window.

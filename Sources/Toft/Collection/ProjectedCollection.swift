@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// One property of each object of a collection, as live as that: what `projectTo` gives.
+/// One property of each object of a collection, as live as that: the result of `projectTo`.
 ///
 /// ```swift
 /// class ListProjection: Projection<PersistedList> {
@@ -34,7 +34,7 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
 
     /// The realm; nil for an unmanaged collection.
     public var realm: Realm? { box.realm }
-    /// Whether the collection of objects is gone.
+    /// Whether the collection of objects is invalid.
     public var isInvalidated: Bool { box.isInvalidated }
 
     /// A line for each of the first values.

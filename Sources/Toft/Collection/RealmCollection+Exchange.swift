@@ -16,22 +16,22 @@ extension RealmCollection where Element: Object {
     /// Links are primary keys; objects without one have their keys as `_key`. <doc:Limits> has the
     /// whole format.
     ///
-    /// The objects are those of when it begins: their keys, 8 bytes each, are in memory, and one
-    /// object at a time. They are written to a temporary file in the same folder, which takes the
-    /// name when all of it is on the disk: after an error or a crash, what was at `fileURL` before
-    /// is still there, or nothing is. A new file can be read by its owner alone; one that is
-    /// replaced keeps its owner and its mode.
+    /// The objects are those that exist at its beginning: their keys, 8 bytes each, are in memory,
+    /// and one object at a time. They are written to a temporary file in the same folder, which
+    /// takes the name when all of it is on the disk: after an error or a crash, an older file at
+    /// `fileURL` is unchanged, and a new one does not exist. A new file can be read by its owner
+    /// alone; one that is replaced keeps its owner and its mode.
     ///
     /// Call it where the collection may be used; a frozen collection may be written on any thread.
     ///
     /// - Parameters:
-    ///   - fileURL: of the file; one that is there is replaced. A new one can be read by its owner
+    ///   - fileURL: the file; an existing one is replaced. A new one can be read by its owner
     ///     alone.
     ///   - depth: number of links, 0 to 100, up to which objects are written in place of links,
     ///     each once in a line.
-    ///   - progress: called after each object, on this thread, with how many objects are done and
-    ///     how many there were at the beginning; what it throws ends the call and is thrown.
-    /// - Returns: how many objects were written.
+    ///   - progress: called after each object, on this thread, with the number of finished objects
+    ///     and of those at the beginning; an error of it ends the call and is thrown.
+    /// - Returns: the number of objects written.
     /// - Throws: `Realm.Error`: `.invalidArgument` for another `depth`; `.valueTooLong` if more
     ///   than 101 objects are nested; `.fileNotFound` if the folder is missing, `.isDirectory`,
     ///   `.fileExists` if `fileURL` is the database itself, `.permissionDenied`, `.diskFull`,
@@ -55,14 +55,14 @@ extension RealmCollection where Element: Object {
     /// `properties` is given. About the file, threads and cost, see `writeJSONLines`.
     ///
     /// - Parameters:
-    ///   - fileURL: of the file; one that is there is replaced.
+    ///   - fileURL: the file; an existing one is replaced.
     ///   - properties: the names of the properties to write, in their order; empty: all.
-    ///   - progress: called after each object, on this thread, with how many objects are done and
-    ///     how many there were at the beginning; what it throws ends the call and is thrown.
-    /// - Returns: how many objects were written.
-    /// - Throws: `Realm.Error`: what `writeJSONLines` throws; `.noSuchProperty`;
+    ///   - progress: called after each object, on this thread, with the number of finished objects
+    ///     and of those at the beginning; an error of it ends the call and is thrown.
+    /// - Returns: the number of objects written.
+    /// - Throws: `Realm.Error`: the errors of `writeJSONLines`; `.noSuchProperty`;
     ///   `.invalidArgument` for a property that is named twice; `.missingPrimaryKey` for a link to
-    ///   an object whose primary key is nil, which a field can't say.
+    ///   an object whose primary key is nil, which a field can't express.
     @discardableResult
     public func writeCSV(
         to fileURL: URL, properties: [String] = [],

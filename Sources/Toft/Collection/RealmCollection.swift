@@ -6,7 +6,7 @@ internal import ToftQuery
 
 /// The types that are tied to a realm and its thread: objects, collections, results.
 public protocol ThreadConfined {
-    /// The realm; nil for what is unmanaged.
+    /// The realm; nil for an unmanaged one.
     var realm: Realm? { get }
     /// Whether it can't be used any more: deleted, or its realm invalidated.
     var isInvalidated: Bool { get }
@@ -190,8 +190,9 @@ extension RealmCollection {
         }
     }
 
-    /// Those elements that match a query in Swift: `where { $0.age > 3 && $0.name.starts(with: "A")
-    /// }`. The compiler checks it. Of values it is misuse, as in Realm: only objects are asked.
+    /// The elements that match a query in Swift: `where { $0.age > 3 && $0.name.starts(with: "A")
+    /// }`. The compiler checks it. On values it is misuse, as in Realm: only objects can be
+    /// queried.
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
         matching(isIncluded)
     }
@@ -462,11 +463,12 @@ extension RealmCollection {
     /// of this thread, or on `queue`, with the collection of a realm there. Ends when the token is
     /// invalidated or let go.
     /// - Parameters:
-    ///   - keyPaths: of the elements; if given, only what they name counts as their modification:
-    ///     "age", "dogs.name", "boss.*". Elements that come and go are reported in any case; `[]`:
-    ///     only those. If not given, what an element reaches over up to three links counts.
+    ///   - keyPaths: of the elements; if given, only the properties that they name count as their
+    ///     modification: "age", "dogs.name", "boss.*". Insertions and deletions are reported in any
+    ///     case; `[]`: only those. If not given, everything that an element reaches over up to
+    ///     three links counts.
     ///   - queue: a serial queue; nil: this thread's run loop.
-    ///   - block: called with the collection and what changed.
+    ///   - block: called with the collection and its changes.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<Self>) -> Void
@@ -493,8 +495,8 @@ extension RealmCollection {
     ///   - keyPaths: as above.
     ///   - actor: the actor on which the block is called. It is not kept alive.
     ///   - _isolation: the caller's isolation; not to be given.
-    ///   - block: called with the actor, the collection and what changed.
-    /// - Returns: what keeps the observation going.
+    ///   - block: called with the actor, the collection and its changes.
+    /// - Returns: the token that keeps the observation alive.
     public func observe<Owner: Actor>(
         keyPaths: [String]? = nil, on actor: Owner,
         _isolation: isolated (any Actor)? = #isolation,
@@ -509,8 +511,8 @@ extension RealmCollection {
     ///   - keyPaths: as above.
     ///   - actor: the actor on which the block is called. It is not kept alive.
     ///   - _isolation: the caller's isolation; not to be given.
-    ///   - block: called with the actor, the collection and what changed.
-    /// - Returns: what keeps the observation going.
+    ///   - block: called with the actor, the collection and its changes.
+    /// - Returns: the token that keeps the observation alive.
     @_disfavoredOverload
     public func observe<Owner: Actor>(
         keyPaths: [PartialKeyPath<Element>], on actor: Owner,

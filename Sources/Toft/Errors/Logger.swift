@@ -3,7 +3,7 @@ internal import Synchronization
 internal import ToftEngine
 internal import ToftPlatform
 
-/// How much a message of the log matters. A logger gets those up to its level.
+/// The importance of a message of the log. A logger gets those up to its level.
 public enum LogLevel: UInt, Sendable, CaseIterable {
     /// Nothing.
     case off = 0
@@ -49,7 +49,7 @@ public final class Logger: Sendable {
     /// A logger with a function of the app's.
     /// - Parameters:
     ///   - level: of the least important messages that it gets.
-    ///   - logFunction: called with each. It must return soon: what it is about waits for it.
+    ///   - logFunction: called with each. It must return soon: the library waits for it.
     public init(level: LogLevel, logFunction: @escaping LogFunction) {
         threshold = Mutex(level)
         function = logFunction

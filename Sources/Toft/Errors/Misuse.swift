@@ -10,10 +10,10 @@ extension Realm {
     /// as long as it stays the same, and the program continues.
     ///
     /// The call then gives a default value (0, "", nil, an empty collection, a new unmanaged
-    /// object), and a loop ends. `attempt(_:)` throws the failure instead. Inside a write
-    /// transaction the failure does not come here: it ends the transaction, what the block does
-    /// further has no effect, and `write`, `asyncWrite` or `commitWrite` throws it. Any thread may
-    /// set it. Realm has nothing like it: it stops the program.
+    /// object), and a loop ends. `attempt(_:)` throws the failure instead. A failure inside a write
+    /// transaction is not reported here: it ends the transaction, the block's further changes have
+    /// no effect, and `write`, `asyncWrite` or `commitWrite` throws it. Any thread may set it.
+    /// Realm has nothing like it: it stops the program.
     public static var failureHandler: @Sendable (Realm.Error) -> Void {
         get { Misuse.failureHandler.withLock { $0 } }
         set { Misuse.failureHandler.withLock { $0 = newValue } }
@@ -93,8 +93,8 @@ enum Misuse {
         }
     }
 
-    /// Reports what a call could not throw: a failure to the write transactions that it happened
-    /// in, or else to the handler of failures.
+    /// Reports an error that a call could not throw: a failure to the write transactions that it
+    /// happened in, or else to the handler of failures.
     static func report(_ error: Realm.Error) {
         let writing = OpenWrites.here
         // Errors after a failure, in a transaction that it has ended, follow from it.
@@ -111,7 +111,7 @@ enum Misuse {
         if writing.isEmpty { failureHandler.withLock { $0 }(error) }
     }
 
-    /// Runs what throws and reports its error; nil then.
+    /// Runs a throwing block and reports its error; nil then.
     @inline(__always)
     @discardableResult
     static func reporting<Result>(_ body: () throws -> Result) -> Result? {

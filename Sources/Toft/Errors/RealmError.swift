@@ -15,8 +15,8 @@ extension Realm {
         /// Additional information: every schema problem on a line of its own, a query with a caret.
         /// May be empty.
         public let detail: String
-        /// The number that goes with the code: errno, a page, an index, an offset in a query. 0 if
-        /// the code has no number.
+        /// The number of the code: errno, a page, an index, an offset in a query. 0 if the code has
+        /// no number.
         public let number: Int64
 
         /// An error as an app may want to throw it itself, from inside a write block say.
@@ -103,8 +103,8 @@ extension Realm.Error {
             "This stands for what a call before could not give: see the error of that.")
     }
 
-    /// Whether it is no mistake of the program's but a failure of the machine: of the disk, of
-    /// memory, of what the file holds, or an interruption.
+    /// Whether it is a failure of the machine rather than a mistake of the program: of the disk, of
+    /// memory, of the file's content, or an interruption.
     var isFailure: Bool {
         switch code {
         case .internalError, .interrupted, .fileNotFound, .permissionDenied, .isDirectory,
@@ -163,7 +163,7 @@ extension Realm.Error.Code {
     public static var fail: Self { .internalError }
 }
 
-/// Matches an error's code where errors are caught: `catch Realm.Error.Code.fileNotFound`.
+/// Matches an error's code in a catch clause: `catch Realm.Error.Code.fileNotFound`.
 public func ~= (code: Realm.Error.Code, error: any Swift.Error) -> Bool {
     (error as? Realm.Error)?.code == code
 }
@@ -172,7 +172,7 @@ extension Realm.Error {
     /// Everything that can go wrong, in groups by the moment at which it does; the numbers are
     /// those of the C header.
     public enum Code: Int32, Sendable, CaseIterable {
-        // Use: what holds at every moment.
+        // Use: errors that are possible at every moment.
         /// A value that no call could accept.
         case invalidArgument = 1
         /// Reserved for the C API: Swift has no handles.
@@ -200,7 +200,7 @@ extension Realm.Error {
         case permissionDenied = 102
         /// There is a folder in place of the file.
         case isDirectory = 103
-        /// The file is something else; the message says what it looks like.
+        /// The file is something else; the message has its apparent kind.
         case notADatabase = 104
         /// A Toft file of a version or with a feature that this version does not have.
         case unsupportedFormat = 105
@@ -214,7 +214,7 @@ extension Realm.Error {
         case diskFull = 109
         /// The process has no room left to map the file.
         case addressSpaceExhausted = 110
-        /// The file would grow beyond what the file system or the format holds.
+        /// The file would grow beyond the limit of the file system or the format.
         case fileTooLarge = 111
         /// The file is open, so this can't be done to it.
         case alreadyOpen = 112
@@ -223,7 +223,7 @@ extension Realm.Error {
         /// Another file was put in the place of the open one.
         case fileReplaced = 114
         /// Too many realms read this file at once, or more versions are kept than
-        /// `Configuration.maximumNumberOfActiveVersions` allows; `number` is then how many.
+        /// `Configuration.maximumNumberOfActiveVersions` allows; `number` is then their number.
         case tooManyReaders = 115
         /// The file already exists; nothing was changed.
         case fileExists = 116
@@ -242,7 +242,7 @@ extension Realm.Error {
         case notInTransaction = 201
         /// A write transaction was begun inside another.
         case alreadyInTransaction = 202
-        /// The realm, the file or the disk is read-only, or what is to be changed is frozen.
+        /// The realm, the file or the disk is read-only, or the object to change is frozen.
         case readOnly = 203
         /// Another writer did not finish in time.
         case lockTimeout = 204
@@ -278,11 +278,11 @@ extension Realm.Error {
         case primaryKeyChange = 405
         /// A value of another type than the property's.
         case typeMismatch = 406
-        /// Null for what is not optional.
+        /// Null for a property that is not optional.
         case nullNotAllowed = 407
         /// A string, data or key beyond the limit.
         case valueTooLong = 408
-        /// Linking objects only show what others link.
+        /// Linking objects only show the links of others.
         case readOnlyProperty = 409
         /// A sum of integers leaves the range of 64 bits.
         case overflow = 410
@@ -296,13 +296,13 @@ extension Realm.Error {
         // Lists and results.
         /// `number` is the index.
         case indexOutOfRange = 501
-        /// The object that owned the list, or what the results were made from, is gone.
+        /// The object that owned the list, or the source of the results, is deleted.
         case collectionInvalidated = 502
 
         // Queries.
         /// The text of a query does not follow the grammar; the detail shows the place.
         case querySyntax = 601
-        /// A query that asks for what does not exist.
+        /// A query on properties or classes that do not exist.
         case invalidQuery = 602
         /// Things that can't be compared.
         case queryTypeMismatch = 603

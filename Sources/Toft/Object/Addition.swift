@@ -12,9 +12,9 @@ final class Addition {
     final class Row {
         let object: ObjectBase
         let binding: ClassBinding
-        /// The properties to write if it changes an object that is there; nil for all.
+        /// The properties to write if it changes an existing object; nil for all.
         fileprivate let given: Set<String>?
-        /// The object that it changes, as far as is known before anything is made.
+        /// The object that it changes, if that is known before anything is made.
         fileprivate(set) var existing: ObjectHandle?
         fileprivate(set) var promotion: _Promotion
         fileprivate var handle: ObjectHandle?
@@ -42,9 +42,9 @@ final class Addition {
     /// In the order in which they are made; embedded ones are made with their owners.
     private var rows: [Row] = []
     private var places: [ObjectIdentifier: Int] = [:]
-    /// How many rows have their values.
+    /// Number of rows whose values have been collected.
     private var gathered = 0
-    /// How often an object was met that is not in the realm.
+    /// Number of encounters of objects outside of the realm.
     private(set) var meetings = 0
     /// The primary keys of the rows.
     private var keys: Set<Key> = []
@@ -63,7 +63,7 @@ final class Addition {
     /// The row of an object that was met.
     func row(of object: ObjectBase) -> Row? { places[ObjectIdentifier(object)].map { rows[$0] } }
 
-    /// Lets go of the objects: what is to be written refers back to this.
+    /// Releases the objects: pending writes refer back to this.
     func end() {
         rows = []
         places = [:]
@@ -73,7 +73,7 @@ final class Addition {
 
     /// Takes an unmanaged object in.
     /// - Parameters:
-    ///   - expected: the class that it has to be of; nil: any.
+    ///   - expected: the class that it has to have; nil: any.
     ///   - given: the properties to write if the object exists already; nil: all.
     func meet(_ object: ObjectBase, _ expected: ObjectBase.Type?, given: Set<String>? = nil) throws
     {
@@ -95,7 +95,7 @@ final class Addition {
 
     /// Takes an embedded object in that a property is to own.
     /// - Parameters:
-    ///   - level: how many embedded objects lead to it, itself included.
+    ///   - level: number of embedded objects on the path to it, itself included.
     ///   - existing: the object that is changed instead.
     func own(
         _ object: ObjectBase, _ expected: ObjectBase.Type?, level: Int, existing: ObjectHandle?,

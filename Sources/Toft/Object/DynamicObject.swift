@@ -12,8 +12,8 @@ internal import ToftModel
 /// ```
 ///
 /// Integers come as `Int`, links as `DynamicObject`, collections as `List`, `MutableSet` and `Map`
-/// of such values. Setting takes what can be converted: numbers of any type, sequences and
-/// dictionaries for collections, dictionaries for what is linked to.
+/// of such values. Setting accepts values that can be converted: numbers of any type, sequences and
+/// dictionaries for collections, dictionaries for linked objects.
 @dynamicMemberLookup
 public final class DynamicObject: Object {
     public override class func shouldIncludeInDefaultSchema() -> Bool { false }
@@ -59,7 +59,7 @@ public final class DynamicObject: Object {
 // MARK: Finding and creating
 
 extension Realm {
-    /// All objects of the class with this name, of the realm's classes: live, and worked out only
+    /// All objects of the class with this name, of the realm's classes: live, and evaluated only
     /// when used. A realm whose configuration has `objectTypes: []` has all classes of the file.
     public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
         Misuse.reporting {
@@ -253,7 +253,8 @@ extension RealmSession {
         return try engine.find(value, in: owner.id) != nil
     }
 
-    /// Runs what makes an object of values in another one's. Throws beyond the greatest depth.
+    /// Runs a block that makes an object of values in another one's. Throws beyond the greatest
+    /// depth.
     private func nested<Result>(_ body: () throws -> Result) throws -> Result {
         try NestedValues.check(dynamicDepth)
         dynamicDepth += 1
@@ -261,7 +262,7 @@ extension RealmSession {
         return try body()
     }
 
-    /// Sets a property of any kind, or only checks what it is to be set to.
+    /// Sets a property of any kind, or only checks its new value.
     /// - Parameter object: nil for one that is only checked.
     private func dynamicSet(_ any: Any?, _ property: PropertyHandle, of object: ObjectHandle?)
         throws
@@ -307,7 +308,7 @@ extension RealmSession {
         }
     }
 
-    /// Checks what a collection is to have.
+    /// Checks the new elements of a collection.
     private func dynamicCheckElements(
         _ elements: [(key: String, value: Any?)], of property: PropertyHandle,
         in object: ObjectHandle?

@@ -30,7 +30,7 @@ open class EmbeddedObject: ObjectBase {
 extension RealmSession {
     /// Makes an unmanaged embedded object, which an addition has taken in, the managed one that
     /// `create` makes.
-    /// - Parameter existing: an object to change instead, in which only what differs is written.
+    /// - Parameter existing: an object to change instead, by writing only differences.
     func embed(
         _ object: ObjectBase, _ destination: _Destination, existing: ObjectHandle? = nil,
         create: ([(property: PropertyID, value: Value)]) throws -> ObjectHandle
@@ -165,7 +165,7 @@ extension CollectionHandle {
         }
     }
 
-    /// Makes a list hold embedded objects, each in the place of one that is there.
+    /// Makes a list of embedded objects of these, each replacing an existing one.
     func change(to objects: [ObjectBase], _ destination: _Destination) throws {
         let count = try count
         for (index, object) in objects.prefix(count).enumerated() {

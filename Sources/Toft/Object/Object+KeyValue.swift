@@ -11,7 +11,7 @@ extension ObjectBase {
     }
 
     /// The value at the end of a path over to-one links: "owner.name". Beyond a collection the path
-    /// goes on as there: "dogs.@avg.age".
+    /// continues as in one: "dogs.@avg.age".
     public final func value(forKeyPath keyPath: String) -> Any? {
         guard let dot = keyPath.unicodeScalars.firstIndex(of: ".") else {
             return value(forKey: keyPath)

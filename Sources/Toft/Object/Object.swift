@@ -13,9 +13,9 @@ internal import ToftModel
 /// ```
 ///
 /// Created with `Person()` it is unmanaged, an ordinary object that any thread may use;
-/// `realm.add(person)` makes it managed and live: it shows and changes what the database holds, and
-/// belongs to its realm's thread. Differs from Realm: it is no `NSObject` (there is no key-value
-/// observing on Linux), and only `@Persisted` properties are kept.
+/// `realm.add(person)` makes it managed and live: it shows and changes its values in the database,
+/// and belongs to its realm's thread. Differs from Realm: it is no `NSObject` (there is no
+/// key-value observing on Linux), and only `@Persisted` properties are kept.
 open class Object: ObjectBase, RealmFetchable {
     public required init() { super.init() }
 
@@ -27,7 +27,7 @@ open class Object: ObjectBase, RealmFetchable {
 
 /// The types for `Realm.objects`: the classes of objects, and the projections of such.
 public protocol RealmFetchable: RealmCollectionValue {
-    /// The class that is asked for. Not for apps.
+    /// The class of the results. Not for apps.
     static var _fetched: Object.Type { get }
 }
 

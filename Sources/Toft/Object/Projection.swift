@@ -138,7 +138,7 @@ public struct Projected<Root: ObjectBase, Value>: AnyProjected {
 
 /// The parts of any `Projected` that reflection needs.
 private protocol AnyProjected {
-    /// Whether the value is an object or a collection, which goes on changing.
+    /// Whether the value is an object or a collection, which continues to change.
     var isLive: Bool { get }
     /// Whether the value is an object.
     var isLink: Bool { get }
@@ -159,7 +159,7 @@ struct ProjectedPath: @unchecked Sendable {
     var property: Substring { name.prefix { $0 != "." } }
     /// Whether only that property can change the value.
     var isDirect: Bool { property.count == name.count }
-    /// Whether the value is an object or a collection, which goes on changing.
+    /// Whether the value is an object or a collection, which continues to change.
     var isLive: Bool { projected.isLive }
     /// Whether the value is the object that a link of the object leads to.
     var isLink: Bool { isDirect && projected.isLink }

@@ -1,23 +1,23 @@
 /// The changes of a collection since the observer was last called. Indices ascend.
 public enum RealmCollectionChange<CollectionType> {
-    /// The first call: the collection is there to be read.
+    /// The first call: the collection can be read.
     case initial(CollectionType)
     /// Elements were deleted, inserted or changed. Deletions and modifications are indices in the
     /// old contents, insertions in the new: remove the deletions from the last to the first, insert
     /// the insertions from the first to the last. An element that moves is a deletion and an
     /// insertion. A list whose object was deleted is reported with all its elements as deletions.
     case update(CollectionType, deletions: [Int], insertions: [Int], modifications: [Int])
-    /// Changes could not be worked out; the last call.
+    /// Changes could not be computed; the last call.
     case error(any Error)
 }
 
 /// The changes of an object since the observer was last called.
 public enum ObjectChange<ObjectType> {
-    /// Changes could not be worked out; the last call.
+    /// Changes could not be computed; the last call.
     case error(any Error)
     /// Properties were set, also to the value that they had, or lists edited.
     case change(ObjectType, [PropertyChange])
-    /// The object is gone; the last call.
+    /// The object is deleted; the last call.
     case deleted
 }
 

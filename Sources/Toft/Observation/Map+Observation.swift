@@ -3,14 +3,14 @@ internal import ToftEngine
 
 /// The changes of a map since the observer was last called. Keys ascend.
 public enum RealmMapChange<Collection: RealmKeyedCollection> {
-    /// The first call: the map is there to be read.
+    /// The first call: the map can be read.
     case initial(Collection)
     /// Keys were deleted or inserted, or had their value set or changed. A map whose object was
     /// deleted is reported with all its keys as deletions.
     case update(
         Collection, deletions: [Collection.Key], insertions: [Collection.Key],
         modifications: [Collection.Key])
-    /// Changes could not be worked out; the last call.
+    /// Changes could not be computed; the last call.
     case error(any Error)
 }
 
@@ -20,8 +20,9 @@ extension Map {
     /// loop of this thread, or on `queue`, with the map of a realm there. Ends when the token is
     /// invalidated or let go.
     /// - Parameters:
-    ///   - keyPaths: of the objects; if given, only what they name counts as the modification of a
-    ///     value that was not set. `[]`: only keys that come, go or are set.
+    ///   - keyPaths: of the objects; if given, only the properties that they name count as the
+    ///     modification of a value that was not set. `[]`: only keys that are inserted, removed or
+    ///     set.
     ///   - queue: a serial queue; nil: this thread's run loop.
     ///   - block: called with the map and the keys that changed.
     public func observe(
@@ -49,8 +50,8 @@ extension Map {
     ///   - keyPaths: as above.
     ///   - actor: the actor on which the block is called. It is not kept alive.
     ///   - _isolation: the caller's isolation; not to be given.
-    ///   - block: called with the actor, the map and what changed.
-    /// - Returns: what keeps the observation going.
+    ///   - block: called with the actor, the map and its changes.
+    /// - Returns: the token that keeps the observation alive.
     public func observe<Owner: Actor>(
         keyPaths: [String]? = nil, on actor: Owner,
         _isolation: isolated (any Actor)? = #isolation,

@@ -1,11 +1,11 @@
 internal import Synchronization
 internal import ToftEngine
 
-/// Keeps an observation going: it ends when the token is invalidated or its last reference goes.
-/// Any thread.
+/// Keeps an observation alive: it ends when the token is invalidated or its last reference is
+/// released. Any thread.
 public final class NotificationToken: Sendable {
     private enum State {
-        /// On the way to its queue or actor.
+        /// In transit to its queue or actor.
         case waiting
         case running(Token, Keeper)
         case ended

@@ -8,9 +8,9 @@ extension ObjectBase {
     /// an instance of a realm there. There is no first call. Ends when the token is invalidated or
     /// let go.
     /// - Parameters:
-    ///   - keyPaths: if given, only what they name counts, also beyond links: "age", "dogs.name",
-    ///     "boss.*". Reported is then the property at which such a path begins. `[]`: only the
-    ///     deletion.
+    ///   - keyPaths: if given, only the properties that they name count, also beyond links: "age",
+    ///     "dogs.name", "boss.*". The reported property is then the first one of such a path. `[]`:
+    ///     only the deletion.
     ///   - queue: a serial queue; nil: this thread's run loop.
     ///   - block: called with the object and the properties that changed.
     public func observe<Observed: ObjectBase>(
@@ -42,8 +42,8 @@ extension ObjectBase {
     ///   - keyPaths: as above.
     ///   - actor: the actor on which the block is called. It is not kept alive.
     ///   - _isolation: the caller's isolation; not to be given.
-    ///   - block: called with the actor, the object and what changed.
-    /// - Returns: what keeps the observation going.
+    ///   - block: called with the actor, the object and its changes.
+    /// - Returns: the token that keeps the observation alive.
     public func observe<Owner: Actor, Observed: ObjectBase>(
         keyPaths: [String]? = nil, on actor: Owner,
         _isolation: isolated (any Actor)? = #isolation,
@@ -58,8 +58,8 @@ extension ObjectBase {
     ///   - keyPaths: as above.
     ///   - actor: the actor on which the block is called. It is not kept alive.
     ///   - _isolation: the caller's isolation; not to be given.
-    ///   - block: called with the actor, the object and what changed.
-    /// - Returns: what keeps the observation going.
+    ///   - block: called with the actor, the object and its changes.
+    /// - Returns: the token that keeps the observation alive.
     @_disfavoredOverload
     public func observe<Owner: Actor, Observed: ObjectBase>(
         keyPaths: [PartialKeyPath<Observed>], on actor: Owner,
@@ -113,6 +113,6 @@ extension ModelProperty {
 }
 
 extension RealmCollectionValue {
-    /// The element as what only is known to be a value.
+    /// The element, for callers that only know it to be a value.
     fileprivate static func _any(_ value: _EngineValue) -> Any? { _make(value) }
 }

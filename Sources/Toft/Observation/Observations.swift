@@ -104,7 +104,7 @@ enum Observations {
         }
     }
 
-    /// Carries what is observed to the realm of a queue or an actor, and begins there.
+    /// Carries the subject to the realm of a queue or an actor, and begins there.
     static func elsewhere<Observed: ThreadConfined>(
         _ observed: Observed, of session: RealmSession, at place: Place,
         _ begin: @escaping (Observed, RealmSession) throws -> Begun?

@@ -35,8 +35,8 @@ extension ProjectionObservable {
     ///   - keyPaths: as above.
     ///   - actor: the actor on which the block is called. It is not kept alive.
     ///   - _isolation: the caller's isolation; not to be given.
-    ///   - block: called with the actor, the projection and what changed.
-    /// - Returns: what keeps the observation going.
+    ///   - block: called with the actor, the projection and its changes.
+    /// - Returns: the token that keeps the observation alive.
     public func observe<Owner: Actor>(
         keyPaths: [String]? = nil, on actor: Owner,
         _isolation: isolated (any Actor)? = #isolation,
@@ -53,8 +53,8 @@ extension ProjectionObservable {
     ///   - keyPaths: as above.
     ///   - actor: the actor on which the block is called. It is not kept alive.
     ///   - _isolation: the caller's isolation; not to be given.
-    ///   - block: called with the actor, the projection and what changed.
-    /// - Returns: what keeps the observation going.
+    ///   - block: called with the actor, the projection and its changes.
+    /// - Returns: the token that keeps the observation alive.
     @_disfavoredOverload
     public func observe<Owner: Actor>(
         keyPaths: [PartialKeyPath<Self>], on actor: Owner,
@@ -128,7 +128,7 @@ private final class ProjectedValues {
         return found
     }
 
-    /// A value that stays what it is; nil for objects and collections.
+    /// A value that does not change; nil for objects and collections.
     private static func value(_ path: ProjectedPath, _ root: ObjectBase) -> Any? {
         path.isLive ? nil : path.value(of: root).flattened
     }

@@ -50,7 +50,7 @@ extension RealmSession {
         scheduler = made
     }
 
-    /// Throws for what is frozen.
+    /// Throws for a frozen session.
     func requireObservable() throws {
         guard !isFrozen else {
             throw Realm.Error(

@@ -5,14 +5,14 @@ internal import ToftEngine
 /// The changes of sections since the observer was last called. If changes can't be computed, as the
 /// file is damaged, the error goes to `Realm.misuseHandler`, and the observation ends.
 public enum SectionedResultsChange<CollectionType> {
-    /// The first call: the sections are there to be read.
+    /// The first call: the sections can be read.
     case initial(CollectionType)
-    /// Elements or sections went, came or changed. Deletions, modifications and `sectionsToDelete`
-    /// are indices in the old contents, insertions and `sectionsToInsert` in the new: take out what
-    /// was deleted from the last to the first, rows before sections; put in what was inserted from
-    /// the first to the last, sections before rows. The rows of sections that went or came are
-    /// among the deletions and insertions. An element whose section changes is a deletion and an
-    /// insertion.
+    /// Elements or sections were deleted, inserted or changed. Deletions, modifications and
+    /// `sectionsToDelete` are indices in the old contents, insertions and `sectionsToInsert` in the
+    /// new: remove the deletions from the last to the first, rows before sections; insert the
+    /// insertions from the first to the last, sections before rows. The rows of deleted and
+    /// inserted sections are among the deletions and insertions. An element whose section changes
+    /// is a deletion and an insertion.
     case update(
         CollectionType, deletions: [IndexPath], insertions: [IndexPath],
         modifications: [IndexPath], sectionsToInsert: IndexSet, sectionsToDelete: IndexSet)
@@ -24,13 +24,13 @@ extension RealmSectionedResult {
     /// the run loop of this thread, or on `queue`, with the sections of a realm there. Ends when
     /// the token is invalidated or let go.
     /// - Parameters:
-    ///   - keyPaths: of the elements; if given, only what they name counts as their modification,
-    ///     and what they are sorted by first. `[]`: nothing does. If not given, what an element
-    ///     reaches over up to three links counts.
+    ///   - keyPaths: of the elements; if given, only the properties that they name count as their
+    ///     modification, and the one that they are sorted by first. `[]`: no property does. If not
+    ///     given, everything that an element reaches over up to three links counts.
     ///   - queue: a serial queue; nil: this thread's run loop.
-    ///   - block: called with the sections and what changed. An observer of one section gets its
+    ///   - block: called with the sections and their changes. An observer of one section gets its
     ///     changes alone, including its appearance and disappearance.
-    /// - Returns: what keeps the observation going.
+    /// - Returns: the token that keeps the observation alive.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (SectionedResultsChange<Self>) -> Void
@@ -58,8 +58,8 @@ extension RealmSectionedResult {
     ///   - keyPaths: as above.
     ///   - actor: the actor on which the block is called. It is not kept alive.
     ///   - _isolation: the caller's isolation; not to be given.
-    ///   - block: called with the actor, the sections and what changed.
-    /// - Returns: what keeps the observation going.
+    ///   - block: called with the actor, the sections and their changes.
+    /// - Returns: the token that keeps the observation alive.
     public func observe<Owner: Actor>(
         keyPaths: [String]? = nil, on actor: Owner,
         _isolation: isolated (any Actor)? = #isolation,
@@ -74,8 +74,8 @@ extension RealmSectionedResult {
     ///   - keyPaths: as above.
     ///   - actor: the actor on which the block is called. It is not kept alive.
     ///   - _isolation: the caller's isolation; not to be given.
-    ///   - block: called with the actor, the sections and what changed.
-    /// - Returns: what keeps the observation going.
+    ///   - block: called with the actor, the sections and their changes.
+    /// - Returns: the token that keeps the observation alive.
     @_disfavoredOverload
     public func observe<Owner: Actor>(
         keyPaths: [PartialKeyPath<SectionElement>], on actor: Owner,
@@ -89,8 +89,8 @@ extension RealmSectionedResult {
     /// - Parameters:
     ///   - keyPaths: of the elements, as above.
     ///   - queue: a serial queue; nil: this thread's run loop.
-    ///   - block: called with the sections and what changed.
-    /// - Returns: what keeps the observation going.
+    ///   - block: called with the sections and their changes.
+    /// - Returns: the token that keeps the observation alive.
     @_disfavoredOverload
     public func observe(
         keyPaths: [PartialKeyPath<SectionElement>], on queue: DispatchQueue? = nil,
@@ -103,8 +103,8 @@ extension RealmSectionedResult {
     /// - Parameters:
     ///   - keyPaths: of the projections, as above.
     ///   - queue: a serial queue; nil: this thread's run loop.
-    ///   - block: called with the sections and what changed.
-    /// - Returns: what keeps the observation going.
+    ///   - block: called with the sections and their changes.
+    /// - Returns: the token that keeps the observation alive.
     @_disfavoredOverload
     public func observe(
         keyPaths: [PartialKeyPath<SectionElement>], on queue: DispatchQueue? = nil,

@@ -11,7 +11,7 @@ internal import ToftEngine
 /// ```
 ///
 /// Reading it opens the realm on this thread and takes it to the newest version, unless it is
-/// writing. Only what is managed can be kept so.
+/// writing. Only managed values can be kept so.
 @propertyWrapper
 public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
     private struct Kept {

@@ -58,7 +58,7 @@ extension Realm {
 /// database. Not for apps.
 public struct _Carrier: Sendable {
     private let path: String
-    /// The least version that has it: in a write transaction, the one that will be made.
+    /// The least version that has it: in a write transaction, its future one.
     let version: UInt64
     private let find: @Sendable (RealmSession) throws -> Any?
 
@@ -118,7 +118,7 @@ extension ObjectBase {
 }
 
 extension _CollectionCore {
-    /// Takes the results to another session; nil there when what they were made from is gone.
+    /// Carries the results to another session; nil there if their source is deleted.
     func carrier<Confined>(_ make: @escaping @Sendable (_CollectionCore) -> Confined) throws
         -> _Carrier
     {

@@ -5,10 +5,10 @@ internal import ToftModel
 internal import ToftStorage
 
 extension Realm {
-    /// Which database a realm opens, and how.
+    /// The database of a realm, and the options for opening it.
     ///
-    /// Spelled as in Realm; there is no sync yet, and what is not there is not accepted in
-    /// silence: it does not compile.
+    /// Spelled as in Realm; there is no sync yet, and its options do not compile rather than being
+    /// ignored.
     public struct Configuration: Sendable {
         /// The configuration of `Realm()`. Any thread may set it.
         public static var defaultConfiguration: Configuration {
@@ -23,8 +23,8 @@ extension Realm {
             didSet { if fileURL != nil { inMemoryIdentifier = nil } }
         }
 
-        /// The name of a database that lives in memory, shared within the process and gone with its
-        /// last realm. Setting it clears `fileURL`.
+        /// The name of a database in memory, shared within the process; it ends with its last
+        /// realm. Setting it clears `fileURL`.
         public var inMemoryIdentifier: String? {
             didSet { if inMemoryIdentifier != nil { fileURL = nil } }
         }
@@ -86,13 +86,13 @@ extension Realm {
         /// full for it, the file stays as it is.
         public var shouldCompactOnLaunch: (@Sendable (_ total: Int, _ used: Int) -> Bool)?
 
-        /// How many versions there may be at most when a write begins: the newest, and older ones
-        /// that some process still reads, which let the file grow. With more, the write throws
+        /// Most versions that may exist when a write begins: the newest, and older ones that some
+        /// process still reads, which let the file grow. With more, the write throws
         /// `.tooManyReaders`; nil for any number.
         public var maximumNumberOfActiveVersions: UInt?
 
-        /// How long a write waits for other writers, of any process; nil for as long as it takes.
-        /// Realm has no such limit.
+        /// The wait of a write for other writers, of any process; nil for no limit. Realm has no
+        /// such limit.
         public var writeTimeout: Duration?
 
         /// A version that the app has seen the file at (`Realm.version`) and has kept elsewhere,
@@ -123,8 +123,8 @@ extension Realm {
         /// Ends the opening from any thread, with `.interrupted`, once it has been interrupted,
         /// before or meanwhile: a wait for other processes and writers within 50 ms, the building
         /// of an index within its next thousand objects; the file is then as it was. For the time
-        /// of the opening only; what ends the waits and queries of an open realm is
-        /// `Realm.interruption`. Realm has nothing like it.
+        /// of the opening only; `Realm.interruption` ends the waits and queries of an open realm.
+        /// Realm has nothing like it.
         public var interruption: Realm.Interruption?
 
         /// Gets the progress of the opening, or its migration, on the thread that opens, while it
@@ -213,7 +213,7 @@ extension Realm.Configuration {
         }
     }
 
-    /// The key as the engine has it.
+    /// The key in the engine's form.
     var engineKey: EncryptionKey? {
         get throws(EngineError) {
             if let encryptionKey { try EncryptionKey(encryptionKey) } else { nil }
@@ -272,7 +272,7 @@ extension Realm.Configuration {
     }
 
     /// Throws `readOnly` if the file is to be read only.
-    /// - Parameter what: what was to be done, before "the file".
+    /// - Parameter what: the intended operation, before "the file".
     func requireWritable(_ what: String) throws(EngineError) {
         guard readOnly else { return }
         throw EngineError(

@@ -23,9 +23,10 @@ public typealias MigrationObjectEnumerateBlock = (
 /// objects as they were and as they are to be.
 ///
 /// A property whose type has changed is a new one, and so is one that was optional and is required:
-/// copy what is to stay. A class that is to be embedded is not yet, and one that was is not any
-/// more: its objects are created, deleted and linked to as others are. Misuse in the block, such as
-/// a name that does not exist, is thrown by the opening. Belongs to the thread of the block.
+/// copy the values that are to stay. A class that is to be embedded is not yet, and one that was is
+/// not any more: its objects are created, deleted and linked to as others are. Misuse in the block,
+/// such as a name that does not exist, is thrown by the opening. Belongs to the thread of the
+/// block.
 public struct Migration {
     let engine: ToftEngine.Migration
     let old: Realm
@@ -72,8 +73,8 @@ public struct Migration {
         new.delete(object)
     }
 
-    /// Deletes all objects of a class, and the class if the new schema lacks it. Whether the file
-    /// has it.
+    /// Deletes all objects of a class, and the class if the new schema lacks it. Returns true if
+    /// the file has it.
     @discardableResult
     public func deleteData(forType typeName: String) -> Bool {
         Misuse.reporting { try engine.deleteData(typeName) } ?? false
@@ -134,7 +135,7 @@ public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throw
     }
 }
 
-/// Calls the blocks of a configuration for the engine, and keeps what they throw.
+/// Calls the blocks of a configuration for the engine, and keeps their errors.
 final class OpeningBlocks: Sendable {
     private let configuration: Realm.Configuration
     private let thrown = Mutex<(any Swift.Error)?>(nil)

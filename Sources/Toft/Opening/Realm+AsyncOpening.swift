@@ -3,8 +3,8 @@ internal import Foundation
 internal import Synchronization
 
 extension Realm {
-    /// Opens a database in the background, and then for a queue: what an opening may wait for or
-    /// build happens on a thread of its own.
+    /// Opens a database in the background, and then for a queue: waiting and building by an opening
+    /// happen on a thread of its own.
     ///
     /// ```swift
     /// let task = Realm.asyncOpen(configuration: configuration) { result in
@@ -16,8 +16,8 @@ extension Realm {
     /// task.addProgressNotification { progress in bar.value = progress.fraction }
     /// ```
     /// - Parameters:
-    ///   - configuration: of the database. Its `interruption` and `progress` are not looked at: the
-    ///     task is for both.
+    ///   - configuration: of the database. Its `interruption` and `progress` are ignored: the task
+    ///     has both.
     ///   - callbackQueue: a serial queue, which the realm then belongs to.
     ///   - callback: called on the queue with the realm or the error.
     /// - Returns: a task that ends the opening and reports its progress.
@@ -50,11 +50,11 @@ extension Realm {
         return task
     }
 
-    /// How far an opening is.
+    /// The progress of an opening.
     public struct Progress: Sendable, Hashable {
-        /// How many objects have entries in the indexes that are built.
+        /// Number of objects that have entries in the indexes being built.
         public let done: Int
-        /// How many objects need some; more than 0.
+        /// Number of objects that need some; more than 0.
         public let total: Int
         /// From 0 to 1.
         public var fraction: Double { Double(done) / Double(max(total, 1)) }

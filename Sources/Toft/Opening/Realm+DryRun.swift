@@ -41,7 +41,7 @@ extension Realm {
             /// It is removed, or hidden: then its values stay.
             case propertyRemoved
             case propertyRenamed
-            /// Its type, its index, or what deletions do along it.
+            /// Its type, its index, or its delete rule.
             case propertyChanged
         }
 

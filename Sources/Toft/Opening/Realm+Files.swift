@@ -17,9 +17,9 @@ extension Realm {
         }
     }
 
-    /// Writes the version that the realm shows to a new file, without free space, while others
-    /// write: `refresh` goes to the newest before. The copy has been read back and checked, and is
-    /// durable, when this returns; after an error, or a crash, there is no such file.
+    /// Writes the realm's version to a new file, without free space, while others write: `refresh`
+    /// moves to the newest before. The copy has been read back and checked, and is durable, when
+    /// this returns; after an error, or a crash, there is no such file.
     ///
     /// Throws `.fileExists` if `fileURL` exists, `.alreadyInTransaction` in a write transaction
     /// (Realm writes uncommitted changes), `.fileNotFound` if the folder is missing,
@@ -59,10 +59,10 @@ extension Realm {
         }
     }
 
-    /// Gives the free space of a configuration's file back to the system, if nobody has the file
-    /// open, in this process or another. A crash loses nothing; the file may grow by what it holds
-    /// meanwhile. Returns its sizes in bytes, nil where somebody has it open and nothing was done.
-    /// Realm compacts only when a file is opened: see `Configuration.shouldCompactOnLaunch`.
+    /// Returns the free space of a configuration's file to the system, if nobody has the file open,
+    /// in this process or another. A crash loses nothing; the file may grow by its content
+    /// meanwhile. Returns its sizes in bytes; nil, without a change, if somebody has it open. Realm
+    /// compacts only when a file is opened: see `Configuration.shouldCompactOnLaunch`.
     ///
     /// - Throws: `Realm.Error`: `.readOnly` if the configuration is; `.fileNotFound`...
     @discardableResult
@@ -111,7 +111,7 @@ extension Realm {
     ///
     /// - Parameter byteCount: bytes that are moved at most, but at least 256 KiB, and one extent;
     ///   0: the step only cuts off.
-    /// - Returns: what the step has done.
+    /// - Returns: the result of the step.
     /// - Throws: `Realm.Error`: `.alreadyInTransaction` in a write transaction, `.readOnly`, also
     ///   if it is frozen, and the errors of a write.
     @discardableResult
@@ -130,7 +130,7 @@ extension Realm {
 
     /// Encrypts a configuration's file, which has the configuration's key, with another key, or
     /// decrypts it, if nobody has it open, in this process or another. A crash leaves the file with
-    /// the one key or the other. Throws `.alreadyOpen` if somebody has it open, `.wrongKey`,
+    /// one key or the other. Throws `.alreadyOpen` if somebody has it open, `.wrongKey`,
     /// `.keyRequired` or `.notEncrypted` if the configuration's key is not that of the file, and
     /// `.readOnly` if the configuration is. Realm has nothing like it.
     ///
@@ -175,10 +175,10 @@ extension Realm {
             /// Objects that were left out: without a primary key or with that of another one, with
             /// unique values of another one, or embedded and without an owner.
             public var dropped: Int
-            /// Links to objects that are lost: nil now, or gone from their list.
+            /// Links to lost objects: nil now, or removed from their list.
             public var cutLinks: Int
-            /// For each property that has lost values, how many objects have nil or the default
-            /// instead.
+            /// For each property that has lost values, the number of objects with nil or the
+            /// default instead.
             public var lost: [String: Int]
         }
 
@@ -186,16 +186,16 @@ extension Realm {
         public var version: UInt64
         /// Whether nothing is missing, and nothing was found damaged.
         public var isComplete: Bool
-        /// Whether nothing led to the schema any more: it was found by looking at every page.
+        /// Whether nothing led to the schema any more: it was found by reading every page.
         public var isSchemaUnverified: Bool
         /// In the order of the file's schema.
         public var classes: [Class]
     }
 
-    /// Reads what a damaged file still holds into a new one. The damaged file is not written to,
-    /// and no lock file is made beside it. The new file has been read back and checked, and is
-    /// durable, when this returns; after an error, or a crash, there is no such file. Realm has
-    /// nothing like it.
+    /// Reads the remaining content of a damaged file into a new one. The damaged file is not
+    /// written to, and no lock file is made beside it. The new file has been read back and checked,
+    /// and is durable, when this returns; after an error, or a crash, there is no such file. Realm
+    /// has nothing like it.
     ///
     /// Throws `.fileExists` if `newFileURL` exists, `.alreadyOpen` while a process has the damaged
     /// file open for writing, `.corrupt` if its schema is lost, `.keyRequired`, `.wrongKey`,
@@ -207,7 +207,7 @@ extension Realm {
     ///   - newFileURL: of the new one.
     ///   - encryptionKey: of the damaged file, 64 bytes; nil: it is plain.
     ///   - newEncryptionKey: of the new file, 64 bytes; nil: it is plain.
-    /// - Returns: what was read and what is missing.
+    /// - Returns: the parts that were read and those that are missing.
     @discardableResult
     public static func salvage(
         _ fileURL: URL, to newFileURL: URL, encryptionKey: Data? = nil,
@@ -265,7 +265,7 @@ extension Realm {
         }
     }
 
-    /// A version that a process reads: what it needs is not reused.
+    /// A version that a process reads: its pages are not reused.
     public struct VersionPin: Sendable, Equatable {
         /// The version: it grows with each commit of any process.
         public var version: UInt64
@@ -278,8 +278,8 @@ extension Realm {
         public var age: TimeInterval?
     }
 
-    /// The versions that are read, oldest first, each once for each process: what makes a file
-    /// grow. Realm has nothing like it.
+    /// The versions that are read, oldest first, each once for each process: they make a file grow.
+    /// Realm has nothing like it.
     public func versionPins() throws -> [VersionPin] {
         do throws(EngineError) {
             try session.verify()
@@ -294,9 +294,9 @@ extension Realm {
         }
     }
 
-    /// Reads everything in the version that the realm shows and checks it: structure, checksums,
-    /// indexes, links, free space. Gives back what is wrong, a sentence each; nothing when all is
-    /// well. Realm has nothing like it.
+    /// Reads everything in the realm's version and checks it: structure, checksums, indexes, links,
+    /// free space. Returns the faults, a sentence each; empty without any. Realm has nothing like
+    /// it.
     public func check() throws -> [String] {
         do throws(EngineError) {
             try session.verify()

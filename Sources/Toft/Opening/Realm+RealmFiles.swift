@@ -41,7 +41,7 @@ extension Realm {
     ///   - encryptionKey: of the Realm file, 64 bytes; nil: it is plain.
     ///   - newEncryptionKey: of the new file, 64 bytes; nil: it is plain.
     ///   - progress: called on the calling thread with the number of finished objects and of all.
-    /// - Returns: what was imported.
+    /// - Returns: the result of the import.
     @discardableResult
     public static func importRealmFile(
         _ fileURL: URL, to newFileURL: URL, encryptionKey: Data? = nil,

@@ -64,7 +64,7 @@ final class KeyPathRecorder {
         if properties.indices.contains(column) { names.append(properties[column].name) }
     }
 
-    /// A link was read: what is read next is a property of its target.
+    /// A link was read: the next read is a property of its target.
     func follow<Model: ObjectBase>(_ object: ObjectBase, _ column: Int, to type: Model.Type)
         -> Model
     {

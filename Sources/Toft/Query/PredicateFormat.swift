@@ -37,8 +37,8 @@ struct PredicateFormat {
     }
 }
 
-/// Goes through the text once; what is between quotes stays as it is. By scalars: a mark that
-/// combines with a quote leaves it one.
+/// Reads the text once; quoted parts stay unchanged. By scalars: a mark that combines with a quote
+/// leaves it one.
 private struct FormatReader {
     private let scalars: [Unicode.Scalar]
     private var position = 0

@@ -3,13 +3,13 @@ internal import ToftQuery
 
 // Queries on a custom type: on its stored form.
 extension Query where T: _CustomPersistable {
-    /// The value as it is kept, for what the app's type can't be asked:
+    /// The stored value, for queries that the app's type does not support:
     /// `$0.home.persistableValue.latitude > 50`.
     public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(node) }
 }
 
 extension Query where T: _OptionalProtocol, T.Wrapped: _CustomPersistable {
-    /// The value as it is kept, for what the app's type can't be asked.
+    /// The stored value, for queries that the app's type does not support.
     public var persistableValue: Query<T.Wrapped.PersistedType?> {
         Query<T.Wrapped.PersistedType?>(node)
     }
@@ -39,8 +39,8 @@ extension Query {
             .matchCount(collection, condition(.path(path))), .greater, [], .value(.value(.int(0))))
     }
 
-    /// Equality with an object that is in no realm, what a value of an app's own type is kept as:
-    /// that of every property.
+    /// Equality with an unmanaged object, the stored form of a custom type's value: that of every
+    /// property.
     static func equality(_ node: QueryNode, to object: ObjectBase) -> QueryNode {
         guard case .path(let path) = node else { return node }
         var all: QueryNode?

@@ -13,7 +13,7 @@ extension Query where T: RealmKeyedCollection {
     /// The values: a condition on them holds when any satisfies it.
     public var values: Query<T.Value> { path { $0.appendingValues() } }
 
-    /// How many entries there are.
+    /// Number of entries.
     public var count: Query<Int> { path { $0.appending(.count) } }
 
     /// Whether a value or object is among the values.

@@ -10,7 +10,7 @@ internal import ToftQuery
 /// ```
 ///
 /// Properties are reached by name, as on the object; the result is the tree that the engine's
-/// parser makes of text. A property of the objects of a list asks whether any has it. Spelled as in
+/// parser makes of text. A property of the objects of a list means that any has it. Spelled as in
 /// Realm.
 @dynamicMemberLookup
 public struct Query<T> {
@@ -152,7 +152,7 @@ extension Query where T: RealmCollection {
         appending(KeyPathNames.name(of: member), isCollection: false)
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     public var count: Query<Int> { operation(.count) }
 
     /// Whether any element has this value.
@@ -243,7 +243,7 @@ extension Query {
 }
 
 extension Query where T == Bool {
-    /// Of a condition on a collection's objects, `($0.dogs.age > 3).count`: how many satisfy it.
+    /// Number of objects that satisfy a condition on a collection, `($0.dogs.age > 3).count`.
     public var count: Query<Int> {
         guard let collection = node.collection else {
             return Query<Int>(
@@ -336,7 +336,7 @@ extension Query where T: _HasMinMax {
     }
 }
 
-/// How texts are compared: `options: .caseInsensitive`, or several in brackets.
+/// Options for comparing texts: `options: .caseInsensitive`, or several in brackets.
 public struct StringOptions: OptionSet, Sendable {
     public let rawValue: Int8
 
@@ -348,7 +348,7 @@ public struct StringOptions: OptionSet, Sendable {
     public static let diacriticInsensitive = StringOptions(rawValue: 2)
 }
 
-/// Text and bytes, optional or not: what can be searched in.
+/// Text and bytes, optional or not: the types that can be searched in.
 public protocol _QueryBinary: _QueryEquatable {}
 extension String: _QueryBinary {}
 extension Data: _QueryBinary {}

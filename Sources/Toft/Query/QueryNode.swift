@@ -9,7 +9,7 @@ indirect enum QueryNode {
     case value(QueryArgument)
     /// A value with objects in it, and the databases that they are of.
     case objects(QueryArgument, Set<ObjectIdentifier>)
-    /// How many elements of a collection satisfy a predicate.
+    /// Number of elements of a collection that satisfy a predicate.
     case matchCount(QueryPath, QueryNode)
     case comparison(QueryNode, ToftQuery.Comparator, ToftQuery.StringOptions, QueryNode)
     case not(QueryNode)
@@ -19,10 +19,10 @@ indirect enum QueryNode {
     case mistake(Realm.Error)
 }
 
-/// A path from the object that is asked about.
+/// A path from the queried object.
 struct QueryPath {
     var elements: [PathSyntax.Element.Kind] = []
-    /// Of each collection, how many elements lead to it and include it.
+    /// For each collection, the number of elements up to and including it.
     var collectionDepths: [Int] = []
 
     func appending(_ name: String, isCollection: Bool) -> QueryPath {

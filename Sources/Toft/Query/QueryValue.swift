@@ -4,7 +4,7 @@ internal import ToftModel
 internal import ToftQuery
 internal import ToftStorage
 
-/// Turns what an app hands to a query into the engine's values.
+/// Converts an app's values in a query to the engine's.
 struct QueryValue {
     /// The databases that objects among the values are of.
     private(set) var origins: Set<ObjectIdentifier> = []
@@ -25,7 +25,7 @@ struct QueryValue {
         try sequence.map { try value(of: $0, for: context) }
     }
 
-    /// One value, for what is not asked of a certain database.
+    /// One value, for a query without a certain database.
     static func value(of any: Any?, for context: String) throws -> Value {
         var values = QueryValue()
         return try values.value(of: any, for: context)
@@ -63,8 +63,8 @@ struct QueryValue {
         return .link(row.handle.ref)
     }
 
-    /// Throws where objects among the values are of another database than the realm that is asked:
-    /// their keys mean others there.
+    /// Throws if objects among the values are of another database than the queried realm: their
+    /// keys mean others there.
     static func require(_ origins: Set<ObjectIdentifier>, in session: RealmSession) throws {
         guard origins.subtracting([ObjectIdentifier(session.engine.database)]).isEmpty else {
             throw Realm.Error(

@@ -1,7 +1,7 @@
 internal import ToftEngine
 
 extension Realm {
-    /// Ends from another thread what takes long: `Realm.interruption` the waits and queries of a
+    /// Ends long operations from another thread: `Realm.interruption` the waits and queries of a
     /// realm, one of your own in `Realm.Configuration.interruption` an opening. Any thread may use
     /// it. Realm has nothing like it.
     ///
@@ -22,9 +22,9 @@ extension Realm {
             self.init(ToftEngine.Interruption())
         }
 
-        /// Ends what is under way with `.interrupted`: a wait within 50 ms, a query within the next
-        /// thousand objects. Of a realm it ends nothing that begins later; an opening whose
-        /// configuration has it also ends when this was called before.
+        /// Ends pending operations with `.interrupted`: a wait within 50 ms, a query within the
+        /// next thousand objects. For a realm it ends nothing that begins later; an opening whose
+        /// configuration has it also ends if this was called before.
         public func interrupt() { engine.interrupt() }
     }
 

@@ -22,7 +22,7 @@ extension Realm {
     ///
     /// Opening again for the same actor gives the same instance. The actor is not kept alive.
     /// - Parameters:
-    ///   - configuration: of the database. Its `interruption` and `progress` are not looked at.
+    ///   - configuration: of the database. Its `interruption` and `progress` are ignored.
     ///   - actor: the actor that the realm belongs to.
     public init<Owner: Actor>(
         configuration: Configuration = .defaultConfiguration, actor: isolated Owner
@@ -53,19 +53,19 @@ extension Realm {
     // MARK: Writing and refreshing
 
     /// Runs the block in a write transaction and commits, as `write` does; while other writers, of
-    /// any process, hold the lock, the actor goes on with other work. Writes of one realm that wait
-    /// happen in the order in which they were asked for.
+    /// any process, hold the lock, the actor does other work. Waiting writes of one realm happen in
+    /// the order of the calls.
     ///
     /// It waits for another task's `beginWrite` of this realm, too; in the transaction of its own
     /// task it would wait for ever, and throws `.alreadyInTransaction`.
     ///
     /// A task that is cancelled before its block runs throws `CancellationError`, and nothing is
-    /// written. Differs from Realm: the commit reaches the disk before the actor goes on.
+    /// written. Differs from Realm: the commit reaches the disk before the actor continues.
     /// - Parameters:
     ///   - durability: when the changes are on disk, if not at once. Realm has nothing like it.
     ///   - _isolation: the caller's isolation; not to be given.
     ///   - block: makes the changes; an error that it throws cancels them.
-    /// - Returns: what the block returns.
+    /// - Returns: the block's result.
     @discardableResult
     public func asyncWrite<Result>(
         durability: Durability = .immediate, _isolation: isolated any Actor = #isolation,
@@ -115,7 +115,8 @@ extension RealmSession {
     /// The identity of the running task; nil outside of tasks.
     static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
-    /// Whether a write transaction of this realm is open that goes on while the running task waits.
+    /// Whether a write transaction of this realm is open that continues while the running task
+    /// waits.
     private var isWritingElsewhere: Bool { isWriting && writingTask != Self.currentTask }
 
     /// Begins a write transaction if nobody else writes.

@@ -8,17 +8,17 @@ public typealias AsyncTransactionId = UInt32
 extension Realm {
     /// Runs the block in a write transaction of its own, soon, on this realm's run loop or queue,
     /// and commits it. Returns at once: while other writers, of any process, hold the lock, the
-    /// thread goes on with other work. Such writes happen one after the other in the order in which
-    /// they were asked for; the realm lives until the last has happened.
+    /// thread does other work. Such writes happen one after the other in the order of the calls;
+    /// the realm lives until the last has happened.
     ///
-    /// Differs from Realm: the commit reaches the disk before the block's thread goes on, as in
+    /// Differs from Realm: the commit reaches the disk before the block's thread continues, as in
     /// `write`.
     /// - Parameters:
     ///   - durability: when the changes are on disk, if not with the commit. Realm has nothing like
     ///     it.
     ///   - block: makes the changes.
-    ///   - onComplete: called after the commit, with the error if it failed, or if something in the
-    ///     block did; without it the error goes to `failureHandler` or `misuseHandler`.
+    ///   - onComplete: called after the commit, with the error if it or something in the block
+    ///     failed; without it the error goes to `failureHandler` or `misuseHandler`.
     @discardableResult
     public func writeAsync(
         durability: Durability = .immediate, _ block: @escaping () -> Void,
@@ -110,7 +110,7 @@ struct WaitingCompletion {
 }
 
 extension RealmSession {
-    /// How long until the lock is tried again while somebody holds it.
+    /// The time until the lock is tried again while somebody holds it.
     private static let pause = DispatchTimeInterval.milliseconds(2)
 
     fileprivate func requireWritable() throws {
@@ -167,7 +167,8 @@ extension RealmSession {
             try beginWrite(timeoutMilliseconds: 0)
         } catch {
             let error = Realm.Error(wrapping: error)
-            // Another realm of this thread may be writing: it goes on when this one does not wait.
+            // Another realm of this thread may be writing: it can continue only if this one does
+            // not wait.
             if [.lockTimeout, .alreadyInTransaction].contains(error.code), !isOverdue(write) {
                 return tryAgainSoon()
             }

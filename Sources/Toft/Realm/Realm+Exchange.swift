@@ -33,13 +33,13 @@ extension Realm {
     ///   - progress: called after each object, on this thread, with the number of finished objects
     ///     and of all, for which the file is read twice. An error of it ends the call and is
     ///     thrown.
-    /// - Returns: how many objects the file had.
-    /// - Throws: `Realm.Error`, which says the line, the property and what to do:
-    ///   `.invalidArgument` for what is not JSON, `.noSuchProperty`, `.typeMismatch`,
-    ///   `.nullNotAllowed`, `.noSuchObject` for a link to what is not there,
-    ///   `.duplicatePrimaryKey`, `.missingPrimaryKey`, also where `update` is given for a class
-    ///   without one; `.fileNotFound`, `.isDirectory`, `.permissionDenied`, `.fileAccess`;
-    ///   `.notInTransaction`, `.readOnly`, `.noSuchClass`, `.wrongThread`, `.closed`.
+    /// - Returns: the number of objects in the file.
+    /// - Throws: `Realm.Error`, which names the line, the property and the remedy:
+    ///   `.invalidArgument` for text that is not JSON, `.noSuchProperty`, `.typeMismatch`,
+    ///   `.nullNotAllowed`, `.noSuchObject` for a link to a missing object, `.duplicatePrimaryKey`,
+    ///   `.missingPrimaryKey`, also if `update` is given for a class without one; `.fileNotFound`,
+    ///   `.isDirectory`, `.permissionDenied`, `.fileAccess`; `.notInTransaction`, `.readOnly`,
+    ///   `.noSuchClass`, `.wrongThread`, `.closed`.
     @discardableResult
     public func readJSONLines<Model: Object>(
         of type: Model.Type, from fileURL: URL, update: UpdatePolicy = .error,
@@ -76,8 +76,8 @@ extension Realm {
     ///   - progress: called after each object, on this thread, with the number of finished objects
     ///     and of all, for which the file is read twice. An error of it ends the call and is
     ///     thrown.
-    /// - Returns: how many objects the file had.
-    /// - Throws: `Realm.Error`: what `readJSONLines` throws; `.invalidArgument` also for a file
+    /// - Returns: the number of objects in the file.
+    /// - Throws: `Realm.Error`: the errors of `readJSONLines`; `.invalidArgument` also for a file
     ///   that is empty, quotes without an end, and a record with too few or too many fields.
     @discardableResult
     public func readCSV<Model: Object>(

@@ -44,8 +44,8 @@ extension Realm {
     /// Creates a managed object of a dictionary of values, of an array with one for each property,
     /// or as a copy of an object. Nested dictionaries and arrays become linked objects; nested
     /// objects of this realm are linked to, those that are unmanaged or of another realm are
-    /// copied, and so is what they link to. With `update`, values that are not given stay as they
-    /// are. Needs a write transaction.
+    /// copied, and so are their targets. With `update`, values that are not given stay as they are.
+    /// Needs a write transaction.
     @discardableResult
     public func create<Model: Object>(
         _ type: Model.Type, value: Any = [String: Any](), update: UpdatePolicy = .error
@@ -75,7 +75,7 @@ extension Realm {
 
     // MARK: Finding
 
-    /// All objects of a class: live, and worked out only when used.
+    /// All objects of a class: live, and evaluated only when used.
     public func objects<Element: Object>(_ type: Element.Type) -> Results<Element> {
         Misuse.reporting {
             try session.verify()
@@ -150,8 +150,8 @@ extension Realm {
 
     // MARK: Deleting
 
-    /// Deletes an object: links to it become nil, lists lose it, what it links to stays, except
-    /// embedded objects, which it owns, and what a property with the rule `.cascade` leads to. Its
+    /// Deletes an object: links to it become nil, lists lose it, and its targets stay, except
+    /// embedded objects, which it owns, and the targets of a property with the rule `.cascade`. Its
     /// instances become invalid. Needs a write transaction.
     public func delete(_ object: ObjectBase) {
         Misuse.reporting {
@@ -209,8 +209,8 @@ extension Realm {
         }
     }
 
-    /// Deletes all objects of the realm's classes; what other classes the file has stays. Needs a
-    /// write transaction.
+    /// Deletes all objects of the realm's classes; other classes in the file stay. Needs a write
+    /// transaction.
     public func deleteAll() {
         Misuse.reporting {
             try session.verify()
@@ -223,11 +223,11 @@ extension Realm {
     }
 }
 
-/// Makes managed objects of what an app gives.
+/// Makes managed objects of an app's values.
 struct ManagedBuilder: ObjectBuilder {
     let session: RealmSession
     let policy: Realm.UpdatePolicy
-    /// The copies that were made of objects; nil where unmanaged ones become managed themselves.
+    /// The copies that were made of objects; nil if unmanaged ones become managed themselves.
     var copies: ObjectCopies?
     var depth = 0
 
@@ -254,7 +254,7 @@ struct ManagedBuilder: ObjectBuilder {
         return row.session === session && !type(of: object)._isEmbedded
     }
 
-    /// Creates or updates an object with what was given. A managed object of the same realm is a
+    /// Creates or updates an object with the given values. A managed object of the same realm is a
     /// template, too.
     func create<Model: ObjectBase>(_ type: Model.Type, of any: Any) throws -> Model {
         defer { session.givenNames = [:] }
@@ -271,8 +271,8 @@ struct ManagedBuilder: ObjectBuilder {
         return object
     }
 
-    /// An unmanaged copy, which becomes managed with what links to it. Its values wait for
-    /// `fillCopies`.
+    /// An unmanaged copy, which becomes managed with the object that links to it. Its values wait
+    /// for `fillCopies`.
     private func copy<Model: ObjectBase>(_ source: ObjectBase, _ type: Model.Type) throws -> Model {
         guard let copies else { return type.init() }
         if let begun = copies.made[ObjectCopies.Key(source)] as? Model { return begun }

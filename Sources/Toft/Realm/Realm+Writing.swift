@@ -11,8 +11,8 @@ extension Realm {
     /// disk.
     ///
     /// A failure of the machine in the block (a full disk, a damaged page, an interruption), also
-    /// in a call that can't throw, ends the transaction: nothing of it is kept, what the block does
-    /// further has no effect, and the failure is thrown here.
+    /// in a call that can't throw, ends the transaction: its changes are discarded, the block's
+    /// further changes have no effect, and the failure is thrown here.
     /// - Parameters:
     ///   - tokens: observers of this realm that this transaction skips; one of another realm, also
     ///     of the same file on another thread or queue, is an error.
@@ -48,7 +48,7 @@ extension Realm {
 
     /// Begins a write transaction. A mistake, such as a transaction that is open already, goes to
     /// `misuseHandler`, as Realm can't throw here either. A failure (of the disk, of a wait for
-    /// other writers) is thrown by `commitWrite`, and what is written before that has no effect.
+    /// other writers) is thrown by `commitWrite`, and changes before that have no effect.
     public func beginWrite() {
         do {
             try begin()
@@ -66,7 +66,7 @@ extension Realm {
     }
 
     /// Commits the write transaction: when it returns, the changes are on disk and every observer
-    /// of any process will hear of them.
+    /// of any process will be notified of them.
     /// - Parameters:
     ///   - tokens: observers of this realm that this transaction skips. One that has not been
     ///     called for an earlier commit yet is notified of both: `write(withoutNotifying:)` calls

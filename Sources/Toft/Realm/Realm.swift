@@ -12,8 +12,8 @@ internal import ToftStorage
 /// for dog in realm.objects(Dog.self).where({ $0.age > 3 }) { print(dog.name) }
 /// ```
 ///
-/// Everything that comes out of it is live and belongs to the same thread. Opening again on the
-/// same thread gives the same instance. Spelled as in Realm; the file is Toft's own.
+/// Everything read from it is live and belongs to the same thread. Opening again on the same thread
+/// gives the same instance. Spelled as in Realm; the file is Toft's own.
 public struct Realm {
     let session: RealmSession
 
@@ -107,8 +107,8 @@ public struct Realm {
     /// using this value again is `.closed`. The last realm of the process that is closed makes all
     /// that was committed durable and closes the file.
     ///
-    /// A realm whose last reference goes is closed too, and a failure is then not reported: a
-    /// program that leaves commits `.deferred` closes, or calls `flush()`. Realm has nothing like
+    /// A realm whose last reference is released is closed too, and a failure is then not reported:
+    /// a program that leaves commits `.deferred` closes, or calls `flush()`. Realm has nothing like
     /// it.
     ///
     /// Throws `.commitOutcomeUnknown` when deferred commits could not be made durable, `.poisoned`
@@ -132,9 +132,8 @@ public struct Realm {
     }
 
     /// Ends the use of this version: objects and lists of the realm become invalid, results empty,
-    /// observations end, and what the version kept from being reused is free. An open write
-    /// transaction is cancelled, writes that wait are forgotten. The realm goes on at the newest
-    /// version.
+    /// observations end, and the version's pages can be reused. An open write transaction is
+    /// cancelled, waiting writes are dropped. The realm continues at the newest version.
     public func invalidate() {
         Misuse.reporting { try session.invalidate() }
     }

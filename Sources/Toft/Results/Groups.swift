@@ -13,19 +13,18 @@ public enum GroupValue: Hashable, Sendable {
     case average(String)
 }
 
-/// Objects that have the same values at key paths, and what was asked of them. Toft has it beyond
-/// Realm.
+/// Objects with equal values at key paths, and their aggregates. Toft has it beyond Realm.
 public struct ResultGroup {
     /// The value at each of the key paths that were given.
     public let keys: [AnyRealmValue]
-    /// How many objects there are.
+    /// Number of objects.
     public let count: Int
     /// The requested values, in that order; `.none` for a missing one.
     public let values: [AnyRealmValue]
 }
 
 extension GroupValue {
-    /// As the engine has it.
+    /// The aggregate in the engine's form.
     var engine: (aggregate: Aggregate, path: String) {
         switch self {
         case .min(let path): (.minimum, path)

@@ -1,10 +1,10 @@
 internal import ToftEngine
 
-/// Live results of a class or a query: always as the realm is now, worked out only when used, never
-/// copied.
+/// Live results of a class or a query: always the realm's present state, evaluated only when used,
+/// never copied.
 ///
-/// Inside a write transaction they show its changes at once; a `for` loop goes through the elements
-/// as they were when it began. Spelled as in Realm.
+/// Inside a write transaction they show its changes at once; a `for` loop yields the elements as
+/// they were when it began. Spelled as in Realm.
 public struct Results<Element: RealmCollectionValue>: RealmCollection {
     @usableFromInline let core: _CollectionCore?
 
@@ -17,13 +17,13 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// The realm; nil only after misuse.
     public var realm: Realm? { core.map { Realm($0.session) } }
 
-    /// Whether what the results were made from is gone: the list's object deleted, or the realm
+    /// Whether the source of the results is invalid: the list's object deleted, or the realm
     /// invalidated.
     public var isInvalidated: Bool {
         core.map { !$0.isValid } ?? true
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     public var count: Int { core.flatMap { core in Misuse.reporting { try core.count() } } ?? 0 }
 
     /// True if there is no element. An unevaluated query searches for the first result alone.
@@ -31,7 +31,8 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
         core.flatMap { core in Misuse.reporting { try core.isEmpty() } } ?? true
     }
 
-    /// The last element; nil if there is none. An unevaluated filter is searched from its end.
+    /// The last element; nil if the collection is empty. An unevaluated filter is searched from its
+    /// end.
     public var last: Element? {
         core.flatMap { core in Misuse.reporting { try core.last(Element.self) } ?? nil }
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ToftEngine
 
-/// Which rows of sorted results are in which section.
+/// The assignment of rows of sorted results to sections.
 struct SectionLayout {
     /// Rows side by side that are in one section.
     struct Run {
@@ -15,18 +15,18 @@ struct SectionLayout {
     private(set) var runs: [Run] = []
     /// The identity of each section's key.
     private(set) var marks: [UniqueKey] = []
-    /// How many rows each section has.
+    /// Number of rows of each section.
     private(set) var sizes: [Int] = []
     private var sections: [UniqueKey: Int] = [:]
-    /// In the order of sections, then of rows, and where in it each section begins.
+    /// In the order of sections, then of rows, and the first index of each section.
     private var ordered: [Run] = []
     private var firsts: [Int] = []
 
-    /// How many rows there are.
+    /// Number of rows.
     var rowCount: Int { runs.last?.rows.upperBound ?? 0 }
     var count: Int { marks.count }
 
-    /// Adds the next rows. True where their section is new.
+    /// Adds the next rows. True if their section is new.
     mutating func append(_ rows: Range<Int>, _ mark: UniqueKey) -> Bool {
         let known = sections[mark]
         let section = known ?? marks.count
@@ -135,7 +135,7 @@ struct SectionChange {
         return part
     }
 
-    /// Without what was only changed.
+    /// The changes without modifications.
     func withoutModifications() -> SectionChange {
         var part = self
         part.modifications = []
@@ -190,7 +190,7 @@ private struct RowWalk {
             self.listed = listed.runs
         }
 
-        /// How many rows from here are in one section and not listed.
+        /// Number of rows from here that are in one section and not listed.
         var stretch: Int {
             guard run < layout.runs.count else { return 0 }
             let end = layout.runs[run].rows.upperBound

@@ -33,7 +33,7 @@ public struct SectionedResults<
     /// The keys of all sections, in their order.
     public var allKeys: [Key] { found.keys }
 
-    /// How many sections there are.
+    /// Number of sections.
     public var count: Int { found.keys.count }
 
     /// The section at an index; out of range is misuse, with code `.indexOutOfRange`.
@@ -76,8 +76,7 @@ public struct SectionedResults<
     /// The realm; nil only after misuse.
     public var realm: Realm? { sections.results.realm }
 
-    /// Whether what they were made from is gone: the list's object deleted, or the realm
-    /// invalidated.
+    /// Whether their source is invalid: the list's object deleted, or the realm invalidated.
     public var isInvalidated: Bool { sections.results.isInvalidated }
 
     /// A line for each of the first elements, under the key of its section.
@@ -161,7 +160,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: Realm
     /// The realm; nil only after misuse.
     public var realm: Realm? { sections.results.realm }
 
-    /// Whether what it was made from is gone, or no element has its key any more.
+    /// Whether its source is invalid, or no element has its key any more.
     public var isInvalidated: Bool { sections.results.isInvalidated || isEmpty }
 
     /// The key, and a line for each of the first elements.
@@ -199,7 +198,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, SectionElement: Realm
     }
 }
 
-/// Which section of sections. Not for apps.
+/// The identity of a section. Not for apps.
 public struct _SectionMark {
     let key: UniqueKey?
 }
@@ -368,7 +367,7 @@ extension RealmCollection where Element: _HasPersistedOrder {
 // MARK: Index paths
 
 extension IndexPath {
-    /// The path of an item in a section, as on Apple's platforms, where other frameworks have it.
+    /// The path of an item in a section, as other frameworks on Apple's platforms have it.
     /// - Parameters:
     ///   - item: the index in the section.
     ///   - section: the index of the section.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import ToftEngine
 internal import ToftModel
 
-/// How the elements of sorted results are put in sections.
+/// The rule that puts the elements of sorted results in sections.
 ///
 /// `@unchecked Sendable`: key paths are immutable, and a block depends on nothing but the element.
 struct SectionRule<Key, Element: RealmCollectionValue>: @unchecked Sendable {
@@ -19,7 +19,7 @@ struct SectionRule<Key, Element: RealmCollectionValue>: @unchecked Sendable {
 /// If the elements are sorted by the key, only the keys at the ends of sections are read, and not
 /// every element becomes an object. A block is called with every element.
 ///
-/// `@unchecked Sendable`: threads share those of a frozen realm, and a lock guards what was found.
+/// `@unchecked Sendable`: threads share those of a frozen realm, and a lock guards their results.
 final class Sections<Key: _Persistable & Hashable, Element: RealmCollectionValue>:
     @unchecked Sendable
 {

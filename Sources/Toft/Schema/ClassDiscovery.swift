@@ -3,10 +3,10 @@ internal import Synchronization
 /// Finds the subclasses of `Object` and `EmbeddedObject` in the program and its libraries, without
 /// the app naming them.
 ///
-/// The Swift compiler leaves a record of every type in its image. We look at the records of classes
-/// alone, follow their superclass references to those two, and bring only those to life that get
-/// there: the other thousands cost a few loads each. Generic classes and classes within generic
-/// types have no single type and are left out.
+/// The Swift compiler leaves a record of every type in its image. We read the records of classes
+/// alone, follow their superclass references to those two, and instantiate only the classes that
+/// lead there: the other thousands cost a few loads each. Generic classes and classes within
+/// generic types have no single type and are left out.
 enum ClassDiscovery {
     /// Every subclass of the two, in no particular order. Looks again when libraries have been
     /// loaded since.
@@ -102,8 +102,8 @@ private struct TypeDescriptor {
     private static let classKind: UInt32 = 16
     private static let genericFlag: UInt32 = 0x80
 
-    /// The low bits of a record say what it refers to: 0 the descriptor itself, 1 a pointer to it;
-    /// others are for Objective-C.
+    /// The low bits of a record are the kind of its reference: 0 the descriptor itself, 1 a pointer
+    /// to it; others are for Objective-C.
     init?(record: UnsafeRawPointer) {
         let relative = record.load(as: Int32.self)
         let target = record + Int(relative & ~3)

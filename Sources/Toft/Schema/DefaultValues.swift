@@ -57,8 +57,8 @@ extension ModelProperty {
 }
 
 extension AnyPersisted {
-    /// Whether a declaration without a value means another one than 0, "" or null: now, a random
-    /// one, or what a type of an app's own says.
+    /// Whether a declaration without a value means another one than 0, "" or null: the present
+    /// time, a random one, or a custom type's own.
     static var isNeverZero: Bool {
         switch shape.type {
         case .date, .uuid, .objectId: !shape.isOptional && shape.collection == .none

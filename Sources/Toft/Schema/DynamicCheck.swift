@@ -12,7 +12,7 @@ final class DynamicCheck {
     private let engine: Session
     /// The primary keys of objects that are to be made.
     private var keys: Set<Key> = []
-    /// How many embedded objects lead to the one that is checked, itself included, and to those
+    /// Numbers of embedded objects on the path to the checked one, itself included, and to those
     /// around it.
     private var levels: [Int] = []
 

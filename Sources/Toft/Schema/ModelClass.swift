@@ -1,8 +1,8 @@
 internal import Synchronization
 internal import ToftModel
 
-/// A Swift class as a class of the database: found out once for each type, by looking at its fields
-/// and at one new instance.
+/// A Swift class as a class of the database: determined once for each type, from its fields and one
+/// new instance.
 final class ModelClass: Sendable {
     let type: ObjectBase.Type
     let name: String
@@ -14,7 +14,7 @@ final class ModelClass: Sendable {
     /// an app has filled.
     private let clearedInAccessors: [ModelProperty]
     private let clearedWhenAdded: [ModelProperty]
-    /// A new accessor; nil where instances have state besides that of their object.
+    /// A new accessor; nil if instances have state besides that of their object.
     private let template: InstanceTemplate?
     /// Whether objects may lead to others.
     let leadsOn: Bool

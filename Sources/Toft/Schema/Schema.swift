@@ -91,7 +91,7 @@ public struct Property: CustomStringConvertible, Equatable {
     public var isIndexed: Bool { property.isIndexed || property.isPrimaryKey }
     /// Whether an object that is added with 0 gets the next primary key.
     public var isAutoIncremented: Bool { property.isAutoIncremented }
-    /// Of a link, what deletions do along it.
+    /// The effect of deletions along a link.
     public var deleteRule: DeleteRule { property.deleteRule }
     /// Whether the value, or an element, may be nil.
     public var isOptional: Bool { property.shape.isOptional }

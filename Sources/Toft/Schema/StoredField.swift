@@ -28,7 +28,7 @@ struct StoredField {
         name.hasPrefix(Self.lazyPrefix) ? String(name.dropFirst(Self.lazyPrefix.count)) : name
     }
 
-    /// The type without what makes it optional.
+    /// The wrapped type of an optional.
     private var wrapped: any Any.Type { (type as? any AnyOptional.Type)?.wrapped ?? type }
 
     /// Whether it could be a property of the database.

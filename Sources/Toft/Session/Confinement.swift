@@ -58,8 +58,8 @@ final class Place: Sendable {
             : "Realm accessed from incorrect queue. Use it on the queue that it was opened for."
     }
 
-    /// Runs a block there soon; not at all once the actor is gone.
-    /// - Returns: what ends with the block, of an actor.
+    /// Runs a block there soon; not at all once the actor has ended.
+    /// - Returns: for an actor, a task that ends with the block.
     @discardableResult
     func run(_ block: @escaping @Sendable () -> Void) -> Task<Void, Never>? {
         switch kind {

@@ -4,7 +4,7 @@ internal import ToftPlatform
 /// The realms of this process whose write transactions are open: so that a failure in a call that
 /// can't throw, of whatever it is called, finds the transaction around it.
 enum OpenWrites {
-    /// `@unchecked Sendable`: of a session only what never changes is looked at on other threads.
+    /// `@unchecked Sendable`: other threads read only a session's constants.
     private struct Entry: @unchecked Sendable {
         weak var session: RealmSession?
     }

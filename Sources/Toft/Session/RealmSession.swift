@@ -29,7 +29,7 @@ final class RealmSession {
     /// The callbacks for commits of `commitAsyncWrite`, in order.
     var completions: [WaitingCompletion] = []
     var lastWriteID: AsyncTransactionId = 0
-    /// Which calls of `asyncWrite` wait, in order.
+    /// The waiting calls of `asyncWrite`, in order.
     var waitingTasks: [AsyncTransactionId] = []
     /// The identity of the task that began the open write transaction with `beginWrite`; nil if no
     /// task did.
@@ -108,7 +108,7 @@ final class RealmSession {
         }
     }
 
-    /// The engine's session, for what any thread may ask of it.
+    /// The engine's session, for questions that any thread may ask.
     var engineElsewhere: Session { shared.withLock { $0.engine } }
 
     /// Whether opening the same database here gives the session again.
@@ -124,7 +124,7 @@ final class RealmSession {
                     + "instead."
             )
         }
-        // First the new one: a database in memory lives as long as somebody has it open.
+        // The new one first: a database in memory lives as long as somebody has it open.
         let next = try engine.another(
             engine.configuration, interruption: engine.interruption)
         try engine.close(isInvalidation: true)
@@ -174,7 +174,7 @@ final class RealmSession {
     }
 
     /// The live session of this thread, or of the queue or actor that the frozen one came from, not
-    /// older than what is frozen.
+    /// older than the frozen one.
     func thawed() throws -> RealmSession {
         try verify()
         guard case .anywhere(let place) = confinement else { return self }
@@ -208,7 +208,7 @@ final class RealmSession {
         try configuration.models.map { try binding(of: $0.type) }
     }
 
-    /// The Swift class as this realm has it.
+    /// The binding of the Swift class in this realm.
     func binding(of type: ObjectBase.Type) throws -> ClassBinding {
         if let binding = bindings[ObjectIdentifier(type)] { return binding }
         let model = ModelClass.of(type)
@@ -262,7 +262,7 @@ final class RealmSession {
     }
 }
 
-/// `@unchecked Sendable`: other threads ask the session only for what any thread may.
+/// `@unchecked Sendable`: other threads call only functions that any thread may.
 private struct SharedEngine: @unchecked Sendable {
     var engine: Session
 }

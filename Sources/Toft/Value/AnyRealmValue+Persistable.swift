@@ -166,9 +166,9 @@ extension AnyRealmValue {
 
     /// The value for the engine.
     /// - Parameters:
-    ///   - session: where live collections are read as a whole.
+    ///   - session: the session in which live collections are read as a whole.
     ///   - depth: the number of lists and dictionaries around the value. The engine refuses those
-    ///     that are too deep, so that a list that holds itself need not be gone through for ever.
+    ///     that are too deep, so that a list that contains itself is not followed for ever.
     ///   - link: the link to an object.
     func value(
         in session: RealmSession? = nil, depth: Int = 0, link: (Object) throws -> ToftModel.Value

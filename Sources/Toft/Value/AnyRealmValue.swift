@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A value of any type: what a property, or an element of a collection, of no fixed type holds.
+/// A value of any type: of a property, or of an element of a collection, without a fixed type.
 ///
 /// ```swift
 /// class Setting: Object {

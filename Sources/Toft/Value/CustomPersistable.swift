@@ -15,7 +15,7 @@ public protocol _CustomPersistable: _Persistable, _PersistableInsideOptional, _Q
     associatedtype PersistedType: _PersistedForm
     /// The value as the database keeps it.
     var persistableValue: PersistedType { get }
-    /// Makes a value of what is kept. Not for apps.
+    /// Makes a value of its stored form. Not for apps.
     static func _custom(_ persisted: PersistedType) -> Self?
 }
 
@@ -35,14 +35,14 @@ public protocol _CustomPersistable: _Persistable, _PersistableInsideOptional, _Q
 /// realm.objects(Book.self).where { $0.price < Price(persistedValue: 1000) }
 /// ```
 ///
-/// `PersistedType` is a scalar or an `EmbeddedObject`; the latter is made anew with each
-/// assignment, and read from what lives in the property. Queries and indexes compare what is kept;
-/// of one that is kept as an object, `==` asks each of its properties. An index or a primary key
-/// needs a kept type that can have one; of another it is an error when the realm is opened. A bare
-/// declaration starts with the value that is made of 0, "", or a new object. Differs from Realm:
-/// the type has to be `Hashable`.
+/// `PersistedType` is a scalar or an `EmbeddedObject`; the latter is created with each assignment,
+/// and read from the object in the property. Queries and indexes compare the stored form; if that
+/// is an object, `==` compares each of its properties. An index or a primary key needs a stored
+/// type that can have one; otherwise opening the realm is an error. A bare declaration starts with
+/// the value that is made of 0, "", or a new object. Differs from Realm: the type has to be
+/// `Hashable`.
 public protocol CustomPersistable: _CustomPersistable {
-    /// Makes a value of what is kept.
+    /// Makes a value of its stored form.
     init(persistedValue: PersistedType)
 }
 
@@ -121,7 +121,7 @@ extension _CustomPersistable {
         try _convertedElement(from: any, conversion)
     }
 
-    /// The value of what the file holds.
+    /// The value of a stored form in the file.
     private static func known(_ persisted: PersistedType) -> Self {
         if let value = _custom(persisted) { return value }
         Misuse.report(

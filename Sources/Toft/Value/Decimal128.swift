@@ -20,10 +20,10 @@ public struct Decimal128: Hashable, Sendable {
     ///   (1E-6176 to 9.99...E+6144) too.
     public init(string: String) { number = ToftModel.Decimal128(string) ?? .nan }
 
-    /// The number of what a `Decimal128`, an integer, a `Double`, a `Float`, a `Decimal`, an
-    /// `NSNumber` or a text says.
+    /// The number of a `Decimal128`, an integer, a `Double`, a `Float`, a `Decimal`, an `NSNumber`
+    /// or a text.
     ///
-    /// - Parameter value: anything else gives NaN, where Realm throws.
+    /// - Parameter value: anything else gives NaN; Realm throws.
     public init(value: Any) {
         self = Self._scalar(converting: value) ?? Self(ToftModel.Decimal128.nan)
     }

@@ -30,8 +30,8 @@ extension UniqueKey {
     var value: Value? { if case .value(let value) = self { value } else { nil } }
 }
 
-/// Elements in memory, each under a key of its own: what an unmanaged set or map holds. They stay
-/// in the order in which they came until one is removed; the last one then takes its index.
+/// Elements in memory, each under a key of its own, for an unmanaged set or map. They stay in the
+/// order of insertion until one is removed; the last one then takes its index.
 struct KeyedElements<Element> {
     private(set) var elements: [Element] = []
     private var keys: [UniqueKey] = []
@@ -40,7 +40,7 @@ struct KeyedElements<Element> {
     /// The index of a key; nil if it is missing.
     func index(of key: UniqueKey) -> Int? { positions[key] }
 
-    /// Inserts an element unless its key is there.
+    /// Inserts an element unless its key exists.
     mutating func insert(_ element: Element, _ key: UniqueKey) {
         if positions[key] == nil { set(element, key) }
     }

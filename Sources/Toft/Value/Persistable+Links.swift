@@ -78,7 +78,7 @@ extension ObjectBase: _PersistableInsideOptional {
         } ?? nil
     }
 
-    /// An invalidated instance of an object that is gone.
+    /// An invalidated instance of a deleted object.
     private static func deleted(_ value: _EngineValue) -> Self? {
         guard case .link(let ref) = value.value, let session = value.session else { return nil }
         let home =

@@ -7,7 +7,7 @@ internal import ToftStorage
 public protocol _Scalar: _Persistable, _PersistedForm {
     init()
     static var _type: _PropertyShape { get }
-    /// From what the engine gives; nil when it is null.
+    /// Converts the engine's value; nil when it is null.
     static func _scalar(from value: _EngineValue) -> Self?
     /// Reads a managed property; nil when it is null.
     static func _load(_ object: ObjectBase, _ column: Int) -> Self?

@@ -36,7 +36,7 @@ public protocol RealmCollectionValue: Hashable, SendableMetatype {
     static var _isEmbedded: Bool { get }
     /// The object to store, for an embedded one.
     var _embedded: ObjectBase? { get }
-    /// Makes an element of what the engine gives.
+    /// Makes an element of the engine's value.
     static func _make(_ value: _EngineValue) -> Self
     /// Gives the element to the engine. An unmanaged object is added to the realm.
     func _give(to destination: _Destination) throws -> _EngineValue
@@ -59,7 +59,7 @@ public protocol _PersistableInsideOptional: RealmCollectionValue {
     static func _setOptional(_ value: Self?, _ object: ObjectBase, _ column: Int)
     static func _promoteOptional(
         _ value: Self?, _ object: ObjectBase, _ column: Int, _ promotion: _Promotion) throws
-    /// Makes an element of what the engine gives; nil for null and for what is not there.
+    /// Makes an element of the engine's value; nil for null and for a missing one.
     static func _makeOptional(_ value: _EngineValue) -> Self?
 }
 

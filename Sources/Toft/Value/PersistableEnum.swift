@@ -69,12 +69,12 @@ extension PersistableEnum {
 }
 
 extension Query where T: PersistableEnum {
-    /// The value as it is kept, for what an enum can't be asked: `$0.mood.rawValue.starts(with:
+    /// The stored value, for queries that an enum does not support: `$0.mood.rawValue.starts(with:
     /// "w")`.
     public var rawValue: Query<T.RawValue> { Query<T.RawValue>(node) }
 }
 
 extension Query where T: _OptionalProtocol, T.Wrapped: PersistableEnum {
-    /// The value as it is kept, for what an enum can't be asked.
+    /// The stored value, for queries that an enum does not support.
     public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(node) }
 }

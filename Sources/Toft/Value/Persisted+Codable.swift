@@ -11,8 +11,8 @@ extension Persisted: Decodable where Value: Decodable {
     }
 }
 
-/// The property of an unmanaged object. That of a managed one does not know its object, so encoding
-/// it throws `.unsupported`, where Realm stops the program: encode a copy, `Dog(value: dog)`, or
+/// The property of an unmanaged object. The property of a managed one does not know its object, so
+/// encoding it throws `.unsupported`; Realm stops the program. Encode a copy, `Dog(value: dog)`, or
 /// write `encode(to:)` yourself. Collections by themselves are encoded, managed or not.
 extension Persisted: Encodable where Value: Encodable {
     public func encode(to encoder: any Encoder) throws {

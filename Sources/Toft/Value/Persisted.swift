@@ -12,8 +12,8 @@ internal import ToftModel
 /// }
 /// ```
 ///
-/// Spelled as in Realm. Which types it can mark is decided by the compiler here, where Realm finds
-/// some out at launch.
+/// Spelled as in Realm. The compiler checks the types that it can mark; Realm finds some out at
+/// launch.
 @propertyWrapper
 public struct Persisted<Value: _Persistable> {
     // In the order that takes the fewest bytes.
@@ -106,8 +106,8 @@ extension Persisted where Value: _PrimaryKey {
 
 extension Persisted where Value: _AutoIncrementable {
     /// A primary key that is counted: an object that is added with 0 gets the next one, 1 more than
-    /// the greatest that an object of the class has had. The key of a deleted object is not given
-    /// out again.
+    /// the greatest that an object of the class has had. The key of a deleted object is not used
+    /// again.
     ///
     /// ```swift
     /// @Persisted(primaryKey: true, autoIncrement: true) var id: Int
@@ -200,14 +200,14 @@ protocol AnyPersisted: SendableMetatype {
     static var alignment: Int { get }
     /// The offset in it of the column's number.
     static var columnOffset: Int { get }
-    /// Whether a managed object's kept value has to be made anew: true of collections.
+    /// Whether a managed object's kept value has to be recreated: true of collections.
     static var isKept: Bool { get }
     static func traits(at address: UnsafeRawPointer) -> _PersistedTraits
     /// The name given as `originProperty`.
     static func originProperty(at address: UnsafeRawPointer) -> String?
     /// Whether a value holds memory: text, data, objects, collections.
     static var holdsMemory: Bool { get }
-    /// Whether there is a value, given or looked at.
+    /// Whether there is a value, given or read.
     static func hasValue(at address: UnsafeRawPointer) -> Bool
     /// Releases the value stored here.
     static func clear(at address: UnsafeMutableRawPointer)
@@ -226,7 +226,7 @@ protocol AnyPersisted: SendableMetatype {
 extension Persisted: AnyPersisted {
     static var shape: _PropertyShape {
         let shape = Value._shape
-        // That of a type of an app's own does not say so.
+        // A custom type's shape does not include that.
         return shape.type == .link && shape.collection == .none ? shape.optional : shape
     }
     static var element: (any RealmCollectionValue.Type)? {
@@ -262,9 +262,8 @@ extension Persisted: AnyPersisted {
         let value = address.assumingMemoryBound(to: Self.self).pointee.kept(in: object)
         let isAdopted = (value as? any AdoptableCollection)?.isUnmanaged == true
         try Value._promote(value, object, column, promotion)
-        // The list that the app holds becomes the managed one, and the object goes on giving it
-        // out. Nothing else may refer to the object by then: those that led to it have forgotten
-        // it.
+        // The app's list becomes the managed one, and the object continues to return it. Nothing
+        // else may refer to the object by then: those that led to it have forgotten it.
         if isAdopted {
             promotion.afterwards { _ in
                 withExtendedLifetime(object) {

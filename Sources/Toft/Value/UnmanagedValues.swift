@@ -1,8 +1,8 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// The values of one property of elements that are in memory, or the elements themselves: what an
-/// unmanaged collection is summed up by.
+/// The values of one property of elements in memory, or the elements themselves, for aggregates of
+/// an unmanaged collection.
 struct UnmanagedValues {
     private let values: [Value]
     private let type: ToftModel.PropertyType

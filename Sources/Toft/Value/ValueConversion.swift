@@ -1,12 +1,12 @@
 internal import ToftModel
 
-/// How a value that came as `Any` becomes that of a property. Not for apps.
+/// The conversion of a value of type `Any` to that of a property. Not for apps.
 public struct _ValueConversion {
     let builder: any ObjectBuilder
     /// "Dog.name", for messages.
     let path: String
-    /// Whether the value goes to a managed object, which copies a collection that it is given; an
-    /// unmanaged one keeps it.
+    /// Whether the value is for a managed object, which copies a collection; an unmanaged one keeps
+    /// it.
     let isLive: Bool
 
     var nullNotAllowed: Realm.Error {
@@ -37,7 +37,7 @@ protocol AnyDictionary {}
 
 extension Dictionary: AnyDictionary {}
 
-/// How deep objects may be given as dictionaries and arrays within one another: each takes stack.
+/// Most levels of objects that may be given as nested dictionaries and arrays: each takes stack.
 enum NestedValues {
     static let limit = 500
 

@@ -95,8 +95,8 @@ extension ChangeCalculation {
         return try isAnyModified(links, rowCount: rowCount)
     }
 
-    /// Whether any of the objects changed, or reaches one that did. `rowCount`: about how many will
-    /// be asked for.
+    /// Whether any of the objects changed, or reaches one that did. `rowCount`: estimated number of
+    /// objects to test.
     mutating func isAnyModified(_ objects: [ObjectRef], rowCount: Int) throws(EngineError) -> Bool {
         for object in objects {
             let test = try test(of: object.classID, watching: nil, rowCount: rowCount)

@@ -28,7 +28,7 @@ extension ChangeCalculation {
         return rows
     }
 
-    /// The objects that are there, are linked to now and were not, or were and are not.
+    /// The existing objects that are linked to now and were not, or were and are not.
     func newlyOrNoLongerLinked(by link: Link) throws(EngineError) -> IndexRanges {
         let rows = changes.rows[link.source] ?? TransactionChanges.Rows()
         let edited = isCompared ? rows.modified : changes.rows(of: link.ref)

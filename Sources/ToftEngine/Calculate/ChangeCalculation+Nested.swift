@@ -41,7 +41,7 @@ struct NestedElements {
 }
 
 extension ModelView {
-    /// Whether a collection is there.
+    /// Whether a collection exists.
     func exists(_ ref: CollectionRef) throws(ModelError) -> Bool {
         try ref.nested == nil ? exists(ref.owner) : nested(ref) != nil
     }

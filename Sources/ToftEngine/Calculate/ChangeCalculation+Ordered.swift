@@ -1,8 +1,8 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// Sets and dictionaries: what is equal before and after has stayed, however the records came by
-/// it.
+/// Sets and dictionaries: elements that are equal before and after have stayed, whatever the
+/// records say.
 extension ChangeCalculation {
     mutating func orderedChange(
         of ref: CollectionRef, _ property: PropertyHandle, watching paths: WatchedPaths?
@@ -119,7 +119,7 @@ private struct OrderedComparison {
         self.touched = touched
     }
 
-    /// `isModified` is asked of the values that nothing says of that they were set.
+    /// `isModified` is called for the values that no record sets.
     mutating func run(_ isModified: (Cell) throws(EngineError) -> Bool) throws(EngineError) {
         var index = 0, next = 0
         while index < before.count || next < after.count {

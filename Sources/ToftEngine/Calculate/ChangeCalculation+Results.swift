@@ -20,8 +20,8 @@ extension ChangeCalculation {
         return try change(of: definition, watching: paths, from: before, to: after)
     }
 
-    /// The results after, found by asking about touched rows only; nil where everything must be
-    /// asked again.
+    /// The new results, found by testing touched rows only; nil if everything must be evaluated
+    /// again.
     private func follow(_ definition: ResultsDefinition, _ before: ResultRows) throws(EngineError)
         -> ResultRows?
     {
@@ -114,7 +114,7 @@ extension ChangeCalculation {
 
     // MARK: Whole classes
 
-    /// By rank: what came and went is looked up in the trees, nothing else is read.
+    /// By rank: insertions and deletions are looked up in the trees, nothing else is read.
     private mutating func changeOfWholeClass(_ classID: ClassID, watching paths: WatchedPaths?)
         throws(EngineError) -> CollectionChange
     {

@@ -1,8 +1,8 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// The way of some observers from one version to a later one: what was touched on it, and what that
-/// means for each.
+/// The changes of some observers from one version to a later one: the touched rows, and their
+/// meaning for each observer.
 ///
 /// The touched rows are read from the commit records. If they have been overwritten, the two
 /// versions are compared: a value that was set to itself is then not seen, and a list has deletions
@@ -19,7 +19,7 @@ struct ChangeCalculation {
     /// Changes of results that were computed already: several observers may have the same results.
     private var known: [Question: (change: CollectionChange, order: ResultRows?)] = [:]
 
-    /// Results, and what of them is watched.
+    /// Results, and their watched paths.
     private struct Question: Hashable {
         let definition: ObjectIdentifier
         let paths: ObjectIdentifier?
@@ -105,8 +105,8 @@ struct ChangeCalculation {
 
     // MARK: What rows reach
 
-    /// Tells of rows of a class whether they, or what they reach or the observer watches, changed.
-    /// `rowCount`: about how many will be asked for.
+    /// The filter of changed rows of a class: rows that changed themselves, or through the objects
+    /// that they reach or the observer watches. `rowCount`: estimated number of rows to test.
     mutating func test(of classID: ClassID, watching paths: WatchedPaths?, rowCount: Int)
         throws(EngineError) -> any RowChangeFilter
     {
@@ -130,8 +130,8 @@ struct ChangeCalculation {
         return test
     }
 
-    /// The backward way may look at a few objects for each row; beyond that, going forward from the
-    /// rows is cheaper.
+    /// The backward search may read a few objects for each row; beyond that, searching forwards
+    /// from the rows is cheaper.
     private static func budget(rowCount: Int) -> Int {
         let (product, overflow) = rowCount.multipliedReportingOverflow(by: 4)
         return overflow ? .max : max(1_000, product)

@@ -2,8 +2,8 @@ internal import ToftModel
 
 /// Tells for rows of one class whether something changed that key paths name.
 ///
-/// As `DeepChangeChecker` it has two ways to the same answer: backwards from what changed to all
-/// rows at once, within a budget; else forwards from each row that is asked about.
+/// As `DeepChangeChecker` it has two ways to the same answer: backwards from changed objects to all
+/// rows at once, within a budget; otherwise forwards from each row to test.
 final class KeyPathTest<Reader: LinkReading>: RowChangeFilter {
     private struct Visit: Hashable {
         let node: Int

@@ -8,7 +8,7 @@ struct Link: Hashable, Sendable {
     let isCollection: Bool
 }
 
-/// Which classes link which, through the properties that a session sees.
+/// The links between classes, through the session's visible properties.
 struct LinkMap: Sendable {
     /// A row counts as modified if something is that it reaches over this many links.
     static let depth = 3
@@ -44,7 +44,7 @@ struct LinkMap: Sendable {
         }
     }
 
-    /// How many links lead at least from a class to each that it reaches within the depth.
+    /// The least number of links from a class to each that it reaches within the depth.
     func distances(from start: ClassID) -> [ClassID: Int] {
         var distances = [start: 0]
         var frontier = [start]

@@ -1,4 +1,4 @@
-/// Replays the edits of a list on the positions of its old elements, and says what became of them.
+/// Replays the edits of a list on the positions of its old elements, and gives their changes.
 ///
 /// The list is held as pieces: runs of old elements that are still adjacent, and runs of new ones.
 /// Pieces are in chunks, so that an edit costs the square root of their number, not of the list's.

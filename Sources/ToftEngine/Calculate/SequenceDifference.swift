@@ -1,4 +1,4 @@
-/// The change from one sequence of keys to another: what results had and have.
+/// The change from one sequence of keys to another: the old and the new results.
 ///
 /// A row that changed its place is a deletion and an insertion, never a move. Of several smallest
 /// edit scripts the one that moves changed rows is taken. A key that occurs several times is

@@ -1,6 +1,6 @@
 package import ToftModel
 
-/// The key paths whose changes an observer wants to hear of, resolved against a schema: "name",
+/// The key paths whose changes an observer is notified of, resolved against a schema: "name",
 /// "dogs.age", "*", "boss.*".
 ///
 /// A path's own properties count when they are set, its links when they get another target, inverse

@@ -2,8 +2,8 @@ package import ToftModel
 
 /// The change of a list or of results between two versions.
 ///
-/// Replaying it on a copy of the old contents: remove `deletions` from the back, put what is new at
-/// `insertions` from the front, take the rows at `modificationsNew` again.
+/// To replay it on a copy of the old contents, remove `deletions` from the back, insert the new
+/// rows at `insertions` from the front, and read the rows at `modificationsNew` again.
 package struct CollectionChange: Sendable, Equatable {
     /// An element that changed its place; both ends are also among the deletions and the
     /// insertions.
@@ -27,7 +27,7 @@ package struct CollectionChange: Sendable, Equatable {
     package var modificationsNew = IndexRanges()
     /// Lists only, by their new place: results report a deletion and an insertion.
     package var moves: [Move] = []
-    /// Of a dictionary, the keys of what is listed.
+    /// The keys of the listed entries, for a dictionary.
     package var keys: KeyChange?
     /// The list was cleared and has stayed empty.
     var isCleared = false
@@ -57,7 +57,7 @@ package struct ObjectChange: Sendable, Equatable {
     package var properties: [PropertyID] = []
     /// Their previous values, by id; lists are not among them.
     package var oldValues: [PropertyID: Value] = [:]
-    /// The object is gone; no further change will come.
+    /// The object is deleted; no further change will come.
     package var isDeleted = false
 
     package init() {}

@@ -1,14 +1,14 @@
 internal import ToftModel
 
-/// When what was last changed, as a session sees it: so that results know whether what they found
-/// still holds.
+/// Counts changes by class and property, so that live results can tell whether they are still
+/// valid.
 ///
 /// 1. A stamp is a number of the session's own, and grows. Results are unchanged if `last(of:)` of
 ///    their dependencies is.
 /// 2. A transaction's changes are counted as they happen, or left to its record, which is read when
 ///    they are needed. When it is cancelled, all stamps return to those of its beginning, and no
 ///    later one equals one that it gave.
-/// 3. A move to another version notes what that differs in: see `VersionChanges`.
+/// 3. A move to another version counts its differences: see `VersionChanges`.
 struct ChangeCounters {
     /// The last change of anything.
     private(set) var now: UInt64 = 1
@@ -79,8 +79,9 @@ struct ChangeCounters {
         hasUnread = false
     }
 
-    /// Everything that the transaction changed is there. Returns whether all of it was noted; else
-    /// the stamps are those of its beginning, and what its version changed is to be noted.
+    /// Keeps the changes of the committed transaction. Returns whether all of them were counted;
+    /// otherwise the stamps are those of its beginning, and the changes of its version have to be
+    /// counted.
     mutating func commitTransaction() -> Bool {
         guard let before = stampsBefore, before.everything == stamps.everything, !hasUnread else {
             cancelTransaction()

@@ -1,5 +1,5 @@
-/// A set of indices, kept as ascending runs: what changed in a collection is mostly a few runs,
-/// even when it is everything.
+/// A set of indices, kept as ascending runs: the changes of a collection are mostly a few runs,
+/// even if everything changes.
 package struct IndexRanges: Sendable, Equatable {
     /// Ascending, not empty, neither overlapping nor touching.
     package private(set) var runs: [Range<Int>] = []
@@ -19,10 +19,10 @@ package struct IndexRanges: Sendable, Equatable {
 
     package var isEmpty: Bool { runs.isEmpty }
 
-    /// How many indices there are.
+    /// Number of indices.
     package var count: Int { runs.reduce(0) { $0 + $1.count } }
 
-    /// Adds an index that is not below any that is there.
+    /// Adds an index that is not below any of the set's.
     package mutating func append(_ index: Int) {
         append(index..<index + 1)
     }
@@ -42,7 +42,7 @@ package struct IndexRanges: Sendable, Equatable {
         return run < runs.count && runs[run].lowerBound <= index
     }
 
-    /// How many of the indices are below `index`.
+    /// Number of indices below `index`.
     package func count(below index: Int) -> Int {
         var count = 0
         for run in runs {

@@ -23,7 +23,7 @@ struct TransactionChanges {
     struct Rows {
         fileprivate(set) var inserted = IndexRanges()
         fileprivate(set) var erased = IndexRanges()
-        /// Rows that were there before and still are.
+        /// Rows that existed before and still do.
         fileprivate(set) var modified = IndexRanges()
         /// Properties that were set in any of the rows.
         fileprivate(set) var properties: Set<PropertyID> = []
@@ -40,7 +40,7 @@ struct TransactionChanges {
     /// The rows in which the properties asked for were set.
     private var settings: [PropertyRef: IndexRanges] = [:]
 
-    /// The rows that were there before, still are, and had a property set that was asked for.
+    /// The rows that existed before, still do, and had a property of the filter set.
     func rows(of property: PropertyRef) -> IndexRanges { settings[property] ?? IndexRanges() }
 
     /// The rows that changed, of each class.

@@ -36,8 +36,8 @@ struct VersionChanges {
 
     // MARK: Records
 
-    /// Adds what the commits between the versions did. False where their records are gone, long, or
-    /// can't be read.
+    /// Adds the changes of the commits between the versions. False if their records have been
+    /// overwritten, are long, or can't be read.
     private mutating func addRecords(from old: ModelView, to new: ModelView) -> Bool {
         let records = try? new.snapshot.records(
             after: old.snapshot.version, atMost: Self.mostRecordBytes)

@@ -24,7 +24,7 @@ package final class Database: Sendable {
     let queries = QueryCache()
     /// The schemas that sessions were opened with last, for openings to come.
     private let schemas = FutexMutex<[ModelSchema]>([])
-    /// The write buffer, while no transaction has it.
+    /// The write buffer, while no transaction uses it.
     private let idleBuffer = FutexMutex<WriteBuffer?>(nil)
     /// Nil if the session in a write transaction is confined to the caller, or if there is no such
     /// session.
@@ -65,7 +65,7 @@ package final class Database: Sendable {
 
     /// Ends a session. The last one of the process closes the file.
     ///
-    /// - Throws: what `Store.close` does; the session has ended all the same.
+    /// - Throws: the errors of `Store.close`; the session has ended all the same.
     func leave() throws(EngineError) {
         try storage { () throws(StorageError) in try store.checkProcess() }
         defer { if store.isClosed { notifier.stop() } }
@@ -84,7 +84,7 @@ package final class Database: Sendable {
 
     // MARK: Schemas
 
-    /// How many schemas are remembered: programs open a file with one, or with few.
+    /// Number of cached schemas: programs open a file with one, or with few.
     private static let schemaCount = 4
 
     /// The schemas that sessions were opened with last.
@@ -112,7 +112,7 @@ package final class Database: Sendable {
         return idle ?? WriteBuffer(dirtyLimit: store.dirtyLimit)
     }
 
-    /// Whether a session that is confined so must not wait for the write lock: the calling thread
+    /// Whether a session with this confinement must not wait for the write lock: the calling thread
     /// has it, in a session that is confined to it, or in a handler, which nobody else can end.
     func mustNotWait(_ confinement: Configuration.Confinement) -> Bool {
         writer.withLock { writer in
@@ -123,8 +123,8 @@ package final class Database: Sendable {
         }
     }
 
-    /// Notes the thread of a session that has begun a write transaction, or of a handler, whose
-    /// session may note itself besides.
+    /// Records the thread of a session that has begun a write transaction, or of a handler, whose
+    /// session may be recorded in addition.
     func noteWriteBegun(by thread: ThreadToken?, isHandler: Bool = false) {
         guard let thread else { return }
         writer.withLock { writer in
@@ -140,8 +140,8 @@ package final class Database: Sendable {
         writer.withLock { if $0?.thread === thread { $0 = nil } }
     }
 
-    /// The calls of an opening that makes the file's classes what is declared. They are called in a
-    /// write transaction: to open the file in them once more would wait for its end.
+    /// The calls of an opening that adapts the file's classes to the declaration. They are called
+    /// in a write transaction: opening the file in them once more would wait for its end.
     func noting(_ calls: SchemaCalls) -> SchemaCalls {
         var noting = calls
         if let progress = calls.progress {
@@ -175,7 +175,7 @@ package final class Database: Sendable {
     // MARK: Files
 
     /// Compacts a file that nobody has open, in this process or another. Returns its sizes in bytes
-    /// before and after; nil where somebody has it open, and nothing was done. O(file).
+    /// before and after; nil, without a change, if somebody has it open. O(file).
     ///
     /// - Parameter minimumVersion: as in `Configuration`.
     package static func compact(
@@ -192,8 +192,8 @@ package final class Database: Sendable {
     /// Encrypts a file that nobody has open with another key; nil means no encryption. O(file).
     ///
     /// - Parameter minimumVersion: as in `Configuration`.
-    /// - Throws: `alreadyOpen` where somebody has it open, and nothing was done; `keyRequired`,
-    ///   `wrongKey`, `notEncrypted` where `old` is not its key...
+    /// - Throws: `alreadyOpen`, without a change, if somebody has it open; `keyRequired`,
+    ///   `wrongKey`, `notEncrypted` if `old` is not its key...
     package static func changeKey(
         of path: String, from old: EncryptionKey?, to new: EncryptionKey?,
         minimumVersion: UInt64? = nil, sharing: StoreConfiguration.Sharing = .processes
@@ -248,8 +248,8 @@ package final class Database: Sendable {
         return version
     }
 
-    /// Reads what a damaged file still holds into a new one; see `Salvage`. Nothing is written to
-    /// the damaged file. O(file).
+    /// Reads the remaining content of a damaged file into a new one; see `Salvage`. Nothing is
+    /// written to the damaged file. O(file).
     ///
     /// - Parameter newKey: of the new file; nil: it is plain.
     /// - Parameter keeps: gets the report before the new file has its name; false discards the new

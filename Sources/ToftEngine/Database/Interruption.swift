@@ -1,11 +1,11 @@
 internal import ToftPlatform
 internal import ToftStorage
 
-/// Ends what a session waits for or works out. Any thread.
+/// Ends a session's waits and computations. Any thread.
 package final class Interruption: Sendable {
     private let counter = InterruptCounter()
 
-    /// A wait goes on for at most so long before it sees that it was ended.
+    /// Longest time for which a wait continues after it was ended.
     private static let sliceNanoseconds: Int64 = 50_000_000
 
     package init() {}
@@ -16,12 +16,12 @@ package final class Interruption: Sendable {
     /// Ends the wait or the query that is under way. Without one it does nothing.
     package func interrupt() { counter.interrupt() }
 
-    /// Runs what may take long, and asks from time to time whether it is to end.
+    /// Runs a long operation, and checks from time to time whether it is to end.
     func watching<Result>(_ body: () throws(EngineError) -> Result) throws(EngineError) -> Result {
         try InterruptProbe(counter).watching(body)
     }
 
-    /// Runs what waits for other writers, in slices.
+    /// Runs an operation that waits for other writers, in slices.
     /// - Parameter timeout: in milliseconds; negative: for ever.
     func waiting<Result>(
         _ timeout: Int, _ attempt: (_ timeout: Int) throws(StorageError) -> Result

@@ -2,16 +2,16 @@ internal import ToftModel
 internal import ToftQuery
 
 extension ResultsDefinition {
-    /// How many objects may be touched for results to be followed: for more it is as cheap to work
-    /// them out again. Nil for results that can't be followed.
+    /// Most touched objects for which results are followed: for more it is as cheap to evaluate
+    /// them again. Nil for results that can't be followed.
     func mostTouched(of before: ResultRows) -> Int? {
         guard case .all = base, case .keys(let keys, _) = before, query?.judgesEachAlone == true
         else { return nil }
         return isAscending ? max(1_000, keys.count / 8) : max(16, keys.count / 256)
     }
 
-    /// The results after objects were touched, found by asking the query about these only; nil
-    /// where something else changed, too.
+    /// The results after objects were touched, found by testing only these with the query; nil if
+    /// something else changed, too.
     /// - Parameter before: results for which there is a `mostTouched`.
     /// - Parameter touched: the keys of all objects that the query may answer otherwise about,
     ///   ascending, each once.

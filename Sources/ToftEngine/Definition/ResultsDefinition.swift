@@ -1,8 +1,8 @@
 internal import ToftModel
 internal import ToftQuery
 
-/// How results are made: from what, and what is done with it. Says nothing of a version or a
-/// session, so the notifier follows it too.
+/// The definition of results: their source, and the operations on it. It refers to no version and
+/// no session, so the notifier follows it too.
 final class ResultsDefinition: Sendable {
     /// The source of the elements.
     enum Base: Sendable {

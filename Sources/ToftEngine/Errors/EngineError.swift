@@ -6,8 +6,8 @@ package struct EngineError: Error, Sendable, Equatable {
     /// Additional information: every schema problem on a line of its own, the query with a caret,
     /// the failed system call. May be empty.
     package let detail: String
-    /// The number that goes with the code: errno, the byte offset in a query, a page, an index, a
-    /// version. 0 if the code has no number.
+    /// The number of the code: errno, the byte offset in a query, a page, an index, a version. 0 if
+    /// the code has no number.
     package let number: Int64
 
     package init(_ code: ErrorCode, _ message: String, detail: String = "", number: Int64 = 0) {

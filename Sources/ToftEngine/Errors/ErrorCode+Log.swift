@@ -1,8 +1,8 @@
 package import ToftPlatform
 
 extension ErrorCode {
-    /// How much a program wants to know of a failure that says that it, or the library, is wrong,
-    /// or the database damaged; nil for others.
+    /// The log level of a failure that shows a mistake of the program or the library, or damage;
+    /// nil for others.
     package var levelOfMisuse: Diagnostics.Level? {
         switch self {
         case .invalidArgument, .invalidHandle, .wrongThread, .closed, .usedAfterFork, .wrongRealm,

@@ -4,11 +4,11 @@
 /// Raw values are part of the ABI: they never change and are never reused. The hundreds name the
 /// group.
 package enum ErrorCode: Int32, Sendable, CaseIterable {
-    // Use: what holds at every moment.
+    // Use: errors that are possible at every moment.
     /// An argument that is not a value of its type: an unknown constant, an absurd length, text
     /// that is not UTF-8, NULL in place of a value.
     case invalidArgument = 1
-    /// A handle that is NULL, released, of another kind or was never given out.
+    /// A handle that is NULL, released, of another kind or forged.
     case invalidHandle = 2
     /// A session, or something that belongs to one, used on another thread than its own.
     case wrongThread = 3
@@ -29,7 +29,7 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     case fileNotFound = 101
     case permissionDenied = 102
     case isDirectory = 103
-    /// The file is something else: the message says what it looks like.
+    /// The file is something else: the message has its apparent kind.
     case notADatabase = 104
     case unsupportedFormat = 105
     /// Bytes of the file are damaged. Can be found at any moment, not only when opening.
@@ -48,7 +48,7 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     /// Another file was put in the place of the open one.
     case fileReplaced = 114
     case tooManyReaders = 115
-    /// A file that is to be made is there already; nothing was changed.
+    /// A file to be created exists already; nothing was changed.
     case fileExists = 116
     /// The file is encrypted, and no key was given.
     case keyRequired = 117
@@ -74,8 +74,8 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     // Schema.
     /// The schema given breaks rules; the detail lists every one.
     case invalidSchema = 301
-    /// The schema given differs from the file's in what opening does not change; the detail lists
-    /// every difference.
+    /// The given schema differs from the file's in ways that opening does not change; the detail
+    /// lists every difference.
     case schemaMismatch = 302
     /// The file has a higher schema version than the one given.
     case schemaVersionTooLow = 303
@@ -91,7 +91,7 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     case typeMismatch = 406
     case nullNotAllowed = 407
     case valueTooLong = 408
-    /// An inverse property, which only shows what others link, was written.
+    /// An inverse property, which only shows the links of others, was written.
     case readOnlyProperty = 409
     /// A counter, or a sum of integers, leaves the range of 64 bits.
     case overflow = 410
@@ -105,7 +105,7 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
 
     // Collection.
     case indexOutOfRange = 501
-    /// The object that owned the list, or what the results were based on, has been deleted.
+    /// The object that owned the list, or the source of the results, has been deleted.
     case collectionInvalidated = 502
 
     // Query.

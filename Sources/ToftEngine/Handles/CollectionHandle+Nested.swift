@@ -1,8 +1,8 @@
 package import ToftModel
 internal import ToftStorage
 
-/// Lists and dictionaries within mixed values. Reading one looks for it in the bytes of the value;
-/// changing one writes the value anew.
+/// Lists and dictionaries within mixed values. Reading one searches the bytes of the value for it;
+/// changing one writes the whole value.
 extension CollectionHandle {
     /// The list or dictionary that an element of a collection of mixed values is now.
     package func nested(at index: Int, _ kind: CollectionKind) throws(EngineError)

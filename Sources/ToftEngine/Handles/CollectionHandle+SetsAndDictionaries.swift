@@ -3,7 +3,7 @@ package import ToftStorage
 
 /// Sets.
 extension CollectionHandle {
-    /// Inserts a value unless the set has it. O(log elements).
+    /// Inserts a value unless the set has it already. O(log elements).
     /// - Returns: its index, and whether it is new.
     @discardableResult
     package func setInsert(_ value: BorrowedValue) throws(EngineError) -> (

@@ -43,8 +43,7 @@ extension CollectionHandle {
         }
     }
 
-    /// Runs what reads or changes the collection, on a handle of the property that the session sees
-    /// now.
+    /// Runs an operation on the collection, on a handle of the property that the session sees now.
     func onCollection<Result>(_ body: (PropertyHandle) throws(ModelError) -> Result)
         throws(EngineError) -> Result
     {
@@ -261,8 +260,8 @@ extension CollectionHandle {
         return try session.embedded(created, in: property)
     }
 
-    /// Creates an embedded object for a key of a dictionary, in place of the one that is there. All
-    /// or nothing.
+    /// Creates an embedded object for a key of a dictionary, replacing the present one. All or
+    /// nothing.
     package func setEmbedded(
         _ assignments: UnsafeBufferPointer<Assignment>, forKey entryKey: UnsafeRawBufferPointer
     ) throws(EngineError) -> ObjectHandle {
@@ -309,8 +308,8 @@ extension CollectionHandle {
 
     // MARK: Observing
 
-    /// Observes the list's elements and, for links, what they reach; with key paths, only what
-    /// those name: see `WatchedPaths`.
+    /// Observes the list's elements and, for links, the objects that they reach; with key paths,
+    /// only the properties that those name: see `WatchedPaths`.
     package func observe(
         keyPaths: [String]? = nil, callsInitially: Bool = true,
         _ handler: @escaping NotificationHandler

@@ -2,7 +2,7 @@ package import ToftModel
 package import ToftQuery
 package import ToftStorage
 
-/// A live object: its name in the database and the session that looks at it.
+/// A live object: its reference in the database and its session.
 ///
 /// Holds nothing that could dangle. After the object's deletion, and for one made in a transaction
 /// that was cancelled, everything but `isValid` throws `objectDeleted`.
@@ -21,7 +21,7 @@ package struct ObjectHandle {
 }
 
 extension ObjectHandle {
-    /// Whether the object exists in what the session reads now.
+    /// Whether the object exists in the session's present view.
     package var isValid: Bool {
         get throws(EngineError) {
             try session.check()
@@ -35,12 +35,12 @@ extension ObjectHandle {
         return try session.property(id, of: owner)
     }
 
-    /// The error for what can't be done with an object that is gone.
+    /// The error for operations on a deleted object.
     package var deleted: EngineError {
         EngineError(ModelError.noSuchObject(className: owner.name, key: ref.key))
     }
 
-    /// Throws if the object is gone.
+    /// Throws if the object is deleted.
     func requireExistence() throws(EngineError) {
         guard try isValid else { throw deleted }
     }
@@ -146,7 +146,7 @@ extension ObjectHandle {
         for assignment in assignments { session.noteSet(try property(assignment.property)) }
     }
 
-    /// Creates an embedded object in a property, in place of the one that is there. All or nothing.
+    /// Creates an embedded object in a property, replacing the present one. All or nothing.
     package func setEmbedded(_ id: PropertyID, _ assignments: UnsafeBufferPointer<Assignment>)
         throws(EngineError) -> ObjectHandle
     {
@@ -186,8 +186,8 @@ extension ObjectHandle {
 
     // MARK: Observing
 
-    /// Observes the object's own properties and its deletion; with key paths, only what those name,
-    /// also beyond links: see `WatchedPaths`.
+    /// Observes the object's own properties and its deletion; with key paths, only the properties
+    /// that those name, also beyond links: see `WatchedPaths`.
     package func observe(keyPaths: [String]? = nil, _ handler: @escaping NotificationHandler)
         throws(EngineError) -> Token
     {

@@ -160,10 +160,10 @@ extension Session {
 
     /// Creates `count` objects, or updates those that have the primary keys, as `policy` says. All
     /// or nothing.
-    /// - Parameter valuesOfNew: how many of the values, the last ones, are for new objects alone.
+    /// - Parameter valuesOfNew: number of the last values that are for new objects alone.
     /// - Parameter row: gives `create` the values of one row.
     /// - Returns: the key of each row's object, and whether it is new.
-    /// - Throws: what `create` throws, with the number of the row.
+    /// - Throws: the errors of `create`, with the number of the row.
     package func create(
         _ id: ClassID, count: Int, policy: UpdatePolicy, valuesOfNew: Int = 0,
         row: (

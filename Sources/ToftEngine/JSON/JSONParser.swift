@@ -10,8 +10,8 @@ package struct JSONParser {
     private var position = 0
     private var depth = 0
 
-    /// Arrays and objects in one another: as many as objects with their lists, and a value of a
-    /// mixed property in the innermost one, may have.
+    /// Most levels of arrays and objects: enough for the deepest objects with their lists, and a
+    /// value of a mixed property in the innermost one.
     private static let greatestDepth = 4 * Limits.nestedCollections
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]

@@ -8,7 +8,7 @@ package enum JSONValue {
     /// Written, never read, as doubles are.
     case number(UInt64)
     case double(Double)
-    /// Read, never written: what is no integer.
+    /// Read, never written: numbers other than integers.
     case numeral(Numeral)
     case text(String)
     case list([JSONValue])

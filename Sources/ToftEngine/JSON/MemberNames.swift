@@ -12,8 +12,8 @@ extension ClassHandle {
         storedProperty { $0.persistedName.isSameName(as: name) } != nil
     }
 
-    /// The visible property with values that has exactly this name in the file; else the one that
-    /// the session calls so.
+    /// The visible property with values that has exactly this name in the file; otherwise the one
+    /// of this name in the session.
     package func storedProperty(named name: String) -> PropertyHandle? {
         if let found = storedProperty(where: { $0.persistedName.isSameName(as: name) }) {
             return found

@@ -22,7 +22,7 @@ package struct ObjectToJSON {
     private let depth: Int
     /// Each object is written once: further links to it have its name.
     private var written: Set<ObjectRef> = []
-    /// How many objects are around the one that is written.
+    /// Number of objects around the one that is written.
     private var level = 0
     /// The member with an object's class.
     private let classMember: String
@@ -34,7 +34,7 @@ package struct ObjectToJSON {
         classMember = names == .objectKeys ? session.schema.classMember : ""
     }
 
-    /// How many links a caller may have followed.
+    /// Checks the number of links that a caller wants to follow.
     /// - Throws: `invalidArgument` for fewer than 0 and more than 100.
     package static func checked(depth: Int) throws(EngineError) -> Int {
         guard 0...Limits.nestedCollections ~= depth else {
@@ -78,7 +78,7 @@ package struct ObjectToJSON {
         return members
     }
 
-    /// The value of a property, or what it holds; links are names.
+    /// The value of a property, or its elements; links are names.
     package mutating func value(of property: PropertyHandle, in object: ObjectHandle)
         throws(EngineError) -> JSONValue
     {
@@ -213,7 +213,7 @@ extension ClassHandle {
 
 extension ObjectHandle {
     /// The object as JSON: see `ObjectToJSON`.
-    /// - Parameter depth: how many links are followed.
+    /// - Parameter depth: number of links that are followed.
     package func json(depth: Int) throws(EngineError) -> JSONValue {
         try requireExistence()
         var writer = ObjectToJSON(session, depth: depth)

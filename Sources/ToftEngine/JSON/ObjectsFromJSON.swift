@@ -14,7 +14,7 @@ package struct ObjectsFromJSON {
 
     /// One of the values that a member has.
     private struct Element {
-        /// That of a dictionary; else empty.
+        /// The key of a dictionary; otherwise empty.
         var key = ""
         var json: JSONValue
         /// The object that was made of it.
@@ -44,7 +44,7 @@ package struct ObjectsFromJSON {
     private var keyMembers: [ClassID: String] = [:]
     private let classMember: String
     private var pending: [Pending] = []
-    /// How many links wait before those are filled in whose targets have come.
+    /// Number of waiting links from which those are filled in whose targets exist by now.
     private var retryCount = firstRetryCount
     /// Whether a link may still get its target.
     private var awaitsTargets = false
@@ -73,7 +73,7 @@ package struct ObjectsFromJSON {
 
     // MARK: Objects
 
-    /// Adds an object; links to what is not there yet wait for `link`.
+    /// Adds an object; links to missing objects wait for `link`.
     /// - Parameter owner: its class; nil: the object says it, see `classMember`.
     /// - Parameter place: given back to the caller of `link`.
     @discardableResult
@@ -199,7 +199,7 @@ package struct ObjectsFromJSON {
         return (values, later)
     }
 
-    /// The value of a property of what it holds.
+    /// The value of a property, made of its elements.
     private static func value(_ entries: [ValueEntry], _ property: PropertyHandle) -> Value {
         switch property.collection {
         case .none: entries.first?.value ?? .null
@@ -241,8 +241,7 @@ package struct ObjectsFromJSON {
         }
     }
 
-    /// Makes the objects that are inside of an object, and its links; those wait that lead to what
-    /// is not there yet.
+    /// Makes the objects within an object, and its links; those to missing objects wait.
     private mutating func fill(
         _ object: ObjectHandle, _ later: [(PropertyHandle, [Element])], _ place: Int, _ isNew: Bool
     ) throws(EngineError) {
@@ -412,7 +411,7 @@ package struct ObjectsFromJSON {
         pending = []
         for item in items {
             try naming(item.place) { () throws(EngineError) in
-                // It may be gone with an owner that was changed after it.
+                // It may have been deleted with an owner that was changed after it.
                 guard try session.object(item.object.ref) != nil else { return }
                 if try !link(item, isLast: isLast) { pending.append(item) }
             }
@@ -520,7 +519,7 @@ package struct ObjectsFromJSON {
     }
 }
 
-/// Objects in memory that does not grow with them where their keys follow each other.
+/// Objects, in memory that does not grow with them if their keys are consecutive.
 private struct ObjectRuns {
     private(set) var runs: [(classID: ClassID, keys: ClosedRange<Int64>)] = []
     /// The index of each class's last one.
@@ -562,8 +561,8 @@ extension ObjectHandle {
 extension Session {
     /// Creates an object of JSON, or updates the one that has the primary key, with the objects
     /// inside of it: see `ObjectsFromJSON`. All or nothing.
-    /// - Parameter ignoresUnknown: whether members that are no properties are left out; else they
-    ///   are errors.
+    /// - Parameter ignoresUnknown: whether members that are not properties are left out; otherwise
+    ///   they are errors.
     package func create(
         _ id: ClassID, json: UnsafeRawBufferPointer, policy: UpdatePolicy, ignoresUnknown: Bool
     ) throws(EngineError) -> (object: ObjectHandle, isNew: Bool) {

@@ -3,13 +3,12 @@ package import ToftStorage
 /// One call of an observer.
 package struct ChangeNotification {
     package enum Kind: Sendable {
-        /// The first call for results and lists: nothing is listed, the contents are there to be
-        /// read.
+        /// The first call for results and lists: nothing is listed, the contents can be read.
         case initial
         case update
         /// The subject was deleted. The last call.
         case deleted
-        /// Changes could not be worked out. The last call.
+        /// Changes could not be computed. The last call.
         case failure(EngineError)
     }
 

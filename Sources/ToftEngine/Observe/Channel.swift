@@ -82,7 +82,7 @@ extension Channel {
         handler?()
     }
 
-    /// Clears the flag if what it was set for is done, or need not be done any more.
+    /// Clears the flag if its work is done, or need not be done any more.
     func clearIfIdle() {
         state.withLock { if !$0.hasWork { flag.clear() } }
     }
@@ -99,7 +99,7 @@ extension Channel {
         withExtendedLifetime(removed) {}
     }
 
-    /// Takes what waits.
+    /// Takes the waiting package.
     func take() -> NotificationPackage? {
         state.withLock { state in
             flag.clear()
@@ -114,7 +114,7 @@ extension Channel {
         signal { $0.hasWork }
     }
 
-    /// The session has gone to another version, by itself or by a package.
+    /// The session has moved to another version, by itself or by a package.
     func sessionMoved(to view: ModelView) {
         let dropped = state.withLock { state -> NotificationPackage? in
             guard state.view != nil else { return nil }

@@ -108,7 +108,7 @@ final class Observation: Sendable {
 }
 
 extension Subject {
-    /// Whether what is to be observed is no longer there.
+    /// Whether the subject no longer exists.
     func isGone(in view: ModelView) throws(ModelError) -> Bool {
         switch self {
         case .database: false

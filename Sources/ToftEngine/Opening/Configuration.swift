@@ -17,7 +17,7 @@ package struct Configuration: Sendable {
     package enum Confinement: Sendable {
         /// That of the thread which opens it; use on another one is an error.
         case thread
-        /// No thread: the caller sees to it that calls come one after the other (a serial queue, an
+        /// No thread: the caller makes sure that calls come one after the other (a serial queue, an
         /// actor, a lock).
         case caller
     }
@@ -31,8 +31,8 @@ package struct Configuration: Sendable {
     package var showsHidden = false
     /// The version that the caller gives its schema; nil leaves the file's.
     package var schemaVersion: UInt64?
-    /// How long opening waits for other processes, and `beginWrite` for other writers. Nil: as long
-    /// as it takes; 0: not at all.
+    /// The wait of opening for other processes, and of `beginWrite` for other writers. Nil: without
+    /// a limit; 0: not at all.
     package var writeTimeoutMilliseconds: Int?
     package var confinement = Confinement.thread
     /// Whether the file is mapped, or read into memory of the process, which makes every error of
@@ -63,12 +63,12 @@ package struct Configuration: Sendable {
     package var migration: Migration.Handler?
     /// Called by opening if no program has given the database classes yet.
     package var initialize: Initialization.Handler?
-    /// Asked by opening for the values that objects get in properties that are new.
+    /// Called by opening for the values that objects get in new properties.
     package var defaults: DefaultHandler?
     /// True if objects of a class that becomes embedded are deleted without an owner, and copied
     /// for several owners; otherwise they are refused.
     package var handlesBacklinksInMigrations = false
-    /// Whether a file whose classes do not fit the schema is deleted and made anew.
+    /// Whether a file whose classes do not fit the schema is deleted and created anew.
     package var deletesIfMigrationNeeded = false
 
     package init(

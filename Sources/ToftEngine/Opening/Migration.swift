@@ -5,8 +5,8 @@ internal import ToftStorage
 /// The move of a file from an older schema version to that of a configuration, in one transaction,
 /// before the session of the configuration is opened.
 ///
-/// 1. It belongs to the thread that opens, for the time of the handler: afterwards `old` and what
-///    `new` gave are closed.
+/// 1. It belongs to the thread that opens, for the time of the handler: afterwards `old` and `new`
+///    are closed.
 /// 2. An error of the handler leaves the file as it was.
 /// 3. Objects have the same keys in `old` and in `new`.
 package final class Migration {
@@ -14,7 +14,7 @@ package final class Migration {
     package typealias Handler = @Sendable (Migration) throws(EngineError) -> Void
 
     /// The database as it was, with all classes that it has; frozen, for one thread at a time. Its
-    /// `refresh` gives back what has been read into memory.
+    /// `refresh` releases the memory of its pages.
     package let old: Session
     package var oldVersion: UInt64 { schema.oldVersion }
     package let newVersion: UInt64
@@ -23,7 +23,7 @@ package final class Migration {
     private let writing: WriteTransaction
     /// The database as it is to be; nil until it is first asked for.
     private var session: Session?
-    /// How many calls of `enumerate` are under way.
+    /// Number of active calls of `enumerate`.
     private var enumerations = 0
 
     /// Migrates the file if its version is lower than the configuration's, or throws if it can't be
@@ -290,7 +290,7 @@ package final class Migration {
         session.leaveTransaction()
     }
 
-    /// Closes what the handler was given.
+    /// Closes the handler's sessions.
     private func end() {
         session?.isLent = false
         try? session?.close()

@@ -29,9 +29,8 @@ extension Session {
         }
     }
 
-    /// Opens a session on a store that the caller has opened, on a disk of its own: the way in for
-    /// tests. The location that the configuration names is not looked at, and the caller's handle
-    /// of the store stays the caller's to close.
+    /// Opens a session on a store that the caller has opened, on a disk of its own: for tests. The
+    /// location in the configuration is ignored, and the caller closes its own handle of the store.
     package static func open(on store: Store, _ configuration: Configuration) throws(EngineError)
         -> Session
     {
@@ -43,7 +42,7 @@ extension Session {
     /// Another session of the same database with the same schema, at the newest version, on the
     /// calling thread. It writes nothing, and works even if another process has made optional a
     /// property that the session declared as required since it was opened.
-    /// - Parameter interruption: what ends its waits and queries.
+    /// - Parameter interruption: ends its waits and queries.
     package func another(
         _ configuration: Configuration, interruption: Interruption = Interruption()
     ) throws(EngineError) -> Session {

@@ -5,7 +5,7 @@ internal import ToftStorage
 /// Reads a Realm file into an empty database.
 ///
 /// 1. All objects that are not embedded, with their values but for links.
-/// 2. Their links, once all are there: those to an embedded object create it, empty.
+/// 2. Their links, once all exist: those to an embedded object create it, empty.
 /// 3. The embedded objects get their values, those within others after these.
 ///
 /// The numbers of objects change, so a table of the old and the new ones is kept in memory: some 50
@@ -273,7 +273,7 @@ struct RealmImport {
         return found
     }
 
-    /// A value as Toft has it. `isKey`: a text must be what it was.
+    /// A value in Toft's form. `isKey`: a text must stay unchanged.
     private mutating func value(
         _ value: RealmValue, _ property: PropertyHandle, _ place: String, isKey: Bool = false
     ) throws(RealmImportError) -> Value {

@@ -23,7 +23,7 @@ package struct RealmImportReport: Sendable, Equatable {
     var renamings: [Renaming] = []
     /// Classes and indexes that have no counterpart, each with the reason.
     var leftOut: [String] = []
-    /// Links to objects that are not there: they are null now, or gone from their list or set.
+    /// Links to missing objects: they are null now, or were removed from their list or set.
     var cutLinks = 0
     /// Embedded objects that no object leads to: they were left out.
     var orphans = 0

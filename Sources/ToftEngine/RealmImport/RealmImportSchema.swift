@@ -1,7 +1,7 @@
 internal import ToftModel
 internal import ToftRealmFile
 
-/// The classes of a Realm file that are imported, and what Toft declares for them.
+/// The imported classes of a Realm file, and their declarations in Toft.
 struct RealmImportSchema {
     /// A table that becomes a class.
     struct Class {

@@ -22,7 +22,7 @@ package struct ColumnBuffer {
         self.nulls = nulls
     }
 
-    /// Bytes of one element of a property; nil for what can't be read as a column.
+    /// Bytes of one element of a property; nil for one that can't be read as a column.
     package static func elementSize(of property: PropertyHandle) -> Int? {
         guard property.collection == .none, property.type.elementSize > 0 else { return nil }
         return property.type.elementSize
@@ -161,8 +161,8 @@ struct ColumnCopier {
         }
     }
 
-    // A call of its own on purpose. Inlined, its loop may become the move of memory that ends a
-    // throwing function, where Swift 6.3's optimiser forgets the register of the error.
+    // It is deliberately a call of its own. Inlined, its loop may become the move of memory that
+    // ends a throwing function, at which Swift 6.3's optimiser forgets the register of the error.
     @inline(never)
     private func fill<Element: BitwiseCopyable>(
         _ rows: some RandomAccessCollection<Int>, _ nulls: UnsafePointer<UInt64>?, _ first: Int,
@@ -205,7 +205,7 @@ struct ColumnCopier {
 }
 
 extension UnsafePointer<UInt64>? {
-    /// Whether a bitmap of nulls, if there is one, says so of a row.
+    /// Whether a bitmap of nulls, if there is one, marks a row.
     @inline(__always)
     func isNull(_ row: Int) -> Bool {
         guard let self else { return false }

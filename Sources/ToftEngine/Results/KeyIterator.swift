@@ -2,7 +2,7 @@ internal import ToftModel
 internal import ToftQuery
 internal import ToftStorage
 
-/// The keys of results as they were when the walk began, a run at a time: what a loop goes through,
+/// The keys of results as they were when the walk began, a run at a time: a loop's elements,
 /// whatever happens meanwhile.
 package struct KeyIterator {
     private enum Source {
@@ -46,7 +46,7 @@ struct ResultsScan {
     let lastChange: UInt64
     fileprivate(set) var found: [Int64]
     fileprivate var position: ScanPosition
-    /// How many of those found have been given out.
+    /// Number of keys that have been returned.
     private var taken = 0
 
     init(

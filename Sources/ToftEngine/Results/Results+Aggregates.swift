@@ -99,7 +99,7 @@ extension Results {
         return try model { () throws(ModelError) in try query.text() }
     }
 
-    /// How the results are worked out: the plan as text, a line for each step.
+    /// The plan for evaluating the results, as text, a line for each step.
     package func explain() throws(EngineError) -> String {
         try session.check()
         let view = session.view

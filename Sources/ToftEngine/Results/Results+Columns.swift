@@ -3,8 +3,8 @@ internal import ToftStorage
 
 extension Results {
     /// Reads properties of the objects from `first` on into the caller's buffers, at most
-    /// `capacity` rows. Returns how many rows there were. An object that a snapshot still lists and
-    /// that has been deleted reads as null.
+    /// `capacity` rows. Returns the number of rows. An object that a snapshot still lists and that
+    /// has been deleted reads as null.
     package func read(_ buffers: [ColumnBuffer], from first: Int, capacity: Int) throws(EngineError)
         -> Int
     {

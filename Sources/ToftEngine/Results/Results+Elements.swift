@@ -6,8 +6,7 @@ extension Results {
         .collectionInvalidated,
         "The results are invalid: the object that they were made from has been deleted.")
 
-    /// How many elements there are. A query that has not been worked out yet is only counted: no
-    /// list is made.
+    /// Number of elements. A query that has not been evaluated is only counted: no list is made.
     package var count: Int {
         get throws(EngineError) {
             if let counted = try countWithoutOrder() { return counted }
@@ -22,7 +21,8 @@ extension Results {
         }
     }
 
-    /// Whether there is no element. A query that has not been worked out looks for the first alone.
+    /// Whether there is no element. A query that has not been evaluated searches for the first
+    /// result alone.
     package var isEmpty: Bool {
         get throws(EngineError) {
             if !isCounted, try keysWithoutOrder(1) != nil { return false }
@@ -30,7 +30,7 @@ extension Results {
         }
     }
 
-    /// Whether what the results were made from still exists. O(log objects).
+    /// Whether the source of the results still exists. O(log objects).
     package var isValid: Bool {
         get throws(EngineError) {
             try session.check()
@@ -109,8 +109,8 @@ extension Results {
         return session.handle(key, owner)
     }
 
-    /// An element to keep: a link for objects (null for one of a snapshot that has been deleted),
-    /// else the value.
+    /// An element to keep: a link for objects (null for a deleted one of a snapshot), otherwise the
+    /// value.
     package func value(at index: Int) throws(EngineError) -> Value {
         guard let id = definition.classID else { return try valueElement(at: index) }
         let ref = ObjectRef(classID: id, key: try key(at: index))
@@ -120,7 +120,7 @@ extension Results {
         return .null
     }
 
-    /// All values of a list or of what was made of it, to keep.
+    /// All values of a list or of results made of it, to keep.
     package func values() throws(EngineError) -> [Value] {
         let positions: [Int]?
         switch try current() {

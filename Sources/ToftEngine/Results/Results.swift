@@ -3,7 +3,7 @@ package import ToftModel
 package import ToftQuery
 internal import ToftStorage
 
-/// Live results: a definition, and what it found last.
+/// Live results: a definition, and its last evaluation.
 ///
 /// Creating them costs nothing. They are evaluated when they are first read, and after a change of
 /// a dependency: again, or by following the touched objects.
@@ -23,15 +23,15 @@ package final class Results {
     @exclusivity(unchecked) var window: RankWindow?
     /// The count and when it was taken, of a query that has only been counted.
     private var counted: (count: Int, lastChange: UInt64)?
-    /// The last key of a filter that has not been worked out, and when it was found.
+    /// The last key of a filter that has not been evaluated, and the time it was found.
     private var end: (key: Int64, lastChange: UInt64)?
     /// The first keys of results that have not been evaluated, the time they were found, and the
     /// position from which their pass continues, if that was a filter's.
     private var page: (keys: [Int64], lastChange: UInt64, next: ScanPosition)?
-    /// How often anything was looked for: more often than need be is what tests look out for.
+    /// Number of evaluations; tests look for repeated work.
     private(set) var evaluations = 0
-    /// Of a frozen session's results alone, which threads may share: held while one of them looks
-    /// for something, so that the others find what it has found.
+    /// For results of a frozen session alone, which threads may share: held during an evaluation,
+    /// so that the others find its result.
     private let lock: ResultsLock?
 
     init(_ definition: ResultsDefinition, in session: Session) {
@@ -41,7 +41,7 @@ package final class Results {
         lock = session.isFrozen ? ResultsLock() : nil
     }
 
-    /// Runs what looks for something, while no other thread does.
+    /// Runs an evaluation, while no other thread does.
     @inline(__always)
     private func alone<Found, Failure: Error>(_ body: () throws(Failure) -> Found) throws(Failure)
         -> Found
@@ -120,7 +120,7 @@ package final class Results {
         }
     }
 
-    /// How many keys of sorted results are looked for before all are: a page, and many pages when
+    /// Numbers of keys of sorted results that are found before all are: a page, and many pages when
     /// more are read. Each is found by another pass over the class.
     private static let pageSizes = [128, 2_048]
 
@@ -196,8 +196,8 @@ package final class Results {
         return key
     }
 
-    /// The keys of some results that have not been worked out, found without those behind them, the
-    /// last also without those before it. Nil where `keysWithoutOrder` gives nil.
+    /// The keys of some results that have not been evaluated, found without those behind them, the
+    /// last also without those before it. Nil if `keysWithoutOrder` is nil.
     func keysWithoutOrder(of range: Range<Int>) throws(EngineError) -> ArraySlice<Int64>? {
         try session.check()
         return try alone { () throws(EngineError) -> ArraySlice<Int64>? in
@@ -229,7 +229,7 @@ package final class Results {
         return try scannedKeys(.max, last) == nil ? order : nil
     }
 
-    /// The first keys of a filter as far as they are known, and where to look for more.
+    /// The first keys of a filter that are known, and the position from which to continue.
     private func begun(_ last: UInt64) -> (found: [Int64], position: ScanPosition) {
         guard let page, page.lastChange == last else { return ([], ScanPosition()) }
         return (page.keys, page.next)
@@ -372,8 +372,8 @@ extension Results {
         return Results(definition.appending(bound), in: session)
     }
 
-    /// How the results are made, without a session: to be made again in another one of the same
-    /// database, on any thread.
+    /// The definition of the results, without a session: to be evaluated again in another one of
+    /// the same database, on any thread.
     package var carried: CarriedResults { CarriedResults(definition: definition) }
 
     /// These results in another session of the same database.
@@ -475,7 +475,7 @@ extension Results {
     }
 }
 
-/// Results on the way from one session to another.
+/// Results in transit from one session to another.
 package struct CarriedResults: Sendable {
     fileprivate let definition: ResultsDefinition
 

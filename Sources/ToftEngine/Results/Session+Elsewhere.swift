@@ -45,7 +45,7 @@ extension Session {
 }
 
 extension Results {
-    /// Whether what the results were made from still exists, for any thread.
+    /// Whether the source of the results still exists, for any thread.
     package var isValidElsewhere: Bool {
         session.shared.withLock { shared in
             guard let view = shared.view else { return false }

@@ -15,7 +15,7 @@ package final class ClusterWindow {
     /// it, the other bits of n.
     package let keyWords: UnsafePointer<Int64>
     package let keyWordBits: Int
-    /// How many rows there are.
+    /// Number of rows.
     package let count: Int
     private let owner: ClassHandle
     private let cluster: ClusterView
@@ -79,7 +79,7 @@ extension ClusterWindow {
         return property
     }
 
-    /// The error for a property that holds something else than is asked for.
+    /// The error for a property of another type than requested.
     package func wrongType(_ id: PropertyID) -> EngineError {
         EngineError(
             .typeMismatch,

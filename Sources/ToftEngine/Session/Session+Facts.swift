@@ -73,7 +73,7 @@ extension Session {
         }
     }
 
-    /// The greatest auto-incremented key that an object of a class has had; nil where keys are not
+    /// The greatest auto-incremented key that an object of a class has had; nil if keys are not
     /// counted.
     package func keyCounter(of id: ClassID) throws(EngineError) -> Int64? {
         let owner = try classHandle(id)

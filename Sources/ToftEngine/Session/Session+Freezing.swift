@@ -3,8 +3,8 @@ extension Session {
     /// began with. The version is pinned until the last reference is released.
     ///
     /// It and everything made of it may be used by any number of threads at once: nothing moves it,
-    /// and reading leaves nothing behind but what is guarded. It can't write, observe or move, and
-    /// sharing it does not close it.
+    /// and reading leaves behind only guarded state. It can't write, observe or move, and sharing
+    /// it does not close it.
     package func frozen() throws(EngineError) -> Session {
         try check()
         if isFrozen, !isOfMigration { return self }

@@ -32,9 +32,9 @@ extension Session {
     /// True if a version is newer than the session's.
     package var isBehind: Bool { database.store.latestVersion > base.version }
 
-    /// Goes to the version that the notifier has worked out, if one waits, and calls the observers
-    /// that are due. Never waits. Does nothing in a write transaction. Returns how many handlers it
-    /// called.
+    /// Moves to the version that the notifier has prepared, if one waits, and calls the observers
+    /// that are due. Never waits. Does nothing in a write transaction. Returns the number of
+    /// handlers called.
     @discardableResult
     package func dispatch() throws(EngineError) -> Int {
         try check()
@@ -112,8 +112,9 @@ extension Session {
 // MARK: Delivery
 
 extension Session {
-    /// Moves the session and its observers to the version of a package. Before any handler runs:
-    /// the notifier may look at any time, and must not compute the same changes again.
+    /// Moves the session and its observers to the version of a package. This happens before any
+    /// handler runs: the notifier may work at any time, and must not compute the same changes
+    /// again.
     func adopt(_ prepared: NotificationPackage) -> NotificationPackage {
         var adopted = prepared
         for index in adopted.items.indices {
@@ -126,7 +127,7 @@ extension Session {
     }
 
     /// Calls the observers of a package that has been adopted, then those whose first call is due.
-    /// Returns how many it called.
+    /// Returns the number of calls.
     @discardableResult
     func deliver(_ prepared: NotificationPackage) -> Int {
         var calls = 0

@@ -1,19 +1,19 @@
 internal import ToftModel
 
-/// Moments of a write transaction that it can come back to: so that a call of many steps is done as
-/// a whole or not at all.
+/// States of a write transaction that it can return to: so that a call of many steps is done as a
+/// whole or not at all.
 extension Session {
-    /// Begins a savepoint. Those within one another end in turn, the last one first; the end of the
-    /// transaction ends all. O(what the transaction keeps back); until it ends each change costs
-    /// the reading of what was there before.
+    /// Begins a savepoint. Nested ones end in turn, the last one first; the end of the transaction
+    /// ends all. O(the transaction's buffered changes); until it ends each change costs a read of
+    /// the previous value.
     package func beginSavepoint() throws(EngineError) {
         let transaction = try writing()
         try model { () throws(ModelError) in try transaction.beginSavepoint() }
     }
 
-    /// Ends the last savepoint. `keeping`: what was done since stays; else all is what it was then:
-    /// what was created is gone, and what was deleted or replaced is there again, as the same
-    /// objects. O(changes since).
+    /// Ends the last savepoint. `keeping`: changes since then stay; otherwise all are undone:
+    /// created objects are deleted, and deleted or replaced ones exist again, as the same objects.
+    /// O(changes since).
     package func endSavepoint(keeping: Bool) throws(EngineError) {
         let transaction = try writing()
         defer { if !keeping { noteEverything() } }

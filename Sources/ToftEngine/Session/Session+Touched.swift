@@ -6,7 +6,7 @@ internal import ToftStorage
 struct SessionPosition {
     fileprivate let schema: ModelSchema
     fileprivate let version: Version
-    /// Within a write transaction: its number, and how far its record went.
+    /// Within a write transaction: its number, and the end of its record.
     fileprivate let writing: (number: UInt64, record: RecordPosition)?
 }
 
@@ -40,7 +40,7 @@ extension Session {
         return touched.sorted
     }
 
-    /// Adds what the write transaction has touched since a place in its record.
+    /// Adds the objects that the write transaction has touched since a place in its record.
     private func add(
         _ transaction: ModelTransaction, since record: RecordPosition?,
         to touched: inout TouchedKeys
@@ -52,7 +52,7 @@ extension Session {
         }
     }
 
-    /// Adds what the commits since a version have touched.
+    /// Adds the objects that the commits since a version have touched.
     private func add(commitsSince version: Version, to touched: inout TouchedKeys)
         throws(EngineError) -> Bool
     {

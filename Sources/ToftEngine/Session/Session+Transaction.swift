@@ -43,7 +43,7 @@ extension Session {
         guard !database.mustNotWait(configuration.confinement) else { throw .writingOnThisThread }
     }
 
-    /// Takes the write lock. Returns what there is to deliver.
+    /// Takes the write lock. Returns the notifications to deliver.
     private func beginTransaction(_ timeout: Int, _ tellsOwnCommits: Bool) throws(EngineError)
         -> NotificationPackage?
     {
@@ -72,7 +72,7 @@ extension Session {
         }
     }
 
-    /// Refuses to write where earlier versions that are still read would let the file grow.
+    /// Refuses to write if earlier versions that are still read would let the file grow.
     private func checkActiveVersions() throws(EngineError) {
         guard let limit = configuration.maximumActiveVersions else { return }
         let count = database.store.activeVersions
@@ -196,13 +196,13 @@ extension Session {
         return ending
     }
 
-    /// The session shows what it did before the transaction that it has left.
+    /// The session shows the state before the transaction that it has left.
     private func forgetTransaction() {
         noteCancellation()
         channel?.rearm()
     }
 
-    /// The transaction that a change goes into.
+    /// The transaction that receives a change.
     func writing() throws(EngineError) -> ModelTransaction {
         try check()
         try requireThawed()

@@ -3,7 +3,7 @@ package import ToftModel
 package import ToftQuery
 package import ToftStorage
 
-/// One thread's view of one version of a database, and what it has open in it.
+/// One thread's view of one version of a database, and its open objects in it.
 ///
 /// 1. The session shows one version until `refresh`, `dispatch` or `beginWrite` moves it; commits
 ///    move it to their own.
@@ -11,7 +11,7 @@ package import ToftStorage
 ///    show the session's version, within a write transaction with the changes made so far.
 /// 3. All calls come on its own thread, or one after the other if it is confined to the caller. Its
 ///    last reference may be released on any thread.
-/// 4. `counters` knows of everything that may change what is read.
+/// 4. `counters` counts every change that may affect reads.
 /// 5. A frozen session never moves, and any thread may use it: see `frozen`. That of a migration
 ///    belongs to one thread, which may have it give memory back: see `refresh`.
 /// 6. The variables with `@exclusivity(unchecked)` are read in every call.
@@ -33,14 +33,14 @@ package final class Session {
     @exclusivity(unchecked) private(set) var transaction: ModelTransaction?
     /// When each thing changed last, for the results that are open.
     private(set) var counters = ChangeCounters()
-    /// How far `counters` know the record of the write transaction.
+    /// The end of the part of the write transaction's record that `counters` has read.
     private var readOfRecord = RecordPosition.start
     /// The number of the write transaction that the session entered last.
     private(set) var transactionNumber: UInt64 = 0
     /// The number of the last transaction that was cancelled, or whose end is unknown.
     private(set) var cancelledNumber: UInt64 = 0
     @exclusivity(unchecked) package private(set) var isOpen = true
-    /// Whether it was closed as the realm goes on with another one.
+    /// Whether it was closed because the realm continues with another one.
     private var isInvalidated = false
     /// Not used in a write transaction, nor when frozen. Empty once the session has moved: it holds
     /// pages of `base`.
@@ -64,7 +64,7 @@ package final class Session {
     var isServed = false
     /// Ends the waits of the session for other writers and its queries, from any thread.
     package let interruption: Interruption
-    /// How deep in handlers the session is.
+    /// Number of nested handlers that the session is in.
     var handlerDepth = 0
     /// Whether `beginWrite` is delivering: its transaction may not end before it has returned.
     var isBeginning = false
@@ -124,7 +124,7 @@ package final class Session {
         }
     }
 
-    /// The error for what comes after the end.
+    /// The error for calls after the end.
     private var closed: EngineError {
         EngineError(
             .closed,
@@ -153,7 +153,7 @@ package final class Session {
     // MARK: Moving
 
     /// Stands at a version from now on.
-    /// - Parameter isNoted: whether `counters` knows what the version changed.
+    /// - Parameter isNoted: whether `counters` has the version's changes.
     func move(to view: ModelView, isNoted: Bool = false) {
         if view !== base {
             if !isNoted { noteDifference(to: view) }
@@ -221,7 +221,7 @@ package final class Session {
 
     /// Counts the changes in the unread part of the write transaction's record.
     private func readRecord() {
-        // A failure to write what waits comes again when the caller reads.
+        // A failure to write buffered changes occurs again when the caller reads.
         guard counters.areInUse, let transaction,
             let changes = try? VersionChanges(of: transaction, after: &readOfRecord)
         else { return counters.noteEverything() }
@@ -230,7 +230,7 @@ package final class Session {
 
     // MARK: The write transaction
 
-    /// The transaction that the session is in has begun with what the session shows.
+    /// The session's transaction has begun with the state that the session shows.
     func noteBeginning() {
         epoch.pointee.number += 1
         counters.beginTransaction()
@@ -238,7 +238,7 @@ package final class Session {
         if transaction?.baseVersion != base.version { counters.noteEverything() }
     }
 
-    /// The transaction has ended, and the session shows what it did before.
+    /// The transaction has ended, and the session shows the state before it.
     func noteCancellation() {
         epoch.pointee.number += 1
         cancelledNumber = transactionNumber
@@ -272,9 +272,9 @@ package final class Session {
     /// Whatever is thrown but `closed`, `wrongThread`, `usedAfterFork` and `insideCallback`, the
     /// session has ended.
     ///
-    /// - Throws: what `Store.close` does: `commitOutcomeUnknown`, `poisoned`, `io`...;
+    /// - Throws: the errors of `Store.close`: `commitOutcomeUnknown`, `poisoned`, `io`...;
     ///   `insideCallback` for a session that is lent to a handler.
-    /// - Parameter isInvalidation: whether the realm goes on with another session.
+    /// - Parameter isInvalidation: whether the realm continues with another session.
     package func close(isInvalidation: Bool = false) throws(EngineError) {
         try check()
         guard !isLent else {
@@ -300,7 +300,7 @@ package final class Session {
         isOpen = false
         forgetReads()
         epoch.pointee.number += 1
-        // In a forked child the parent's threads are gone, with whatever lock they held.
+        // A forked child has none of the parent's other threads, but any locks that they held.
         guard (try? database.store.checkProcess()) != nil else { return }
         let shown = shared.withLock { shared in
             defer { shared.view = nil }

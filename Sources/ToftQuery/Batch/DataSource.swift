@@ -6,8 +6,8 @@ internal import ToftStorage
 final class DataSource {
     let view: ModelView
     private var readers: [ClassID: ClassReader] = [:]
-    /// How many objects the query is asked of: what that many rows link to is better read at once
-    /// than one by one.
+    /// Number of objects that the query selects from: the targets of that many rows are read faster
+    /// at once than one by one.
     var baseCount = 0
 
     init(_ view: ModelView) {
@@ -22,7 +22,7 @@ final class DataSource {
         return reader
     }
 
-    /// The type of a property's value, or of the elements of a list; nil when it is gone.
+    /// The type of a property's value, or of the elements of a list; nil if it does not exist.
     func valueType(of property: PropertyRef) -> ValueType? {
         view.schema.property(property).flatMap { ValueType($0.type, target: $0.targetClassID) }
     }
@@ -35,7 +35,7 @@ final class DataSource {
     }
 
     /// Calls `body` with each object that links to `target`, of the class `owner`, through
-    /// `origin`, and with how many times, in the order of their keys.
+    /// `origin`, and with its number of links, in the order of their keys.
     func forEachBacklink(
         to target: Int64, of owner: ClassID?, through origin: PropertyRef,
         _ body: (Int64, Int) throws(ModelError) -> Void

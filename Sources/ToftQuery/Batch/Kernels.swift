@@ -21,7 +21,7 @@ enum IntLoops {
         }
     }
 
-    /// How many rows these are.
+    /// Number of these rows.
     static func count(_ values: IntegerColumn, count: Int, _ low: Int64, _ high: Int64) -> Int {
         guard case .one = values.width else {
             return range(values, count: count, low, high).count
@@ -98,7 +98,7 @@ enum IntLoops {
         return countBytes(base, count) { $0 &- lows .<= distances }
     }
 
-    /// How many bytes pass, of 16 to 256: each lane of 16 counts its own.
+    /// Number of passing bytes, of 16 to 256: each lane of 16 counts its own.
     @inline(__always)
     private static func countBytes(
         _ base: UnsafeRawPointer, _ count: Int,
@@ -172,7 +172,7 @@ enum IntLoops {
         bytes(codes, count, code, 0)
     }
 
-    /// How many rows have a code.
+    /// Number of rows with a code.
     static func count(_ codes: UnsafePointer<UInt8>, count: Int, equal code: UInt8) -> Int {
         countBytes(codes, count, code, 0)
     }

@@ -3,9 +3,9 @@ internal import ToftStorage
 /// A copy of a column of all objects of a class, addressed by object key: for links that lead all
 /// over it.
 ///
-/// A few nanoseconds for each value, where finding an object by its key takes some hundred. Memory:
-/// the width of the column for each key between the first and the last; of integers the width that
-/// the longest one needs, so that a short copy stays near the processor.
+/// A read takes a few nanoseconds for each value; finding an object by its key takes some hundred.
+/// Memory: the width of the column for each key between the first and the last; for integers the
+/// width of the longest one, so that a short copy stays in the caches.
 final class MaterializedColumn {
     /// Keys that belong to no object may take three quarters of the copy.
     private static let maximumSpread = 4

@@ -27,7 +27,7 @@ final class RowBatch {
     var base: RowBatch?
     /// For each row its row in `base`.
     let owners: UnsafeMutablePointer<UInt8>
-    /// Goes up with every filling, so that what was computed for the rows can be kept until then.
+    /// Grows with every filling, so that results computed for the rows can be kept until then.
     private(set) var generation = 0
 
     private let ownKeys: UnsafeMutablePointer<Int64>
@@ -169,7 +169,7 @@ final class RowLocations {
         rows.deallocate()
     }
 
-    /// Finds all objects of `batch`, in the order of their keys, so that each cluster is looked for
+    /// Finds all objects of `batch`, in the order of their keys, so that each cluster is searched
     /// once.
     func find(_ batch: RowBatch, in table: TableReader) throws(ModelError) {
         let count = sortRows(of: batch)
@@ -218,7 +218,7 @@ final class RowLocations {
         do { return try table.cluster(containing: key) } catch { throw .storage(error) }
     }
 
-    /// Fills `order` with the rows that have an object, by key; returns how many.
+    /// Fills `order` with the rows that have an object, by key; returns their number.
     private func sortRows(of batch: RowBatch) -> Int {
         var count = 0
         var isSorted = true

@@ -42,7 +42,7 @@ struct Selection: Equatable, Sendable {
             + words[3].nonzeroBitCount
     }
 
-    /// How many rows come before the first that is not in it.
+    /// Number of rows before the first one that is not selected.
     var leadingCount: Int {
         for index in 0..<4 where words[index] != .max {
             return index &* 64 &+ (~words[index]).trailingZeroBitCount
@@ -80,8 +80,8 @@ struct Selection: Equatable, Sendable {
         }
     }
 
-    /// The selection of the first `count` rows whose words `word` makes: it is given the first of
-    /// up to 64 rows, and how many they are. Bits beyond those are 0.
+    /// The selection of the first `count` rows whose words `word` makes: it gets the first of up to
+    /// 64 rows, and their number. Bits beyond those are 0.
     @inline(__always)
     init(_ count: Int, word: (_ start: Int, _ rows: Int) -> UInt64) {
         if count >= Self.capacity {
@@ -116,7 +116,7 @@ struct Selection: Equatable, Sendable {
         }
     }
 
-    /// The rows of this selection for which `isKept` says so.
+    /// The rows of this selection for which `isKept` returns true.
     @inline(__always)
     func filter<Failure>(_ isKept: (Int) throws(Failure) -> Bool) throws(Failure) -> Selection {
         var kept = Selection.empty

@@ -27,7 +27,7 @@ extension Binder {
         }
     }
 
-    /// A collection of what are no texts contains an element: `ints CONTAINS 5`.
+    /// A collection of other values than texts contains an element: `ints CONTAINS 5`.
     private static func comparator(_ comparator: Comparator, _ left: Operand) -> Comparator {
         guard comparator == .contains, case .expression(let expression) = left,
             let type = expression.multiplePath?.type, !type.isText, type != .mixed
@@ -87,8 +87,8 @@ extension Binder {
             expression, try constantTest(expression, given, context), expression.quantifier ?? .any)
     }
 
-    /// The test that a comparison of a value that is already bound with an argument is; nil for
-    /// BETWEEN and IN, for lists and for what needs more than one test.
+    /// The test for a comparison of a bound value with an argument; nil for BETWEEN and IN, for
+    /// lists and for comparisons that need several tests.
     mutating func test(_ left: BoundExpression, _ comparison: ComparisonSyntax) throws(QueryError)
         -> ColumnPredicate?
     {
@@ -213,7 +213,7 @@ extension Binder {
         return isNegated ? .not(whole) : whole
     }
 
-    /// Whether a step of a path, or what it leads to in the end, is a set.
+    /// Whether a step of a path, or its end, is a set.
     private func goesOverSet(_ path: BoundPath) -> Bool {
         var properties = path.steps.map(\.property)
         switch path.leaf {
@@ -423,7 +423,7 @@ extension Binder {
             hint: "Write name MATCHES 'A.*'.", at: context.offset)
     }
 
-    /// Whether the text is a regular expression; points at what is wrong in it.
+    /// Throws unless the text is a regular expression; the error points at the fault in it.
     private mutating func requireExpression(_ given: GivenConstant) throws(QueryError) {
         guard let bytes = given.constant.text else { return }
         let steps: Int

@@ -1,7 +1,7 @@
 internal import ToftModel
 
 extension Binder {
-    /// Notes what `path`, which begins at the end of `outer`, reads.
+    /// Records the properties that `path`, which begins at the end of `outer`, reads.
     mutating func record(_ path: BoundPath, from outer: [PathStep]) {
         var steps = outer
         for step in path.steps {

@@ -4,8 +4,8 @@ extension Binder {
     /// Steps of a path: beyond that a query's cost would have no bound.
     private static let pathLimit = 64
 
-    /// A path: from a variable, from SELF, which is the object that the whole query is asked of, or
-    /// from the object that the predicate is asked of.
+    /// Binds a path: from a variable, from SELF, which is the object of the whole query, or from
+    /// the object of the predicate.
     mutating func bind(_ syntax: PathSyntax) throws(QueryError) -> BoundPath {
         let elements = try expandedElements(syntax)
         try checkLength(elements.count, at: syntax.offset)
@@ -107,7 +107,7 @@ extension Binder {
 
     // MARK: Walking
 
-    /// How far a path has been followed.
+    /// The state of following a path.
     struct PathWalk {
         var description: String
         var offset: Int
@@ -118,7 +118,7 @@ extension Binder {
         /// The property at the end of the path so far, once it has been read and can still be
         /// counted or indexed.
         var property: StoredProperty?
-        /// A collection is on the path, even if only one value comes out of it.
+        /// A collection is on the path, even if it gives only one value.
         var hasCollection = false
         /// Aliases that have been replaced.
         var substitutions = 0
@@ -365,7 +365,7 @@ extension Binder {
         rest = rest.dropFirst()
     }
 
-    /// A mixed property, or a collection of mixed values, and what is within them.
+    /// A mixed property, or a collection of mixed values, and the values within them.
     private func walkMixed(
         _ property: StoredProperty, _ reference: PropertyRef,
         _ rest: inout ArraySlice<PathSyntax.Element>, _ walk: inout PathWalk

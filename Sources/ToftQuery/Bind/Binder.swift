@@ -2,8 +2,8 @@ internal import ToftModel
 internal import ToftPlatform
 internal import ToftStorage
 
-/// Holds a syntax tree against a schema: finds what names mean, checks that types go together, and
-/// brings constants into the types that they are compared with.
+/// Binds a syntax tree to a schema: resolves names, checks types, and converts constants to the
+/// types that they are compared with.
 struct Binder {
     let schema: StoredSchema
     let arguments: [QueryArgument]
@@ -144,12 +144,12 @@ struct Binder {
         return try body(&self)
     }
 
-    /// Notes what a sort takes.
+    /// Counts the stack of a sort.
     mutating func noteStack(ofSortKeys count: Int) {
         deepestStack = max(deepestStack, count * StackOfQuery.sortKey)
     }
 
-    /// Notes what a path takes.
+    /// Counts the stack of a path.
     mutating func noteStack(of path: BoundPath) {
         var steps = path.steps.count(where: \.isCollection)
         if case .nested(_, _, let within) = path.leaf.withoutPart { steps += within.count }

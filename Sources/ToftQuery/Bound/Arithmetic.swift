@@ -1,9 +1,9 @@
 internal import ToftModel
 
-/// The rules of `+ - * /`: null with anything is null; so are division by zero and what does not
-/// fit 64 bits.
+/// The rules of `+ - * /`: null with anything is null; so are division by zero and results beyond
+/// 64 bits.
 enum Arithmetic {
-    /// Two constants; what are no numbers give null.
+    /// Two constants; others than numbers give null.
     static func fold(_ operation: ArithmeticOperator, _ left: Constant, _ right: Constant)
         -> Constant
     {

@@ -73,7 +73,7 @@ enum BoundCollection: Hashable, Sendable {
     case link(PathStep)
 }
 
-/// @min, @max, @sum, @avg: what many values are made one by. Null and NaN do not count.
+/// @min, @max, @sum, @avg: operations that make one value of many. Null and NaN do not count.
 package enum AggregateOperation: String, Sendable {
     case minimum = "@min"
     case maximum = "@max"
@@ -122,7 +122,7 @@ indirect enum PathLeaf: Hashable, Sendable {
     case mixedSize(PathLeaf)
     /// The length in bytes of every element of a list of strings or data.
     case lengths(PropertyRef)
-    /// How many a collection has.
+    /// Number of elements of a collection.
     case count(BoundCollection)
     /// The length in bytes of a string or data property, or of a value under a dictionary's key;
     /// null of null.
@@ -130,7 +130,7 @@ indirect enum PathLeaf: Hashable, Sendable {
     /// An aggregate over a collection of scalars, or over a property that the objects of a
     /// collection have, or lead to.
     case aggregate(AggregateOperation, BoundCollection, of: AggregatedPath?, ValueType)
-    /// How many of the objects that steps lead to satisfy a predicate.
+    /// Number of objects at the end of some steps that satisfy a predicate.
     case subquery(BoundSubquery)
 
     var type: ValueType {
@@ -169,8 +169,8 @@ extension PathLeaf {
     }
 }
 
-/// The steps of a subquery and what is asked of the objects that they lead to. Another one that is
-/// written alike is not the same.
+/// The steps of a subquery and the predicate on the objects at their end. Another one of equal text
+/// is not equal.
 final class BoundSubquery: Hashable, Sendable {
     let steps: [PathStep]
     let predicate: BoundPredicate
@@ -185,7 +185,7 @@ final class BoundSubquery: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// Which values of a property a path into mixed values begins at.
+/// The values of a property at which a path into mixed values begins.
 enum NestedBase: Hashable, Sendable {
     case value
     case elements
@@ -206,8 +206,8 @@ enum NestedStep: Hashable, Sendable {
 
 /// A path bound to a schema.
 struct BoundPath: Sendable {
-    /// How many subqueries further out the path begins: 0 is the object that the predicate is asked
-    /// of.
+    /// Number of subqueries from here outwards to the path's start: 0 is the object of the
+    /// predicate.
     var scope: Int
     /// The class of the object that the path begins at.
     var classID: ClassID

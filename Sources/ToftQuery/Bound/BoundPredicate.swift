@@ -6,7 +6,8 @@ indirect enum BoundPredicate: Sendable {
     case not(BoundPredicate)
     case and([BoundPredicate])
     case or([BoundPredicate])
-    /// One value against constants; for a multiple value, how many of its elements must pass.
+    /// One value against constants; for a multiple value, the number of its elements that must
+    /// pass.
     case test(BoundExpression, ColumnPredicate, Quantifier)
     /// The whole of a multiple value against a list of constants, element by element, in order.
     case wholeList(BoundExpression, [ColumnPredicate])
@@ -83,7 +84,7 @@ indirect enum BoundExpression: Sendable {
     }
 }
 
-/// Two values and what is computed of them.
+/// Two values and their operation.
 ///
 /// Properties of a tree that are needed repeatedly are computed when two trees are joined: computed
 /// for both sides at every level, the work would double with each.

@@ -13,7 +13,7 @@ package struct BoundQuery: Sendable {
         case ordering(BoundOrdering)
     }
 
-    /// A query as it was written, and what was given for its arguments.
+    /// The syntax of a query, and its arguments.
     struct Source: Sendable {
         var syntax: QuerySyntax
         var arguments: [QueryArgument]
@@ -21,7 +21,7 @@ package struct BoundQuery: Sendable {
         var expansions: [Int: [PathSyntax.Element.Kind]] = [:]
     }
 
-    /// The class whose objects are asked for.
+    /// The class of the results.
     package let classID: ClassID
     let stages: [Stage]
     /// The bound texts, one after the other: for `description`.

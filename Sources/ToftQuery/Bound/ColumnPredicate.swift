@@ -255,7 +255,7 @@ extension ColumnPredicate {
         case .written(let written) where written.isBeyondDouble:
             order = Decimal128.order(of: number, to: written.decimal)
         case .double where isFloat, .written where isFloat:
-            // A number that no float is near stays what it is.
+            // A number without a near float stays unchanged.
             let float = Float(number)
             if float.isFinite == number.isFinite, float != 0 || number == 0 {
                 number = Double(float)

@@ -277,8 +277,8 @@ struct Description {
         }
     }
 
-    /// A backslash before what would not be taken for a part of the name, and in a word that has a
-    /// meaning of its own.
+    /// A name with a backslash before characters that do not belong to names, and in a reserved
+    /// word.
     static func spelling(ofName name: String) -> String {
         var bytes: [UInt8] = []
         let isWord = Keyword(spelling: Array(name.utf8)[...]).map { !$0.canBeName } ?? false

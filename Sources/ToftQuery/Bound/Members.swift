@@ -4,7 +4,7 @@ internal import ToftStorage
 /// Values to compare with by hashing or bisection: a row costs the same however many they are. Made
 /// when a query is bound, once for all its runs.
 enum Members: Sendable {
-    /// Ascending, each once; also what types are numbered by.
+    /// Ascending, each once; also for the numbers of types.
     case integers([Int64])
     /// Float and double, without NaN.
     case doubles(Set<Double>)
@@ -221,13 +221,13 @@ extension Value {
 // MARK: Gathering
 
 extension ColumnPredicate {
-    /// Passes what all of `tests` pass.
+    /// Passes values that pass all of `tests`.
     static func allOf(_ tests: [ColumnPredicate]) -> ColumnPredicate {
         let excluded = tests.compactMap(\.excluded)
         return excluded.count == tests.count ? .not(anyOf(excluded)) : .all(tests)
     }
 
-    /// Passes what any of `tests` passes. From a few on, values of one type are one test.
+    /// Passes values that pass any of `tests`. From a few on, values of one type are one test.
     static func anyOf(_ tests: [ColumnPredicate]) -> ColumnPredicate {
         guard tests.count != 1 else { return tests[0] }
         var gathered = GatheredTests()
@@ -254,7 +254,7 @@ extension ColumnPredicate {
         }
     }
 
-    /// The equality that what passes does not satisfy; nil for what is no `!=`.
+    /// The equality that no passing value satisfies; nil for other tests than `!=`.
     var excluded: ColumnPredicate? {
         let equality: ColumnPredicate
         switch self {

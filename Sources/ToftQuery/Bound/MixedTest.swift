@@ -45,7 +45,7 @@ struct MixedTest: Sendable {
         }
     }
 
-    /// Whether an index finds what passes: values equal to one that is no object's.
+    /// Whether an index finds the passing values: those equal to a value that is not an object.
     var isEquality: Bool { isIndexed && (comparator == .equal || comparator == .in) }
 
     /// True for a test of values less or greater that an index can answer.
@@ -53,10 +53,10 @@ struct MixedTest: Sendable {
 
     private var isIndexed: Bool { link == nil && options.isEmpty && inexact == nil }
 
-    /// Whether what passes is not less than the constant.
+    /// Whether passing values are not less than the constant.
     var isBoundBelow: Bool { [.equal, .in, .greater, .greaterOrEqual].contains(comparator) }
 
-    /// Whether what passes is not greater.
+    /// Whether passing values are not greater.
     var isBoundAbove: Bool { [.equal, .in, .less, .lessOrEqual].contains(comparator) }
 
     /// Whether the constant is a string or data, and then which.

@@ -53,10 +53,10 @@ enum ValueType: Hashable, Sendable {
         }
     }
 
-    /// Whether it can be computed with: of a mixed value what is a number.
+    /// Whether it can be computed with: for a mixed value, if it is a number.
     var isComputable: Bool { isNumeric || self == .mixed }
 
-    /// String or data: what BEGINSWITH and its kin work on.
+    /// String or data: the types for BEGINSWITH and its kin.
     var isText: Bool { self == .string || self == .data }
 
     /// The type in plain words.

@@ -1,7 +1,7 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// How many elements or objects a collection of each row has.
+/// Number of elements or objects of a collection of each row.
 final class CountNode: ValueNode {
     private let collection: BoundCollection
     private let source: DataSource
@@ -57,7 +57,7 @@ final class AggregateNode: ValueNode {
     private let value: ValueNode
     private let operation: AggregateOperation
 
-    /// `value` is computed for what `expander` leads to.
+    /// `value` is computed for the objects that `expander` reaches.
     init(
         _ operation: AggregateOperation, _ expander: PathExpander, _ value: ValueNode,
         _ type: ValueType
@@ -89,7 +89,7 @@ final class ExtremeNode: ValueNode {
     private let value: ValueNode
     private let isLeast: Bool
 
-    /// `value` is computed for what `expander` leads to.
+    /// `value` is computed for the objects that `expander` reaches.
     init(_ operation: AggregateOperation, _ expander: PathExpander, _ value: ValueNode) {
         isLeast = operation == .minimum
         self.expander = expander
@@ -211,7 +211,7 @@ struct Accumulator {
     }
 }
 
-/// How many of the objects that a path leads to satisfy a predicate.
+/// Number of objects at the end of a path that satisfy a predicate.
 final class SubqueryNode: ValueNode {
     private let start: OuterRows
     private let expander: PathExpander

@@ -3,7 +3,7 @@ internal import ToftPlatform
 internal import ToftStorage
 
 /// Makes a bound query ready to run against one source: resolves objects that are named by primary
-/// key, allocates what batches need.
+/// key, and allocates memory for batches.
 struct Compiler {
     let source: DataSource
 

@@ -4,14 +4,14 @@ internal import ToftStorage
 /// The values of two collections of each row against each other, every one with every other: for
 /// each left value the right quantifier decides, then the left one.
 ///
-/// The right values of a row are kept while its left ones are looked at, and these only until the
+/// The right values of a row are kept while its left ones are compared, and these only until the
 /// row is decided.
 final class CrossPairNode: PredicateNode {
     private let left: Side
     private let right: Side
     private let others: OtherValues
 
-    /// A collection, what is computed of its elements, and how many of them must agree.
+    /// A collection, the value of its elements, and the number of them that must agree.
     struct Side {
         let start: OuterRows
         let expander: PathExpander
@@ -60,7 +60,7 @@ final class CrossPairNode: PredicateNode {
     }
 }
 
-/// Values that others are compared with, as far as they decide a comparison.
+/// Values to compare others with, reduced to those that decide a comparison.
 ///
 /// The least and the greatest value for `<` and its kin with ALL or ANY; the distinct values in
 /// order if one equal value decides; otherwise all. Null and NaN are kept apart, as they are not

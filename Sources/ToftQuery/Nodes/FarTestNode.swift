@@ -4,9 +4,9 @@ internal import ToftStorage
 /// Whether a path over several collections leads from each row to a value that passes a test, which
 /// asks the same of a value whatever the row.
 ///
-/// An object is followed once for each step, whichever rows lead to it, and what was found out is
-/// kept for the next batches: the time is that of the links, not that of the ways. Kept are two
-/// bits for each step and object.
+/// An object is followed once for each step, whichever rows lead to it, and the result is kept for
+/// the next batches: the time is that of the links, not that of the paths. The results are two bits
+/// for each step and object.
 final class FarTestNode: PredicateNode {
     private let start: OuterRows
     private let expander: PathExpander

@@ -1,7 +1,7 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// One mixed value, borrowed; what can't be read is null.
+/// One mixed value, borrowed; an unreadable one is null.
 struct MixedRow {
     let value: MixedValue
 
@@ -35,7 +35,7 @@ struct MixedRow {
         hasher.combine(owned.numberAsDecimal)
     }
 
-    /// How many bytes or elements it has.
+    /// Number of its bytes or elements.
     var size: Int? {
         if case .collection(let collection) = value { return collection.count }
         return text?.bytes.count
@@ -188,7 +188,7 @@ extension PairTest {
 }
 
 extension Vector {
-    /// A row as a mixed value has it; nil for a list or a dictionary.
+    /// A row in the form of a mixed value; nil for a list or a dictionary.
     @inline(never)
     fileprivate func borrowed(_ row: Int, _ type: ValueType?) -> BorrowedValue? {
         switch (layout, type) {
@@ -244,7 +244,7 @@ final class MixedNumberNode: MixedPartNode {
     }
 }
 
-/// How many bytes or elements mixed values have.
+/// Number of bytes or elements of mixed values.
 final class MixedSizeNode: MixedPartNode {
     init(_ inner: ValueNode) { super.init(inner, .int) }
 
@@ -287,8 +287,8 @@ final class MixedWalk {
     private var found: [(row: Int, cell: Cell)] = []
     /// Whether an object is walked on from once for each row, however many links lead to it.
     var isDistinct = false
-    /// How many values of a row are looked for at most; of all others, objects that have led to
-    /// nothing are not walked on from again.
+    /// Most values of a row that are searched; for all others, objects without a result are not
+    /// followed again.
     var limit: Int?
     /// Places already visited for the present row, or found empty.
     private var known: Set<Place> = []

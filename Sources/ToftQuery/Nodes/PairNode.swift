@@ -170,7 +170,7 @@ final class CollectionPairNode: PredicateNode {
     private let test: PairTest
     private let quantifier: Quantifier
 
-    /// `left` and `right` are computed for what `expander` leads to.
+    /// `left` and `right` are computed for the objects that `expander` reaches.
     init(
         _ start: OuterRows, _ expander: PathExpander, _ left: ValueNode, _ right: ValueNode,
         _ test: PairTest, _ quantifier: Quantifier

@@ -1,7 +1,8 @@
 internal import ToftModel
 
 extension PathExpander {
-    /// Objects that a path has led to: each once for each row of the start, and in how many ways.
+    /// Objects that a path has reached: each once for each row of the start, with its number of
+    /// paths.
     struct Reached {
         private(set) var keys: [Int64] = []
         private(set) var owners: [UInt8] = []
@@ -56,7 +57,7 @@ extension PathExpander {
         try walkOn(from: reached, 1, base, body)
     }
 
-    /// Walks on from what the first `depth` steps have led to.
+    /// Continues from the objects that the first `depth` steps have reached.
     private func walkOn(
         from reached: Reached, _ depth: Int, _ base: RowBatch,
         _ body: (RowBatch, ArraySlice<Int64>) throws(ModelError) -> Void

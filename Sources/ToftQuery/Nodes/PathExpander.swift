@@ -19,9 +19,9 @@ final class PathExpander {
     var isDistinct = false
     /// True if objects are followed one by one, and those without a result not again.
     var isInOrder = false
-    /// Rows of the base that are not walked on from where `isInOrder`.
+    /// Rows of the base that are not followed further if `isInOrder`.
     var settled = Selection.empty
-    /// Batches that were given out.
+    /// Number of delivered batches.
     private var delivered = 0
     /// Receives the batches of the walk in progress; otherwise nil. Kept here, since the compiler
     /// would make a copy of the whole walk for each closure that it is given.
@@ -64,7 +64,7 @@ final class PathExpander {
         let position: ListPosition?
         let layout: ValueLayout
         let batch = RowBatch(nil)
-        /// For what is within mixed values.
+        /// For values within mixed values.
         var nested: MixedWalk?
 
         init(_ column: UInt32, _ position: ListPosition?, _ type: ValueType) {
@@ -97,7 +97,7 @@ final class PathExpander {
         }
     }
 
-    /// Calls `body` with batches whose rows are what the wanted rows of `start` lead to; their base
+    /// Calls `body` with batches of the objects that the wanted rows of `start` lead to; their base
     /// is `base`, whose rows are those of `start`.
     func forEachBatch(
         from start: RowBatch, base: RowBatch, wanted: Selection,
@@ -162,7 +162,7 @@ final class PathExpander {
 
     // MARK: Steps
 
-    /// Calls `append` with each wanted row of `batch` and what the step of `level` leads to from
+    /// Calls `append` with each wanted row of `batch` and the targets of the step of `level` from
     /// there, row by row.
     func follow(
         _ level: Level, _ batch: RowBatch, _ wanted: Selection,

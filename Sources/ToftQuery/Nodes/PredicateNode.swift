@@ -4,10 +4,10 @@ internal import ToftStorage
 /// A predicate made ready to run: finds the rows of a batch that satisfy it; all of them unless a
 /// subclass overrides it. One virtual call per batch; loops inside.
 class PredicateNode {
-    /// The rows of `wanted` that satisfy the predicate; what it says of other rows means nothing.
+    /// The rows of `wanted` that satisfy the predicate; the result for other rows is undefined.
     func evaluate(_ batch: RowBatch, wanted: Selection) throws(ModelError) -> Selection { wanted }
 
-    /// How many rows of a batch satisfy it, of those that have an object.
+    /// Number of rows of a batch that satisfy it, of those that have an object.
     func count(in batch: RowBatch) throws(ModelError) -> Int {
         let rows = batch.presentRows
         return (try evaluate(batch, wanted: rows) & rows).count
@@ -147,7 +147,7 @@ final class IntRangeNode: PredicateNode {
     }
 }
 
-/// Collects, for the rows of a base, what was found out about the elements that belong to them.
+/// Collects, for the rows of a base, the results for the elements that belong to them.
 struct RowVerdicts {
     private var passed = Selection.empty
     private var failed = Selection.empty

@@ -20,7 +20,7 @@ struct RowFilter {
         return passing
     }
 
-    /// How many they are.
+    /// Number of these rows.
     @inline(__always)
     func count(in batch: RowBatch) throws(ModelError) -> Int {
         let count = try predicate.count(in: batch)
@@ -28,7 +28,7 @@ struct RowFilter {
         return count
     }
 
-    /// A text may be so long that the look at it is interrupted.
+    /// The test of a very long text may be interrupted.
     @inline(__always)
     private func checkAnswer() throws(ModelError) {
         if thread.hasEndedEarly { throw .storage(.interrupted) }

@@ -13,7 +13,7 @@ enum ZoneVerdict {
 /// A `ColumnPredicate` made ready to run: turns a vector into the mask of the rows that pass. One
 /// virtual call per batch; loops inside.
 class RowPredicate {
-    /// The rows of `wanted` that pass; what it says of other rows means nothing.
+    /// The rows of `wanted` that pass; the result for other rows is undefined.
     func evaluate(_ vector: Vector, count: Int, wanted: Selection) -> Selection { .empty }
 
     /// The verdict for the least and the greatest value of an int or date column (its seconds).

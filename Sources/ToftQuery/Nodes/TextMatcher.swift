@@ -3,8 +3,8 @@ internal import ToftStorage
 
 /// Compares texts with one constant text, byte by byte, as `[c]` and `[d]` allow.
 ///
-/// Most texts are ASCII: those are folded on the way. A text with other characters is folded as a
-/// whole first, and then compared as bytes.
+/// Most texts are ASCII: those are folded during the comparison. A text with other characters is
+/// folded as a whole first, and then compared as bytes.
 final class TextMatcher {
     let operation: TextTest.Operation
     private let needle: UnsafeMutableRawBufferPointer

@@ -8,7 +8,7 @@ final class TextNode: PredicateNode {
     private let column: UInt32
     private let matcher: TextMatcher
     private let isInverted: Bool
-    /// `matcher.exactText`, to be looked for.
+    /// `matcher.exactText`, as a search text.
     private let exactText: SoughtText?
     /// The test for objects of several clusters.
     private let scattered: PredicateNode
@@ -70,7 +70,7 @@ final class TextNode: PredicateNode {
         return isInverted ? ~found : found
     }
 
-    /// Has the processor fetch what is probably read of the cluster to which the scan comes soon.
+    /// Prefetches the parts that will probably be read of the cluster that the scan reaches soon.
     @inline(__always)
     private func fetchAhead(_ texts: BytesColumn, _ cluster: ClusterView) {
         if texts.coding == nil {
@@ -160,6 +160,6 @@ final class TextNode: PredicateNode {
         return nil
     }
 
-    /// Occurrences in a cluster from which on its rows are looked at one by one.
+    /// Occurrences in a cluster from which its rows are tested one by one.
     private static let mostHits = 24
 }

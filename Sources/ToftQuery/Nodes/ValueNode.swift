@@ -66,7 +66,7 @@ final class ConstantTextNode: ValueNode {
     deinit { bytes.deallocate() }
 }
 
-/// A property of the objects themselves, or what a dictionary of theirs has under a key.
+/// A property of the objects themselves, or the value of one of their dictionaries under a key.
 final class PropertyNode: ValueNode {
     private let column: ColumnRead
 

@@ -4,8 +4,8 @@ internal import ToftStorage
 /// A look-up in an index or among primary keys that gives every object that can pass a filter, and
 /// perhaps some that do not.
 ///
-/// Which one is taken: a primary key before an indexed value, one value before several, several
-/// before a range.
+/// The choice of an access: a primary key before an indexed value, one value before several,
+/// several before a range.
 struct IndexPlan {
     enum LookUp {
         /// So many values, one by one.
@@ -86,7 +86,7 @@ struct IndexPlan {
         return property.isPrimaryKey || ModelView.isExactInIndex(size: test.longestText)
     }
 
-    /// How it is shown.
+    /// The access in the text of a plan.
     var description: String {
         let index = property.isPrimaryKey ? "primary key" : "index"
         return switch lookUp {
@@ -282,7 +282,7 @@ extension ColumnPredicate {
         }
     }
 
-    /// Bytes of the longest text that is asked for; 0 without any.
+    /// Bytes of the longest search text; 0 without any.
     fileprivate var longestText: Int {
         switch self {
         case .text(let text): text.needle.count

@@ -1,9 +1,9 @@
 internal import ToftModel
 
-/// How a query is worked out over one base: made for each run, and run by `Execution`. `explain`
+/// The evaluation of a query over one base: made for each run, and run by `Execution`. `explain`
 /// prints that of a run whose order matters.
 struct QueryPlan {
-    /// How the first objects are found.
+    /// The access to the first objects.
     enum Access {
         /// They are given.
         case given
@@ -20,11 +20,11 @@ struct QueryPlan {
         case results
         /// The results in any order.
         case unordered
-        /// Only how many there are.
+        /// Only their number.
         case count
     }
 
-    /// A filter and what is then done with the objects that pass.
+    /// A filter and the operations on the objects that pass.
     struct Step {
         /// All must hold. In the order in which they are tested, the cheapest first.
         var filter: [BoundPredicate] = []
@@ -132,7 +132,7 @@ struct QueryPlan {
 }
 
 extension ModelSchema {
-    /// The property, hidden or not; nil when it is gone.
+    /// The property, hidden or not; nil if it does not exist.
     func property(_ reference: PropertyRef) -> PropertyHandle? {
         anyClass(id: reference.classID)?.anyProperty(id: reference.propertyID)
     }

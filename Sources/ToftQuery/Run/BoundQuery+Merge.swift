@@ -14,7 +14,7 @@ extension BoundQuery {
         return try merge(added[...], into: keys[...], in: view, &merged) ? merged : nil
     }
 
-    /// How many keys are looked at to learn between which of them the added ones go.
+    /// Number of keys that are read to find the neighbours of the added ones.
     private static let pivotCount = 64
 
     private func merge(

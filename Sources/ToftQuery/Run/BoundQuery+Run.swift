@@ -9,7 +9,7 @@ extension BoundQuery {
         return try execution(in: view, of: base, for: .results).keys()
     }
 
-    /// The next keys of the results of a query without orderings, in a pass that goes on at
+    /// The next keys of the results of a query without orderings, in a pass that continues at
     /// `position`: `count` or more, unless these are the last.
     package func keys(
         next count: Int, from position: inout ScanPosition, in view: ModelView, of base: QueryBase
@@ -40,7 +40,7 @@ extension BoundQuery {
         return try limited(to: count).keys(in: view)
     }
 
-    /// How many results there are. No list of them is made.
+    /// Number of results. No list of them is made.
     package func count(in view: ModelView, of base: QueryBase = .all) throws(ModelError) -> Int {
         if let keys = try keysInIndex(of: view, base) { return keys.count }
         return try execution(in: view, of: base, for: .count).count()
@@ -57,7 +57,7 @@ extension BoundQuery {
         return try plan.candidates(in: view, of: rowCount)
     }
 
-    /// One value of a property of all results; no list of them is made. Nil where values of the
+    /// One value of a property of all results; no list of them is made. Nil if values of the
     /// property's type have no such aggregate.
     package func aggregate(
         _ operation: AggregateOperation, of property: PropertyHandle, in view: ModelView,
@@ -93,8 +93,8 @@ extension BoundQuery {
             > 0
     }
 
-    /// Runs the query over the objects of its class and says how that went, as text: a line for
-    /// each step, and one for what was read and how long it took.
+    /// Runs the query over the objects of its class and describes the run as text: a line for each
+    /// step, and one for the reads and the time.
     package func explain(in view: ModelView, of base: QueryBase = .all) throws(ModelError) -> String
     {
         try requireStack()

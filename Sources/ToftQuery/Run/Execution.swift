@@ -4,9 +4,9 @@ internal import ToftStorage
 
 /// One run of a plan over one base and one version. Used by one thread, for one answer.
 ///
-/// Of an encrypted file a run may decrypt more than memory is to hold. One that finds nothing but
-/// keys, or their number, goes on with other memory then (`renew`): what it has read before is
-/// given back.
+/// A run may decrypt more of an encrypted file than memory is to hold. One that finds only keys, or
+/// their number, then continues with other memory (`renew`): the pages that it has read before are
+/// released.
 final class Execution {
     private let plan: QueryPlan
     private let base: QueryBase
@@ -48,8 +48,8 @@ final class Execution {
     }
 
     /// The keys of the next results of a query without orderings: `count` or more unless these are
-    /// the last, as each batch is looked at once and as a whole. An index is asked again for what
-    /// follows the first of them, so all the rest is found then.
+    /// the last, as each batch is evaluated once and as a whole. An index would have to be read
+    /// again for the following ones, so all of them are found then.
     func nextKeys(_ count: Int, from position: inout ScanPosition) throws(ModelError) -> [Int64] {
         let (rows, steps) = try firstRows()
         let filter = steps[0].filter
@@ -110,7 +110,7 @@ final class Execution {
         }
     }
 
-    /// How many results there are.
+    /// Number of results.
     func count() throws(ModelError) -> Int {
         let (rows, filter) = try lastRows()
         if case .all = rows, filter.isEmpty { return reader.table.rowCount }
@@ -242,8 +242,8 @@ final class Execution {
     /// Whether somebody asked for the end; asked for each batch.
     private var isInterrupted: Bool { probe.isInterrupted }
 
-    /// Calls `body` with batches of the base and what their rows have to pass, all of `filter`,
-    /// until it returns false.
+    /// Calls `body` with batches of the base and the remaining predicates for their rows, all of
+    /// `filter`, until it returns false.
     /// - Parameter keepsMemory: whether `body` keeps borrowed bytes of the file.
     private func forEachBatch(
         _ rows: QueryBase, _ filter: [BoundPredicate], keepsMemory: Bool = true,

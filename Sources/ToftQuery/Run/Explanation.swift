@@ -1,8 +1,7 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// A query's plan as text for people: a line for each step, in the order in which they are done,
-/// and what a run of it read.
+/// A query's plan as text for people: a line for each step, in their order, and the reads of a run.
 struct Explanation {
     private(set) var text = ""
 

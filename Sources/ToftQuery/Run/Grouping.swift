@@ -1,6 +1,6 @@
 package import ToftModel
 
-/// Results by the values of one or more paths, and what is asked of each group.
+/// Results grouped by the values of one or more paths, and the aggregates of each group.
 package struct Grouping: Sendable {
     fileprivate let keys: [BoundSortKey]
     fileprivate let values: [BoundSortKey]
@@ -37,7 +37,7 @@ package struct Grouping: Sendable {
 package struct ResultGroup: Sendable {
     /// The value of each path that the results are grouped by.
     package var keys: [Value]
-    /// How many results are in the group.
+    /// Number of results in the group.
     package var count: Int
     /// The group's aggregates, in the requested order.
     package var values: [Value]

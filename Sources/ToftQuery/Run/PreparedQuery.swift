@@ -84,7 +84,7 @@ final class PathBinding: Sendable {
         }
     }
 
-    /// The path; nil where something is computed from it.
+    /// The path; nil if a value is computed from it.
     var path: BoundPath? { if case .path(let path) = left { path } else { nil } }
 
     /// The filter of a comparison of the path; nil if it has to be bound as a whole.
@@ -103,7 +103,7 @@ final class PathBinding: Sendable {
 private final class PreparedComparison: Sendable {
     private struct Last {
         let binding: PathBinding
-        /// The property that is compared with argument 0 by `==`; nil where more is done.
+        /// The property that is compared with argument 0 by `==`; nil for other comparisons.
         let sought: PropertyID?
     }
 

@@ -166,7 +166,7 @@ final class SortColumn {
         return Double(bitPattern: head >> 63 == 1 ? head ^ 1 << 63 : ~head)
     }
 
-    /// Seven bytes of a text, and how many there are from there on, 8 for more than seven: the
+    /// Seven bytes of a text, and the number of its bytes from there on, 8 for more than seven: the
     /// texts "a" and "a\0" differ in that.
     @inline(__always)
     private static func part(_ part: Int, of text: UnsafeRawBufferPointer) -> UInt64 {
@@ -192,8 +192,8 @@ final class SortColumn {
     @inline(__always)
     private static func isLast(_ part: UInt64) -> Bool { part & 0xFF < 8 }
 
-    /// The first of what a row of a vector sorts by: rows that sort before another have a smaller
-    /// one or the same. Nulls first or last.
+    /// The first sort key of a row of a vector: rows that sort before another have a smaller or an
+    /// equal one. Nulls first or last.
     @inline(__always)
     private func leading(_ vector: Vector, _ row: Int) -> Leading {
         if vector.nulls[row] { return Leading(rank: isAscending ? 0 : 2, head: 0) }
@@ -231,8 +231,8 @@ final class SortColumn {
         }
     }
 
-    /// Whether the bounds of a column say that all rows of a cluster sort behind a value with this
-    /// head, as the order has it.
+    /// Whether the bounds of a column show that all rows of a cluster sort behind a value with this
+    /// head, in the given order.
     private func isBehind(_ last: UInt64, _ cluster: ClusterView, _ column: UInt32)
         throws(StorageError) -> Bool
     {
@@ -249,8 +249,8 @@ final class SortColumn {
         return true
     }
 
-    /// The selected rows of a column of texts whose first part, as the order has it, is not greater
-    /// than `last`. Of a coded column each text is looked at once.
+    /// The selected rows of a column of texts whose first part, in the given order, is not greater
+    /// than `last`. In a coded column each text is tested once.
     private func textsNotBehind(
         _ last: UInt64, _ texts: BytesColumn, _ selection: Selection, _ count: Int
     ) throws(StorageError) -> Selection {
@@ -286,10 +286,10 @@ final class SortColumn {
 
     // MARK: Sorting
 
-    /// Parts of a text that are looked at one by one; rows that are still equal then are compared.
+    /// Parts of a text that are sorted one by one; rows that are still equal then are compared.
     private static let mostTextParts = 8
 
-    /// How many parts the values have.
+    /// Number of parts of the values.
     var partCount: Int {
         switch layout {
         case .bool, .int, .double, .mixed: 1
@@ -413,11 +413,11 @@ final class SortColumn {
 
 /// Objects with the values of their sort or DISTINCT keys.
 ///
-/// Sorting goes column by column, and within one part by part of eight bytes: each value is visited
-/// once for each part, and rows that differ early are never compared.
+/// Sorts column by column, and within one part by part of eight bytes: each value is visited once
+/// for each part, and rows that differ early are never compared.
 final class SortTable {
     private let columns: [SortColumn]
-    /// How many of the sorted objects are wanted.
+    /// Number of sorted objects that are wanted.
     private let limit: Int
     private(set) var keys: [Int64] = []
     /// The leading part of the last of the wanted rows that have been found so far.

@@ -150,8 +150,8 @@ struct Lexer {
         return name()
     }
 
-    /// At a hyphen: steps over it and what follows as long as the schema has a name that goes on
-    /// this way.
+    /// At a hyphen: skips it and the following characters as long as the schema has a name that
+    /// continues like that.
     private mutating func extendsOverHyphen(from start: Int) -> Bool {
         guard !hyphenatedNames.isEmpty else { return false }
         let hyphen = position

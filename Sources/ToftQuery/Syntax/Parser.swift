@@ -8,9 +8,9 @@ internal import ToftPlatform
 /// so that no text can exhaust a thread's stack.
 struct Parser {
     private var lexer: Lexer
-    /// The word that is looked at.
+    /// The present word.
     var token: Token
-    /// How deep the descent is.
+    /// The depth of the descent.
     private var depth = 0
     private var size = QuerySize()
 

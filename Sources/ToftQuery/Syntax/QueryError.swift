@@ -80,7 +80,7 @@ package struct QuerySource: Sendable {
 
     /// Characters shown on each side of the caret.
     private static let context = 60
-    /// Bytes that are looked at on each side of the caret.
+    /// Bytes on each side of the caret that are considered.
     private static let reach = 4_000
 
     private static func continuesCharacter(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }

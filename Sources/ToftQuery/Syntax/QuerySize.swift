@@ -1,11 +1,11 @@
-/// How much of a query there is so far, and how much may be.
+/// The size of the query so far, and its limit.
 ///
 /// A running query keeps some thousand bytes for each part of it, the values of 256 rows, so a text
 /// of a few megabytes would take gigabytes. Counted when a text is parsed and again when it is
 /// bound, since an alias or a key path argument may be more than its word.
 struct QuerySize {
     /// First names of paths, comparisons, subqueries, constant conditions, NOT and orderings are
-    /// one each; what takes more memory counts more.
+    /// one each; parts that take more memory count more.
     static let partLimit = 24_000
     /// A further name or an index of a path.
     static let stepParts = 2

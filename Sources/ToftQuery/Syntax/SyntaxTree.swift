@@ -1,11 +1,11 @@
 package import ToftModel
 package import ToftStorage
 
-// A query as it is written, before it is held against a schema. The parser makes these from text; a
-// API that builds queries from code makes them directly (offsets are then `-1`) and hands them to
-// the same binder.
+// The syntax of a query, before it is bound to a schema. The parser makes these from text; an API
+// that builds queries from code makes them directly (offsets are then `-1`) and passes them to the
+// same binder.
 
-/// A predicate, then what is done with the objects that satisfy it, in order.
+/// A predicate, then the operations on the objects that satisfy it, in order.
 package struct QuerySyntax: Sendable {
     package var predicate: PredicateSyntax
     package var orderings: [OrderingSyntax]
@@ -54,7 +54,7 @@ package struct ComparisonSyntax: Sendable {
     }
 }
 
-/// How two values are compared.
+/// The comparison of two values.
 package enum Comparator: String, Sendable {
     case equal = "=="
     case notEqual = "!="
@@ -316,7 +316,7 @@ package enum OrderingSyntax: Sendable {
     case limit(Int)
     /// All but the first.
     case offset(Int)
-    /// A condition on what the steps before have left.
+    /// A condition on the results of the previous steps.
     case filter(PredicateSyntax)
 
     /// A path and a direction.

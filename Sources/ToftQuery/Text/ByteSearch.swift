@@ -93,7 +93,7 @@ enum ByteSearch {
                 index &+= 1
                 continue
             }
-            // The last places are looked at together with some of those before them.
+            // The last positions are tested together with some of those before them.
             let place = min(index, last &- 15)
             let starts = base.loadUnaligned(fromByteOffset: place, as: SIMD16<UInt8>.self)
             let ends = base.loadUnaligned(

@@ -4,8 +4,8 @@ internal import ToftPlatform
 /// a text takes a time that is at most the product of both lengths, and memory of the expression's
 /// length. One thread uses it.
 ///
-/// A text may have millions of characters: for each of them nothing is counted, copied or looked up
-/// in an array, and what is ASCII is looked up in a mask.
+/// A text may have millions of characters: nothing is counted, copied or looked up in an array for
+/// each of them, and ASCII is looked up in a mask.
 final class ExpressionMatcher {
     /// An instruction, with the numbers of those that it leads to.
     private struct Step {
@@ -117,7 +117,7 @@ final class ExpressionMatcher {
             accents: options.contains(.diacriticInsensitive))
     }
 
-    /// Whether the whole text matches. False where somebody asks for the end of the call meanwhile.
+    /// Whether the whole text matches. False if somebody ends the call meanwhile.
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         var work = 0

@@ -1,6 +1,6 @@
 // Made by Tests/ToftQueryTests/make-folding-table.py from Unicode 14.0.0. Do not edit.
 
-/// Which code points beyond ASCII count as which others.
+/// The folding of code points beyond ASCII.
 enum FoldingTable {
     /// Code points from `first` to `last`; every `step`-th of them maps to the one `distance`
     /// further on.

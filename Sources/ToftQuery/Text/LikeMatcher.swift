@@ -52,7 +52,7 @@ final class LikeMatcher {
 
     /// Whether the whole text matches. Every run is as short as the rest allows; one that was too
     /// short grows by a character and all after it is tried again, so the time is at most the
-    /// product of both lengths. False where somebody asks for the end of the call meanwhile.
+    /// product of both lengths. False if somebody ends the call meanwhile.
     func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         if let pieces { return has(pieces, text) }
         return units.withUnsafeBufferPointer { units in

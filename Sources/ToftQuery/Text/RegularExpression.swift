@@ -29,7 +29,7 @@ struct RegularExpression: Sendable {
 
     /// Most steps of a program: a text takes at most as many for each character.
     static let programLimit = 2_000
-    /// How deep groups may nest.
+    /// Most levels of nested groups.
     static let depthLimit = 100
 
     init(_ text: [UInt8]) throws(Failure) {
@@ -151,8 +151,8 @@ private struct ExpressionReader {
         return program
     }
 
-    /// `atom` as often as what follows it says. Whether a repetition is greedy makes no difference
-    /// to whether a whole text matches.
+    /// `atom` with the repetition that follows it. Greediness makes no difference to matching a
+    /// whole text.
     private mutating func repeated(_ atom: Program) throws(RegularExpression.Failure) -> Program {
         var program = atom
         while true {
