@@ -182,7 +182,7 @@ struct CSVColumns {
         }
     }
 
-    /// A text that is no value of the type stays one, which is then refused.
+    /// A text that is not a value of the type stays a text, which is then refused.
     private static func value(_ text: String, _ type: PropertyType) -> JSONValue {
         let value: JSONValue? =
             switch type {

@@ -20,7 +20,7 @@ package struct ObjectLines {
     private var start = 0
     /// The offset of the byte after `bytes`.
     private var offset = 0
-    /// That of the line which was read, counted from 1.
+    /// The number of the last line read, counted from 1.
     package private(set) var number = 0
     /// Lines that the one that was read has behind its first one.
     private var further = 0

@@ -107,7 +107,7 @@ extension PosixFile {
     }
 }
 
-/// Calls the system: its errors become the engine's, for files that are no databases.
+/// Calls the system: its errors become the engine's, for files that are not databases.
 private func system<Result>(_ call: () throws(SystemError) -> Result) throws(EngineError)
     -> Result
 {

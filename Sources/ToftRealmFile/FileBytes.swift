@@ -19,7 +19,7 @@ final class FileBytes {
 
     /// Opens the file for reading.
     ///
-    /// - Parameter path: of a file that nobody writes meanwhile.
+    /// - Parameter path: a file that nobody writes meanwhile.
     init(_ path: String, key: EncryptionKey?) throws(RealmFileError) {
         let file = try system { () throws(SystemError) in
             try PosixFile.open(path, forWriting: false, onAnyFileSystem: true)

@@ -18,14 +18,14 @@ package final class RealmFile {
     package struct Objects {
         /// The keys by which links name the objects.
         package let keys: [Int64]
-        /// For each column that was asked for, as many values.
+        /// For each requested column, as many values.
         package let columns: [[RealmValue]]
     }
 
     /// Opens a file and reads its schema. O(classes).
     ///
     /// - Parameters:
-    ///   - path: of a file that nobody writes until the last value is read.
+    ///   - path: a file that nobody writes until the last value is read.
     ///   - key: 64 bytes, of an encrypted file.
     package init(_ path: String, key: EncryptionKey? = nil) throws(RealmFileError) {
         let bytes = try FileBytes(path, key: key)

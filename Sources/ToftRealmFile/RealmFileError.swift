@@ -11,7 +11,7 @@ package enum RealmFileError: Error, Sendable, Equatable {
     case unknownFormat(Int)
     /// The file ends before its data does.
     case cut(String)
-    /// A program ended while it brought the file to a newer format.
+    /// A program ended while it upgraded the file to a newer format.
     case interruptedUpgrade
     /// Something that no SDK of Realm makes.
     case unsupported(String)

@@ -83,8 +83,8 @@ static inline int64_t platform_set_position(int fd, int64_t position) {
     return PLATFORM_RESULT(lseek(fd, position, SEEK_SET));
 }
 
-/// A number from 1 to 64 that a description of any kind keeps: the signal that would be sent if it
-/// were asked to send one. Other descriptions have 0.
+/// A number from 1 to 64 that a description of any kind keeps: the signal that it would send on
+/// request. Other descriptions have 0.
 static inline int platform_mark(int fd) {
     const int get_signal = 11; // F_GETSIG
     return PLATFORM_RESULT(fcntl(fd, get_signal));
@@ -200,7 +200,7 @@ static inline ssize_t platform_pwrite(int fd, const void *bytes, size_t count, i
     return PLATFORM_RESULT(pwrite(fd, bytes, count, offset));
 }
 
-/// Writes several pieces, at most 1,024, one behind the other.
+/// Writes several pieces, at most 1,024, one after the other.
 static inline ssize_t platform_pwritev(
     int fd, const struct iovec *pieces, int count, int64_t offset) {
     return PLATFORM_RESULT(pwritev(fd, pieces, count, offset));
@@ -266,8 +266,8 @@ enum {
     platform_lock_none = F_UNLCK
 };
 
-/// Takes, converts or gives back a lock without waiting: 0, -EAGAIN when another description is in
-/// the way, or another -errno.
+/// Takes, converts or releases a lock without waiting: 0, -EAGAIN if another description holds it,
+/// or another -errno.
 static inline int platform_lock(int fd, int kind, int64_t start, int64_t count) {
     const int set_lock = 37; // F_OFD_SETLK
     struct flock lock = {
@@ -421,8 +421,8 @@ static inline int platform_processor_count(void) {
 
 // Waiting and waking
 
-/// Sleeps while *word == expected, at most so long (for ever when negative): 0 when woken, -EAGAIN,
-/// -EINTR, -ETIMEDOUT.
+/// Sleeps while *word == expected, at most `nanoseconds` (negative: without a limit): 0 when woken,
+/// -EAGAIN, -EINTR, -ETIMEDOUT.
 static inline int platform_futex_wait(
     const void *word, uint32_t expected, int64_t nanoseconds, int is_private) {
     const long wait = 0, private_flag = 128; // FUTEX_WAIT, FUTEX_PRIVATE_FLAG

@@ -7,8 +7,8 @@ public final class _CollectionCore {
     let results: ToftEngine.Results
     /// The context of the elements, if they are objects.
     let home: ObjectContext?
-    /// Of all objects of a class, the element that was last asked for, and its index. Used with
-    /// every element.
+    /// For all objects of a class: the element that was read last, and its index. Used with every
+    /// element.
     @exclusivity(unchecked) private var last: (view: RowCursor, index: Int)?
 
     init(_ session: RealmSession, _ results: ToftEngine.Results, _ home: ObjectContext?) {
@@ -125,8 +125,8 @@ extension _CollectionCore {
 }
 
 extension ObjectBase {
-    /// The object as an element of the collection that it came from: homes are made for the class
-    /// of the elements.
+    /// The object as an element of the collection that it came from: contexts are made for the
+    /// class of the elements.
     @inline(__always)
     final func asElement<Element>(_ type: Element.Type) -> Element { unsafeBitCast(self, to: type) }
 }

@@ -175,7 +175,7 @@ struct ManagedRow {
 
     private var ref: ObjectRef { ObjectRef(classID: home.binding.classID, key: key) }
 
-    /// Throws unless the object exists and may be read here and now.
+    /// Throws unless the object exists and may be read on this thread.
     func requireValid() throws {
         try home.verify()
         guard try handle.isValid else {
@@ -183,7 +183,7 @@ struct ManagedRow {
         }
     }
 
-    /// The value of a property, if it may be read here and now.
+    /// The value of a property, if it may be read on this thread.
     func value(of id: PropertyID) throws -> Value {
         try home.verify()
         return try handle.value(id)
@@ -379,7 +379,7 @@ extension ObjectBase {
     }
 
     /// The window on the object's cluster, a new one if the last one is no longer valid. The caller
-    /// has verified that the object may be read here and now.
+    /// has verified that the object may be read on this thread.
     private final func window(in home: ObjectContext) throws(EngineError) -> (
         window: ClusterWindow, row: Int
     ) {

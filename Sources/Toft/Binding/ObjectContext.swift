@@ -38,8 +38,7 @@ final class ObjectContext {
     /// The name of the object with a key.
     func ref(_ key: Int64) -> ObjectRef { ObjectRef(classID: binding.classID, key: key) }
 
-    /// Throws unless objects may be used here and now; after the realm was invalidated, never
-    /// again.
+    /// Throws unless objects may be used on this thread; after the realm was invalidated, always.
     func verify() throws(EngineError) {
         try session.verifyPlace()
         try binding.engine.check()

@@ -47,7 +47,7 @@ public final class _Promotion {
 
     /// Sets a value that may lead to objects.
     /// - Parameters:
-    ///   - shape: of the value.
+    ///   - shape: the value's shape.
     ///   - give: hands the value over; of objects that are not in the realm yet null.
     ///   - change: writes it once these objects exist.
     func set(

@@ -1,8 +1,8 @@
 internal import ToftModel
 
-/// Goes through a collection as it was when the loop began: elements that are added or taken out
-/// meanwhile make no difference. Objects that are deleted meanwhile come all the same, and are
-/// invalidated: ask `isInvalidated` in a loop that deletes others than its own.
+/// Iterates over a collection as it was when the loop began: elements that are added or removed
+/// meanwhile make no difference. Objects that are deleted meanwhile are still returned, and are
+/// invalidated: check `isInvalidated` in a loop that deletes others than its own.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     /// The walk, if the elements are managed objects.
     @usableFromInline var walk: ObjectIterator?

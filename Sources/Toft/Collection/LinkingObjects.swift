@@ -11,7 +11,7 @@ internal import ToftModel
 public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     private let core: _CollectionCore?
     private let originProperty: String?
-    /// Stands for all elements while a key path is found out.
+    /// The substitute for all elements while a key path is recorded.
     private var recorded: [Element] = []
 
     private init(_ core: _CollectionCore?, _ originProperty: String?) {

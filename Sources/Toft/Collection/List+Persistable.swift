@@ -157,7 +157,7 @@ extension CollectionBacking {
 }
 
 extension RealmCollectionValue {
-    /// Those of some values that can be checked if null means a future object.
+    /// The values that can be checked, if null means a future object.
     static func _known(_ values: [ToftModel.Value]) -> [ToftModel.Value] {
         _shape.type == .link ? values.filter { $0 != .null } : values
     }

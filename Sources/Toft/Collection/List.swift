@@ -16,7 +16,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     private var unmanaged: [Element]
     /// The property of a managed object.
     private(set) var backing: CollectionBacking?
-    /// The list as results, once something asked for it.
+    /// The list as results, once they are needed.
     private var cachedCore: _CollectionCore?
 
     /// An unmanaged, empty list.

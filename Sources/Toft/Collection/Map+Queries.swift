@@ -23,12 +23,12 @@ extension Map {
         } ?? nil
     }
 
-    /// Those values that match a query in text, of a map of objects.
+    /// The values that match a query in text, in a map of objects.
     public func filter(_ predicateFormat: String, _ arguments: Any...) -> Results<Value> {
         results("filter").filter(predicateFormat, all: arguments)
     }
 
-    /// Those values that match a query in Swift, of a map of objects.
+    /// The values that match a query in Swift, in a map of objects.
     public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> {
         results("where").where(isIncluded)
     }

@@ -49,9 +49,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     private var unmanaged = KeyedElements<Element>()
     /// The property of a managed object.
     private(set) var backing: CollectionBacking?
-    /// The values as results, once something asked for them.
+    /// The values as results, once they are needed.
     private var cachedCore: _CollectionCore?
-    /// Stands for all values while a key path is found out.
+    /// The substitute for all values while a key path is recorded.
     private var recorded: Value?
 
     /// An unmanaged, empty map.
@@ -95,7 +95,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         return Misuse.reporting { try backing.count } ?? 0
     }
 
-    /// Whether there is no entry.
+    /// Whether the map has no entry.
     public var isEmpty: Bool { count == 0 }
 
     /// A line for each of the first entries.

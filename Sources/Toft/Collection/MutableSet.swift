@@ -17,7 +17,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     private var unmanaged = KeyedElements<Element>()
     /// The property of a managed object.
     private(set) var backing: CollectionBacking?
-    /// The set as results, once something asked for it.
+    /// The set as results, once they are needed.
     private var cachedCore: _CollectionCore?
 
     /// An unmanaged, empty set.

@@ -75,7 +75,7 @@ extension RealmCollection {
     /// "@min.age", "@max.age", "@sum.age", "@avg.age". After "@unionOfObjects." the path is that of
     /// each element, without nil, after "@distinctUnionOfObjects." each value once; after
     /// "@unionOfArrays." and "@distinctUnionOfArrays." it leads to collections, whose elements are
-    /// put together.
+    /// joined.
     public func value(forKeyPath keyPath: String) -> Any? {
         guard keyPath.utf8.first == UInt8(ascii: "@") else { return values(forKeyPath: keyPath) }
         let parts = keyPath.unicodeScalars.split(separator: ".", maxSplits: 1).map { String($0) }
@@ -461,7 +461,7 @@ extension RealmCollection {
     /// Calls the block with the collection as it first is, then after every commit of any process
     /// that changed which elements it has or the elements themselves, with indices. On the run loop
     /// of this thread, or on `queue`, with the collection of a realm there. Ends when the token is
-    /// invalidated or let go.
+    /// invalidated or released.
     /// - Parameters:
     ///   - keyPaths: of the elements; if given, only the properties that they name count as their
     ///     modification: "age", "dogs.name", "boss.*". Insertions and deletions are reported in any

@@ -48,7 +48,7 @@ public final class Logger: Sendable {
 
     /// A logger with a function of the app's.
     /// - Parameters:
-    ///   - level: of the least important messages that it gets.
+    ///   - level: the least important level of messages that it gets.
     ///   - logFunction: called with each. It must return soon: the library waits for it.
     public init(level: LogLevel, logFunction: @escaping LogFunction) {
         threshold = Mutex(level)

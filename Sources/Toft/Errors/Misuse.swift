@@ -41,9 +41,9 @@ extension Realm {
     /// .notInTransaction
     /// ```
     ///
-    /// The block runs to its end, calls after the first misuse too; if it throws after a misuse,
-    /// the misuse is thrown all the same, as it came first. Misuse in a task that the block began,
-    /// after the block has ended, goes to `misuseHandler`. Realm has nothing like it.
+    /// The block runs to its end, including calls after the first misuse; if it throws after a
+    /// misuse, the misuse is thrown instead, as it came first. Misuse in a task that the block
+    /// began, after the block has ended, goes to `misuseHandler`. Realm has nothing like it.
     @discardableResult
     public static func attempt<Result>(_ block: () throws -> Result) throws -> Result {
         let collector = Misuse.Collector()
@@ -65,7 +65,7 @@ enum Misuse {
     @TaskLocal static var collector: Collector?
 
     /// Keeps the first misuse of a block while that runs. Tasks that the block begins inherit it,
-    /// and may go on longer.
+    /// and may run longer.
     final class Collector: Sendable {
         private struct State {
             var first: Realm.Error?

@@ -131,7 +131,7 @@ extension Realm.Error {
     public static var fileAccess: Code { .fileAccess }
     /// The file can't be used with the rights of this process.
     public static var filePermissionDenied: Code { .permissionDenied }
-    /// The file is no database.
+    /// The file is not a database.
     public static var invalidDatabase: Code { .notADatabase }
     /// Another process uses the file in a way that can't be joined.
     public static var incompatibleLockFile: Code { .incompatibleProcess }
@@ -149,7 +149,7 @@ extension Realm.Error {
 extension Realm.Error.Code {
     /// The file can't be used with the rights of this process.
     public static var filePermissionDenied: Self { .permissionDenied }
-    /// The file is no database.
+    /// The file is not a database.
     public static var invalidDatabase: Self { .notADatabase }
     /// Another process uses the file in a way that can't be joined.
     public static var incompatibleLockFile: Self { .incompatibleProcess }
@@ -184,7 +184,7 @@ extension Realm.Error {
         case closed = 4
         /// The realm was opened before `fork` and used in the child.
         case usedAfterFork = 5
-        /// The file or the caller asks for something that this version does not have.
+        /// The file or the caller requires a feature that this version does not have.
         case unsupported = 6
         /// A mistake in Toft: please report it.
         case internalError = 7
@@ -268,7 +268,7 @@ extension Realm.Error {
         // Objects.
         /// The object has been deleted, or its realm invalidated.
         case objectDeleted = 401
-        /// There is no such object.
+        /// The object does not exist.
         case noSuchObject = 402
         /// Another object of the class has this primary key.
         case duplicatePrimaryKey = 403

@@ -282,7 +282,7 @@ extension RealmSession {
     /// Runs a change that gives values to a managed object or collection. Unmanaged objects among
     /// them are added before it, once neither they nor the change can be refused.
     /// - Parameters:
-    ///   - shape: of the values.
+    ///   - shape: the values' shape.
     ///   - give: hands the values over; of objects that are not in the realm yet null.
     ///   - check: throws if the change would.
     ///   - change: is all or nothing.

@@ -17,7 +17,7 @@ internal import ToftModel
 /// Each object has exactly one owner, and is deleted with it, when the owner's property is set to
 /// something else, and when its list or map loses it. An unmanaged object becomes managed when it
 /// is assigned; one that has an owner can't get another: assign a copy, `Address(value: address)`.
-/// There is no primary key, and `Realm` has no `add`, `create` and `objects` for it.
+/// It has no primary key, and `Realm` has no `add`, `create` and `objects` for it.
 open class EmbeddedObject: ObjectBase {
     /// The properties that were given for one made of a dictionary; nil for all.
     final var given: Set<String>?

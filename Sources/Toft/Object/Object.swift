@@ -14,8 +14,8 @@ internal import ToftModel
 ///
 /// Created with `Person()` it is unmanaged, an ordinary object that any thread may use;
 /// `realm.add(person)` makes it managed and live: it shows and changes its values in the database,
-/// and belongs to its realm's thread. Differs from Realm: it is no `NSObject` (there is no
-/// key-value observing on Linux), and only `@Persisted` properties are kept.
+/// and belongs to its realm's thread. Differs from Realm: it is not an `NSObject` (there is no
+/// key-value observing on Linux), and only `@Persisted` properties are stored.
 open class Object: ObjectBase, RealmFetchable {
     public required init() { super.init() }
 

@@ -212,7 +212,7 @@ extension ProjectionObservable {
     /// The projected properties, those of base classes first.
     static var paths: [ProjectedPath] { ProjectedPath.all(of: self) }
 
-    /// Those with some names; nil: all.
+    /// The paths with some names; nil: all.
     static func paths(_ labels: [String]?) throws -> [ProjectedPath] {
         guard let labels else { return paths }
         return try labels.map { label in

@@ -18,7 +18,7 @@ extension Map {
     /// Calls the block with the map as it first is, then after every commit of any process that
     /// changed which keys it has, set a value, or changed an object among the values. On the run
     /// loop of this thread, or on `queue`, with the map of a realm there. Ends when the token is
-    /// invalidated or let go.
+    /// invalidated or released.
     /// - Parameters:
     ///   - keyPaths: of the objects; if given, only the properties that they name count as the
     ///     modification of a value that was not set. `[]`: only keys that are inserted, removed or

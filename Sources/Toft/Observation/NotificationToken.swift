@@ -102,7 +102,7 @@ extension NotificationToken: Hashable {
 }
 
 /// Holds the session of an observation. `@unchecked Sendable`: the session is used on its own
-/// thread alone; its last reference may go on any.
+/// thread alone; its last reference may be released on any.
 private struct Keeper: @unchecked Sendable {
     let session: RealmSession
     let afterSkip: (() -> Void)?

@@ -5,8 +5,8 @@ internal import ToftModel
 extension ObjectBase {
     /// Calls the block after every commit of any process that set one of the object's properties,
     /// edited one of its lists, or deleted it. On the run loop of this thread, or on `queue`, with
-    /// an instance of a realm there. There is no first call. Ends when the token is invalidated or
-    /// let go.
+    /// an instance of a realm there. The block is not called before a change. Ends when the token
+    /// is invalidated or released.
     /// - Parameters:
     ///   - keyPaths: if given, only the properties that they name count, also beyond links: "age",
     ///     "dogs.name", "boss.*". The reported property is then the first one of such a path. `[]`:

@@ -1,7 +1,7 @@
 internal import ToftEngine
 internal import ToftModel
 
-/// Makes observations: here at once, or on a queue or an actor as soon as it comes around.
+/// Begins observations: here at once, or on a queue or an actor as soon as it is free.
 enum Observations {
     /// An observation that has begun, and the work after a transaction that skips it.
     typealias Begun = (token: Token, afterSkip: (() -> Void)?)

@@ -4,7 +4,8 @@ internal import ToftEngine
 extension ProjectionObservable {
     /// Calls the block after every commit of any process that changed a projected property, or
     /// deleted the object. On the run loop of this thread, or on `queue`, with a projection of the
-    /// object there. There is no first call. Ends when the token is invalidated or let go.
+    /// object there. The block is not called before a change. Ends when the token is invalidated or
+    /// released.
     /// - Parameters:
     ///   - keyPaths: names of projected properties, if only those count. `[]`: only the deletion.
     ///   - queue: a serial queue; nil: this thread's run loop.

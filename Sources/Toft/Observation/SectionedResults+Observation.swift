@@ -22,7 +22,7 @@ extension RealmSectionedResult {
     /// Calls the block with the sections, or the one section, as they first are, then after every
     /// commit of any process that changed which elements they have or the elements themselves. On
     /// the run loop of this thread, or on `queue`, with the sections of a realm there. Ends when
-    /// the token is invalidated or let go.
+    /// the token is invalidated or released.
     /// - Parameters:
     ///   - keyPaths: of the elements; if given, only the properties that they name count as their
     ///     modification, and the one that they are sorted by first. `[]`: no property does. If not
@@ -87,7 +87,7 @@ extension RealmSectionedResult {
 
     /// Observes with key paths that the compiler checks: `\.age`, `\.boss?.name`.
     /// - Parameters:
-    ///   - keyPaths: of the elements, as above.
+    ///   - keyPaths: key paths of the elements, as above.
     ///   - queue: a serial queue; nil: this thread's run loop.
     ///   - block: called with the sections and their changes.
     /// - Returns: the token that keeps the observation alive.
@@ -101,7 +101,7 @@ extension RealmSectionedResult {
 
     /// Observes projections: `\PersonProjection.name`.
     /// - Parameters:
-    ///   - keyPaths: of the projections, as above.
+    ///   - keyPaths: key paths of the projections, as above.
     ///   - queue: a serial queue; nil: this thread's run loop.
     ///   - block: called with the sections and their changes.
     /// - Returns: the token that keeps the observation alive.

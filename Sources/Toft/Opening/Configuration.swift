@@ -257,7 +257,7 @@ extension Realm.Configuration {
             : "for writing, and this configuration is read-only"
     }
 
-    /// Whether both ask for the same classes.
+    /// Whether both have the same classes.
     func hasSameClasses(as other: Realm.Configuration) -> Bool {
         objectTypes.map { Set($0.map { ObjectIdentifier($0) }) }
             == other.objectTypes.map { Set($0.map { ObjectIdentifier($0) }) }

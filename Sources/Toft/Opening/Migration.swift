@@ -123,8 +123,8 @@ extension Realm {
 /// The schema version of a file. Throws if it is missing or no database.
 ///
 /// - Parameters:
-///   - fileURL: of the file, which may be open elsewhere.
-///   - encryptionKey: of the file, 64 bytes; nil: it is plain.
+///   - fileURL: the file, which may be open elsewhere.
+///   - encryptionKey: the file's key, 64 bytes; nil for a plain file.
 public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
     do throws(EngineError) {
         let key: EncryptionKey? =

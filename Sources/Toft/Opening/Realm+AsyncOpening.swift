@@ -16,7 +16,7 @@ extension Realm {
     /// task.addProgressNotification { progress in bar.value = progress.fraction }
     /// ```
     /// - Parameters:
-    ///   - configuration: of the database. Its `interruption` and `progress` are ignored: the task
+    ///   - configuration: the database's. Its `interruption` and `progress` are ignored: the task
     ///     has both.
     ///   - callbackQueue: a serial queue, which the realm then belongs to.
     ///   - callback: called on the queue with the realm or the error.
@@ -61,7 +61,7 @@ extension Realm {
     }
 }
 
-/// An opening that was asked for with `Realm.asyncOpen`. Any thread may use it.
+/// An opening that was begun with `Realm.asyncOpen`. Any thread may use it.
 public final class AsyncOpenTask: Sendable {
     let interruption = Realm.Interruption()
     private let state = Mutex(State())

@@ -19,15 +19,15 @@ extension Realm {
 
     /// Writes the realm's version to a new file, without free space, while others write: `refresh`
     /// moves to the newest before. The copy has been read back and checked, and is durable, when
-    /// this returns; after an error, or a crash, there is no such file.
+    /// this returns; after an error, or a crash, it does not exist.
     ///
     /// Throws `.fileExists` if `fileURL` exists, `.alreadyInTransaction` in a write transaction
     /// (Realm writes uncommitted changes), `.fileNotFound` if the folder is missing,
     /// `.permissionDenied`, `.diskFull`... Takes as long as reading the file.
     ///
     /// - Parameters:
-    ///   - fileURL: of the copy.
-    ///   - encryptionKey: of the copy, 64 bytes; nil for a plain one, whether the realm is
+    ///   - fileURL: the copy.
+    ///   - encryptionKey: the copy's key, 64 bytes; nil for a plain one, whether the realm is
     ///     encrypted or not.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         do throws(EngineError) {
@@ -43,7 +43,7 @@ extension Realm {
     /// Writes the version that the realm shows to the file of another configuration, with its key;
     /// see `writeCopy(toFile:encryptionKey:)`. Its classes and schema version do not matter.
     ///
-    /// - Parameter configuration: of the copy, whose file must not exist.
+    /// - Parameter configuration: the copy's, whose file must not exist.
     /// - Throws: `Realm.Error`: `.invalidArgument` if the configuration has no file, and the errors
     ///   of the other one.
     public func writeCopy(configuration: Configuration) throws {
@@ -138,7 +138,7 @@ extension Realm {
     /// leads to the old content, under the old key or in plain text: delete it.
     ///
     /// - Parameters:
-    ///   - configuration: of the file, with the key that it has.
+    ///   - configuration: the file's, with its present key.
     ///   - key: 64 bytes; nil: the file is then plain.
     public static func changeKey(of configuration: Configuration, to key: Data?) throws {
         do throws(EngineError) {
@@ -194,8 +194,8 @@ extension Realm {
 
     /// Reads the remaining content of a damaged file into a new one. The damaged file is not
     /// written to, and no lock file is made beside it. The new file has been read back and checked,
-    /// and is durable, when this returns; after an error, or a crash, there is no such file. Realm
-    /// has nothing like it.
+    /// and is durable, when this returns; after an error, or a crash, it does not exist. Realm has
+    /// nothing like it.
     ///
     /// Throws `.fileExists` if `newFileURL` exists, `.alreadyOpen` while a process has the damaged
     /// file open for writing, `.corrupt` if its schema is lost, `.keyRequired`, `.wrongKey`,
@@ -203,10 +203,10 @@ extension Realm {
     /// Takes as long as reading the file.
     ///
     /// - Parameters:
-    ///   - fileURL: of the damaged file.
-    ///   - newFileURL: of the new one.
-    ///   - encryptionKey: of the damaged file, 64 bytes; nil: it is plain.
-    ///   - newEncryptionKey: of the new file, 64 bytes; nil: it is plain.
+    ///   - fileURL: the damaged file.
+    ///   - newFileURL: the new file.
+    ///   - encryptionKey: the damaged file's key, 64 bytes; nil for a plain file.
+    ///   - newEncryptionKey: the new file's key, 64 bytes; nil for a plain file.
     /// - Returns: the parts that were read and those that are missing.
     @discardableResult
     public static func salvage(

@@ -26,8 +26,8 @@ extension Realm {
     /// Reads one of Realm's own files into a new file of Toft: classes, objects, links, embedded
     /// objects, lists, sets, maps, mixed values, primary keys, indexes and the schema version.
     /// realm-core is not needed. The Realm file is not written to, and no program may write it
-    /// meanwhile. The new file is durable when this returns; after an error, or a crash, there is
-    /// no such file.
+    /// meanwhile. The new file is durable when this returns; after an error, or a crash, it does
+    /// not exist.
     ///
     /// Throws `.fileExists` if `newFileURL` exists, `.notADatabase` if `fileURL` is not a Realm
     /// file, or an encrypted one without a key, `.wrongKey`, `.corrupt` if the Realm file is
@@ -36,10 +36,10 @@ extension Realm {
     /// 50 bytes an object, and for the parts of the Realm file that are read.
     ///
     /// - Parameters:
-    ///   - fileURL: of the Realm file, also of one that was written as a copy.
-    ///   - newFileURL: of the new one.
-    ///   - encryptionKey: of the Realm file, 64 bytes; nil: it is plain.
-    ///   - newEncryptionKey: of the new file, 64 bytes; nil: it is plain.
+    ///   - fileURL: the Realm file, which may be one that was written as a copy.
+    ///   - newFileURL: the new file.
+    ///   - encryptionKey: the Realm file's key, 64 bytes; nil for a plain file.
+    ///   - newEncryptionKey: the new file's key, 64 bytes; nil for a plain file.
     ///   - progress: called on the calling thread with the number of finished objects and of all.
     /// - Returns: the result of the import.
     @discardableResult

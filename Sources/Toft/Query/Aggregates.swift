@@ -24,7 +24,7 @@ extension Int64: AddableType {}
 extension Float: AddableType {}
 extension Double: AddableType {}
 
-/// A property whose least and greatest value can be asked for by key path, optional or not.
+/// A property, optional or not, with `min` and `max` by key path.
 public protocol _HasMinMax {
     associatedtype Extreme: MinMaxType
 }
@@ -38,7 +38,7 @@ extension Double: _HasMinMax { public typealias Extreme = Double }
 extension Date: _HasMinMax { public typealias Extreme = Date }
 extension Optional: _HasMinMax where Wrapped: MinMaxType { public typealias Extreme = Wrapped }
 
-/// A property whose sum can be asked for by key path, optional or not.
+/// A property, optional or not, with `sum` by key path.
 public protocol _HasSum {
     associatedtype Sum: AddableType
 }

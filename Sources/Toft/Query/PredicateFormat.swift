@@ -10,7 +10,7 @@ struct PredicateFormat {
     /// The databases that objects among the arguments are of.
     private let origins: Set<ObjectIdentifier>
 
-    /// A query to be asked of a realm.
+    /// A query for a realm.
     init(_ format: String, _ arguments: [Any], in session: RealmSession) throws {
         try self.init(format, arguments)
         try QueryValue.require(origins, in: session)
@@ -128,7 +128,7 @@ private struct FormatReader {
         return letter == "K" ? "$K\(count)" : "$\(count)"
     }
 
-    /// A percent sign that is no placeholder.
+    /// A percent sign that is not a placeholder.
     private mutating func literal(through end: Int) -> String {
         defer { position = max(end, position + 1) }
         return "%"

@@ -3,7 +3,7 @@ internal import ToftEngine
 internal import ToftModel
 internal import ToftQuery
 
-/// Stands for an object, a property or a condition while a query is written in Swift:
+/// Represents an object, a property or a condition while a query is written in Swift:
 ///
 /// ```swift
 /// people.where { $0.age > 30 && $0.dogs.name.starts(with: "R") }
@@ -103,7 +103,7 @@ public struct Query<T> {
 }
 
 extension Query where T == Bool {
-    /// The finished query, with its arguments, to be asked of a realm.
+    /// The finished query, with its arguments, for a realm.
     func predicate(in session: RealmSession) throws -> (
         syntax: QuerySyntax, arguments: [QueryArgument]
     ) {

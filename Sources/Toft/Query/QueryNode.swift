@@ -199,7 +199,7 @@ extension QueryNode {
                     .invalidQuery, "What is counted has to be about one collection only.")
             }
             return .path(relative)
-        // That any element satisfies a condition is, of one element, the condition.
+        // The condition that any element satisfies another one is, for one element, the other one.
         case .comparison(.matchCount(let inner, let any), .greater, _, .value(.value(.int(0))))
         where inner.elements == collection.elements:
             return try any.relative(to: collection, variable)

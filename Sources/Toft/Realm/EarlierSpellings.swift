@@ -4,7 +4,7 @@ public import Foundation
 // present one.
 
 extension RealmCollection {
-    /// There are no predicates in text on Linux.
+    /// Linux has no predicates in text.
     @available(
         *, unavailable,
         message:
@@ -12,7 +12,7 @@ extension RealmCollection {
     )
     public func filter(_ predicate: NSPredicate) -> Results<Element> { filter("TRUEPREDICATE") }
 
-    /// There are no predicates in text on Linux.
+    /// Linux has no predicates in text.
     @available(
         *, unavailable,
         message: "Give the text to the call: index(matching: \"age > %@\", 3)"

@@ -22,7 +22,7 @@ extension Realm {
     ///
     /// Opening again for the same actor gives the same instance. The actor is not kept alive.
     /// - Parameters:
-    ///   - configuration: of the database. Its `interruption` and `progress` are ignored.
+    ///   - configuration: the database's. Its `interruption` and `progress` are ignored.
     ///   - actor: the actor that the realm belongs to.
     public init<Owner: Actor>(
         configuration: Configuration = .defaultConfiguration, actor: isolated Owner
@@ -31,7 +31,7 @@ extension Realm {
     }
 
     /// Opens a database for the main actor: `let realm = try await Realm()`.
-    /// - Parameter configuration: of the database.
+    /// - Parameter configuration: the database's.
     @MainActor
     public init(configuration: Configuration = .defaultConfiguration) async throws {
         self.init(try await RealmSession.opened(configuration, for: MainActor.shared))
@@ -40,7 +40,7 @@ extension Realm {
     /// Opens a database for the actor that the calling code is isolated to:
     /// `let realm = try await Realm.open()`.
     /// - Parameters:
-    ///   - configuration: of the database.
+    ///   - configuration: the database's.
     ///   - _isolation: the caller's isolation; not to be given.
     /// - Returns: the realm, as `init(configuration:actor:)` gives it.
     public static func open(
@@ -57,7 +57,7 @@ extension Realm {
     /// the order of the calls.
     ///
     /// It waits for another task's `beginWrite` of this realm, too; in the transaction of its own
-    /// task it would wait for ever, and throws `.alreadyInTransaction`.
+    /// task it would wait without end, and throws `.alreadyInTransaction`.
     ///
     /// A task that is cancelled before its block runs throws `CancellationError`, and nothing is
     /// written. Differs from Realm: the commit reaches the disk before the actor continues.
@@ -78,7 +78,7 @@ extension Realm {
     /// Goes to the newest version and calls the observers that are due, after other work of the
     /// actor that waits.
     /// - Parameter _isolation: the caller's isolation; not to be given.
-    /// - Returns: false if there was no newer version, as `refresh`.
+    /// - Returns: false if no version is newer, as `refresh`.
     @discardableResult
     public func asyncRefresh(_isolation: isolated any Actor = #isolation) async -> Bool {
         await Task.yield()
@@ -97,8 +97,8 @@ extension RealmSession {
         return try RealmSession.open(configuration.opened, Place(actor))
     }
 
-    /// Begins a write transaction when nobody else writes, and those that were asked for before
-    /// have begun. Other work happens meanwhile, but nothing between the beginning and the return.
+    /// Begins a write transaction when nobody else writes, and earlier requests have begun. Other
+    /// work happens meanwhile, but nothing between the beginning and the return.
     fileprivate func beginLater(_ actor: isolated any Actor) async throws {
         lastWriteID &+= 1
         let id = lastWriteID
@@ -139,7 +139,7 @@ extension RealmSession {
 }
 
 /// A realm that a thread of its own has opened, kept until another one is. `@unchecked Sendable`:
-/// it is never used, only let go.
+/// it is never used, only released.
 private struct OpenedElsewhere: @unchecked Sendable {
     let realm: Realm
 

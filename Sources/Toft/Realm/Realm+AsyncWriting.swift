@@ -2,7 +2,7 @@ internal import Dispatch
 internal import ToftEngine
 internal import ToftPlatform
 
-/// Names a write that was asked for with `writeAsync`.
+/// Identifies a write of `writeAsync`.
 public typealias AsyncTransactionId = UInt32
 
 extension Realm {
@@ -67,8 +67,8 @@ extension Realm {
         } ?? 0
     }
 
-    /// Forgets a write that was asked for and has not begun; its `onComplete` is not called, nor
-    /// that of a `commitAsyncWrite`. A write that has begun is left as it is.
+    /// Cancels a write that has not begun; its `onComplete` is not called, nor that of a
+    /// `commitAsyncWrite`. A write that has begun is left as it is.
     public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
         do throws(EngineError) {
             try session.verify()
@@ -78,7 +78,7 @@ extension Realm {
         }
     }
 
-    /// Whether writes that were asked for wait or are happening.
+    /// Whether requested writes are waiting or running.
     public var isPerformingAsynchronousWriteOperations: Bool {
         session.isMakingWrite || !session.waitingWrites.isEmpty || !session.completions.isEmpty
     }

@@ -28,7 +28,7 @@ extension Realm {
     ///
     /// - Parameters:
     ///   - type: the class of the objects.
-    ///   - fileURL: of the file.
+    ///   - fileURL: the file.
     ///   - update: the policy for an object whose primary key exists; `.error` is an error.
     ///   - progress: called after each object, on this thread, with the number of finished objects
     ///     and of all, for which the file is read twice. An error of it ends the call and is
@@ -71,7 +71,7 @@ extension Realm {
     ///
     /// - Parameters:
     ///   - type: the class of the objects.
-    ///   - fileURL: of the file.
+    ///   - fileURL: the file.
     ///   - update: the policy for an object whose primary key exists; `.error` is an error.
     ///   - progress: called after each object, on this thread, with the number of finished objects
     ///     and of all, for which the file is read twice. An error of it ends the call and is

@@ -4,8 +4,8 @@ extension Realm {
     /// An unchanging copy of the realm's present state, for any thread; in a write transaction, of
     /// the state before it. Everything read from it is frozen, too.
     ///
-    /// A frozen realm keeps its version's pages from being reused until it and everything that came
-    /// out of it is let go. Frozen twice at one version, it is the same realm.
+    /// A frozen realm keeps its version's pages from being reused until it and everything read from
+    /// it are released. Frozen twice at one version, it is the same realm.
     public func freeze() -> Realm {
         Misuse.reporting { Realm(try session.frozen()) } ?? self
     }

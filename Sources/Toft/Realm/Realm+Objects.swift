@@ -281,8 +281,8 @@ struct ManagedBuilder: ObjectBuilder {
         return object
     }
 
-    /// Gives copies their values, each before those that come behind it in its owner, as deep as
-    /// they lead: a long chain of objects takes no stack.
+    /// Gives copies their values, each before those that follow it in its owner, to any depth: a
+    /// long chain of objects takes no stack.
     private func fillCopies() throws {
         guard let copies else { return }
         while let (source, object) = copies.next() {

@@ -102,10 +102,10 @@ public struct Realm {
 
     // MARK: Closing
 
-    /// Closes the realm on this thread or queue: an open write transaction is cancelled, writes
-    /// that wait are forgotten, observations end, and everything that came out of it is invalid;
-    /// using this value again is `.closed`. The last realm of the process that is closed makes all
-    /// that was committed durable and closes the file.
+    /// Closes the realm on this thread or queue: an open write transaction is cancelled, waiting
+    /// writes are dropped, observations end, and everything read from it is invalid; using this
+    /// value again is `.closed`. The last realm of the process that is closed makes all commits
+    /// durable and closes the file.
     ///
     /// A realm whose last reference is released is closed too, and a failure is then not reported:
     /// a program that leaves commits `.deferred` closes, or calls `flush()`. Realm has nothing like

@@ -221,9 +221,9 @@ extension RealmSectionedResult {
     public func index(after index: Int) -> Int { index + 1 }
     public func index(before index: Int) -> Int { index - 1 }
 
-    /// The first; nil if there are no elements.
+    /// The first; nil without elements.
     public var first: Element? { isEmpty ? nil : self[0] }
-    /// The last; nil if there are no elements.
+    /// The last; nil without elements.
     public var last: Element? {
         let count = count
         return count == 0 ? nil : self[count - 1]

@@ -66,8 +66,8 @@ private struct TypeRecords: Sequence {
         return images
     }
 
-    /// The sections begin with version, base and two reserved words; then come ranges (start,
-    /// length): protocols, conformances, types...
+    /// The sections begin with version, base and two reserved words; the ranges (start, length)
+    /// follow: protocols, conformances, types...
     private init?(_ sections: UnsafeRawPointer) {
         let words = sections.assumingMemoryBound(to: UInt.self)
         guard let start = UnsafeRawPointer(bitPattern: words[8]) else { return nil }
@@ -121,7 +121,7 @@ private struct TypeDescriptor {
         self.address = address
     }
 
-    /// That of a type which is at hand: a class's metadata refers to it.
+    /// The descriptor of a known type: a class's metadata refers to it.
     static func of(_ type: AnyClass) -> TypeDescriptor? {
         let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
         return TypeDescriptor(

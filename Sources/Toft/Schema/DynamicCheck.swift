@@ -63,7 +63,7 @@ final class DynamicCheck {
         levels.append(level + 1)
     }
 
-    /// Looks at an object that is no embedded one.
+    /// Checks an object that is not embedded.
     func enter() { levels.append(0) }
 
     func leave() { levels.removeLast() }

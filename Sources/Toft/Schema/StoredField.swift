@@ -9,7 +9,7 @@ struct StoredField {
     let offset: Int
     let type: any Any.Type
 
-    /// Those of a class and its base classes, which come first.
+    /// The fields of a class and its base classes, which come first.
     static func all(of type: ObjectBase.Type) -> [StoredField] {
         var fields: [StoredField] = []
         _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) {

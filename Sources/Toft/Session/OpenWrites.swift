@@ -24,7 +24,7 @@ enum OpenWrites {
         entries.withLock { $0.removeAll { $0.session == nil || $0.session === session } }
     }
 
-    /// Those that the running code is in.
+    /// The sessions whose writes the running code is in.
     static var here: [RealmSession] {
         entries.withLock { $0.compactMap(\.session) }.filter(\.isHere)
     }

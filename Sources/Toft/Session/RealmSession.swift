@@ -85,7 +85,7 @@ final class RealmSession {
 
     // MARK: Use
 
-    /// Throws unless the realm may be used here and now. The engine checks threads, the Swift API
+    /// Throws unless the realm may be used on this thread. The engine checks threads, the Swift API
     /// queues and actors.
     func verify() throws(EngineError) {
         try verifyPlace()

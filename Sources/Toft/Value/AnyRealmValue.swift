@@ -99,11 +99,11 @@ extension AnyRealmValue {
     }
     /// The UUID; nil for anything else.
     public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
-    /// The dictionary, live if it came from a managed object; nil for anything else.
+    /// The dictionary, live if it is a managed object's; nil for anything else.
     public var dictionaryValue: Map<String, AnyRealmValue>? {
         if case .dictionary(let value) = self { value } else { nil }
     }
-    /// The list, live if it came from a managed object; nil for anything else.
+    /// The list, live if it is a managed object's; nil for anything else.
     public var listValue: List<AnyRealmValue>? {
         if case .list(let value) = self { value } else { nil }
     }

@@ -132,7 +132,7 @@ extension _CustomPersistable {
         return _standIn()
     }
 
-    /// The default with which a property was declared, of an instance that records key paths.
+    /// The default of a property's declaration, for an instance that records key paths.
     private static func declared(in object: ObjectBase, _ column: Int) -> Self? {
         let properties = ModelClass.of(type(of: object)).properties
         guard properties.indices.contains(column),

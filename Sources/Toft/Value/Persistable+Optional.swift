@@ -50,7 +50,7 @@ extension Optional where Wrapped == Any {
     }
 }
 
-/// Any optional, to look inside one that came as `Any`.
+/// Any optional, to unwrap one of type `Any`.
 protocol AnyOptional {
     static var wrapped: any Any.Type { get }
     var anyValue: Any? { get }

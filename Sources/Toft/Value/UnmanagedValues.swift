@@ -7,8 +7,8 @@ struct UnmanagedValues {
     private let values: [Value]
     private let type: ToftModel.PropertyType
 
-    /// - Parameter path: a property's name, a path over to-one links ("owner.age"), or "self" of
-    ///   elements that are no objects.
+    /// - Parameter path: a property's name, a path over to-one links ("owner.age"), or "self" for
+    ///   elements that are not objects.
     init<Elements: Sequence>(_ elements: Elements, _ path: String) throws
     where Elements.Element: RealmCollectionValue {
         let shape = Elements.Element._shape

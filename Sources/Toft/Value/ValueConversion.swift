@@ -18,8 +18,7 @@ public struct _ValueConversion {
             .typeMismatch, "'\(path)' can't take '\(shown(any))', which is \(Swift.type(of: any)).")
     }
 
-    /// The elements that came for a list or a set. A dictionary or a text has some, too, but is no
-    /// list of them.
+    /// The elements for a list or a set. A dictionary or a text is a sequence, too, but not a list.
     func elements(_ any: Any, of kind: CollectionKind) throws -> any Sequence {
         guard let sequence = any as? any Sequence, !(any is any AnyDictionary), !(any is String)
         else {
@@ -53,8 +52,8 @@ enum NestedValues {
 }
 
 extension ObjectBase {
-    /// The object that came as `Any`; nil for anything else. To cast a dictionary or an array to a
-    /// class, Foundation would first turn all that is in it into objects of its own.
+    /// The object in a value of type `Any`; nil for anything else. To cast a dictionary or an array
+    /// to a class, Foundation would first convert its contents into objects of its own.
     static func found(in any: Any) -> Self? {
         Swift.type(of: any) is AnyClass ? any as? Self : nil
     }

@@ -85,7 +85,7 @@ struct BorrowedArguments: ~Copyable {
         return try collection(value, name, depth)
     }
 
-    /// A value that is no collection; nil for one that is.
+    /// A value that is not a collection; otherwise nil.
     @inline(__always)
     private static func single(_ value: toft_value, _ name: StaticString) throws(EngineError)
         -> BorrowedValue?

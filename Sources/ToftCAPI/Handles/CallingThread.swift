@@ -29,7 +29,7 @@ final class CallingThread {
         return thread
     }
 
-    /// The identity of the thread that asks.
+    /// The identity of the calling thread.
     static var currentIdentity: UInt64 {
         local.ask(orMake: CallingThread.init) { thread in
             if thread.generation != thread.word.pointee { thread.continueInChild() }
@@ -105,7 +105,7 @@ final class CallingThread {
         ForkGuard.generation << 40 | identities.add(1, ordering: .relaxed).newValue
     }
 
-    /// Gives the thread a new identity after a fork. The parent's objects are kept for ever, as
+    /// Gives the thread a new identity after a fork. The parent's objects are never released, as
     /// their end would touch the parent's locks.
     private func continueInChild() {
         generation = ForkGuard.generation

@@ -42,7 +42,7 @@ final class HandleOwner: Sendable {
     /// reference is released.
     let isShared: Bool
 
-    /// The last failure of a call, and its texts once C has asked for them.
+    /// The last failure of a call, and its texts once C has read them.
     private struct Failure {
         var error: EngineError?
         var texts: FailureTexts?

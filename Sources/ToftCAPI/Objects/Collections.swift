@@ -136,7 +136,7 @@ func collectionClone(
     }
 }
 
-/// TOFT_NO_INDEX, which is no constant that Swift imports.
+/// TOFT_NO_INDEX, a constant that Swift does not import.
 let noIndex = UInt64.max
 
 extension CollectionHandle {

@@ -155,7 +155,7 @@ struct InputColumn {
                 + "toft_input_column.")
     }
 
-    /// Whether there is no value in a row.
+    /// Whether a row has no value.
     @inline(__always)
     fileprivate func isNull(_ row: Int) -> Bool {
         if let nulls { return nulls[row] != 0 }

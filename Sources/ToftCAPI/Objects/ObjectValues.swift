@@ -154,7 +154,7 @@ public func toft_object_linking_objects(
 private enum ValueRoom {
     /// Has an object read, first into memory of our own: nothing may be written when the last
     /// property fails.
-    /// - Parameter read: calls its argument with each value; false if there is no object.
+    /// - Parameter read: calls its argument with each value; false if the object does not exist.
     /// - Returns: the result of `read`.
     @discardableResult
     @inline(__always)

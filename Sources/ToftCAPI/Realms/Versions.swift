@@ -18,7 +18,7 @@ public func toft_abi_version() -> UInt32 {
 }
 
 extension StaticString {
-    /// The text as C sees it: it lives for ever and ends in NUL.
+    /// The text for C: it is never released and ends in NUL.
     var foreign: UnsafePointer<CChar>? {
         UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
     }

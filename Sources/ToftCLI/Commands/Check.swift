@@ -61,7 +61,7 @@ struct Check: ParsableCommand {
         }
     }
 
-    /// Whether a file that does not begin as a database has one behind that.
+    /// Whether a file that does not begin as a database contains one further on.
     private func isDatabaseInside() throws -> Bool {
         try !FileDump.read(target.file, encryptionKey: target.key.key()).rootsFound.isEmpty
     }

@@ -129,7 +129,7 @@ private func fail(_ error: EngineError) {
 /// to move the cursor, clear the screen or set its title, and controls that change the order of
 /// letters.
 enum TerminalText {
-    /// The text with each such character as JSON spells it, `\u001b`, but for tabs and line ends.
+    /// The text with each such character in JSON's spelling, `\u001b`, except tabs and line ends.
     static func harmless(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isObeyed) else { return text }
         var shown = String.UnicodeScalarView()

@@ -55,7 +55,7 @@ extension ChangeCalculation {
         return targets
     }
 
-    /// Those properties of an object at which the key paths begin that lead to a change.
+    /// The properties of an object from which the key paths to a change begin.
     mutating func properties(
         of object: ObjectRef, set: some Collection<PropertyID>, on paths: WatchedPaths
     ) throws(EngineError) -> [PropertyID] {

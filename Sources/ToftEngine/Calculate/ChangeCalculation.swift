@@ -201,7 +201,7 @@ extension ChangeFilter {
     }
 
     private mutating func add(_ ref: CollectionRef) {
-        // Those within mixed values are compared.
+        // Lists within mixed values are compared.
         if ref.nested == nil { lists.insert(ref) }
     }
 }

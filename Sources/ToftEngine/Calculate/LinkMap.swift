@@ -30,7 +30,7 @@ struct LinkMap: Sendable {
         self.init(schema.visibleClasses.flatMap { Self.links(of: $0, any: targets) })
     }
 
-    /// Those of a class; a mixed property may lead to any of the classes `any`.
+    /// The links of a class; a mixed property may lead to any of the classes `any`.
     private static func links(of source: StoredClass, any: [ClassID]) -> [Link] {
         source.visibleProperties.flatMap { property in
             let targets =

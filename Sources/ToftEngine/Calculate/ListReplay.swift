@@ -228,7 +228,7 @@ extension ListReplay {
         return change
     }
 
-    /// The change of a list whose elements are no links.
+    /// The change of a list whose elements are not links.
     func change() -> CollectionChange {
         change { _ in false }
     }

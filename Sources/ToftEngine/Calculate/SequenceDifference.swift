@@ -134,7 +134,7 @@ enum SequenceDifference {
 }
 
 extension [Int64] {
-    /// Whether both are one array in memory, which says that they are equal without a look.
+    /// Whether both are one array in memory, and therefore equal.
     func isSame(as other: [Int64]) -> Bool {
         count == other.count
             && withUnsafeBufferPointer { one in

@@ -43,7 +43,7 @@ package struct CollectionChange: Sendable, Equatable {
     }
 }
 
-/// The keys of a dictionary that came, went, or had their value changed; ascending.
+/// The keys of a dictionary that were inserted, deleted, or had their value changed; ascending.
 package struct KeyChange: Sendable, Equatable {
     package var deletions: [String] = []
     package var insertions: [String] = []

@@ -20,7 +20,7 @@ struct ChangeCounters {
 
     private struct Stamps {
         var everything: UInt64 = 1
-        /// Whether anybody has asked for one since.
+        /// Whether a stamp has been read since.
         var areInUse = false
         /// Classes with objects that were created or deleted.
         var classes: [ClassID: UInt64] = [:]
@@ -44,7 +44,7 @@ struct ChangeCounters {
         hasUnread = true
     }
 
-    /// An object came.
+    /// Counts the creation of an object.
     mutating func noteCreation(of classID: ClassID) {
         now += 1
         stamps.classes[classID] = now
@@ -93,7 +93,7 @@ struct ChangeCounters {
 
     // MARK: Asking
 
-    /// Whether anybody has asked for a stamp since everything was last noted.
+    /// Whether a stamp has been read since everything was last counted.
     var areInUse: Bool { stamps.areInUse }
 
     /// The last change of any of these.
@@ -109,9 +109,9 @@ struct ChangeCounters {
 
 /// The classes and properties that results depend on.
 struct Dependencies: Sendable {
-    /// Whose objects may come and go.
+    /// Classes whose objects may be created and deleted.
     private(set) var classes = SmallSet<ClassID>()
-    /// Of which the object may go that the results were made from.
+    /// Classes with the object that the results were made from, which may be deleted.
     private(set) var owners = SmallSet<ClassID>()
     private(set) var properties = SmallSet<PropertyRef>()
 

@@ -4,7 +4,7 @@ internal import ToftStorage
 /// The effect of a commit or of a transaction on the rows of its table: the one place that
 /// distinguishes the kinds of effects for readers of changes.
 enum RowChange {
-    /// The effect's `count` rows from its `key` on came.
+    /// The effect's `count` rows from its `key` on were inserted.
     case inserted
     /// They went.
     case erased

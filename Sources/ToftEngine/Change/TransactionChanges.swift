@@ -37,7 +37,7 @@ struct TransactionChanges {
     private(set) var opaqueLists: Set<CollectionRef> = []
     /// The changed properties of the observed objects.
     private(set) var properties: [ObjectRef: Set<PropertyID>] = [:]
-    /// The rows in which the properties asked for were set.
+    /// The rows in which the filter's properties were set.
     private var settings: [PropertyRef: IndexRanges] = [:]
 
     /// The rows that existed before, still do, and had a property of the filter set.
@@ -84,7 +84,7 @@ private struct ChangeCollector {
         var erased = KeyRuns()
         var modified = KeyRuns()
         var properties: Set<PropertyID> = []
-        /// Of the properties asked for, the rows that they were set in.
+        /// For the filter's properties, the rows that they were set in.
         var settings: [PropertyID: KeyRuns]
     }
 
@@ -144,7 +144,7 @@ private struct ChangeCollector {
         return CollectionRef(owner: object, property: effect.column)
     }
 
-    /// The net effect for the properties asked for.
+    /// The net effect for the filter's properties.
     func settings() -> [PropertyRef: IndexRanges] {
         var settings: [PropertyRef: IndexRanges] = [:]
         for collected in classes where !collected.settings.isEmpty {

@@ -49,7 +49,7 @@ package final class Database: Sendable {
         return of(store)
     }
 
-    /// The database of an open store: one for all who ask.
+    /// The database of an open store: one for all sessions.
     static func of(_ store: Store) -> Database {
         registry.withLock { entries in
             entries = entries.filter { $0.value.database != nil }
@@ -251,7 +251,7 @@ package final class Database: Sendable {
     /// Reads the remaining content of a damaged file into a new one; see `Salvage`. Nothing is
     /// written to the damaged file. O(file).
     ///
-    /// - Parameter newKey: of the new file; nil: it is plain.
+    /// - Parameter newKey: the new file's key; nil for a plain file.
     /// - Parameter keeps: gets the report before the new file has its name; false discards the new
     ///   file.
     /// - Throws: `alreadyOpen` if a process has the damaged file open for writing; `fileExists`;

@@ -10,7 +10,7 @@ enum ResultRows: Sendable {
     case keys([Int64], isAscending: Bool)
     /// Elements of the list, by their indices there.
     case positions([Int])
-    /// These values.
+    /// The values themselves.
     case values([Value])
     /// The object that the results depend on is deleted.
     case gone

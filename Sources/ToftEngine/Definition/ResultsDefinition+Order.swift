@@ -153,7 +153,7 @@ extension ModelView {
             try property(PropertyRef(classID: ref.owner.classID, property: ref.property)))
     }
 
-    /// Those of the objects that exist.
+    /// The keys of the objects that exist.
     func existing(_ keys: [Int64], of classID: ClassID) throws(ModelError) -> [Int64] {
         let owner = try schema.classHandle(id: classID)
         var existing: [Int64] = []

@@ -11,9 +11,9 @@ final class ResultsDefinition: Sendable {
         case collection(CollectionRef)
         /// The objects that link to one through a property.
         case backlinks(target: ObjectRef, link: PropertyRef)
-        /// These objects, whether they still exist or not.
+        /// A fixed list of objects, whether they still exist or not.
         case objects([Int64])
-        /// These values, which a list had.
+        /// A fixed list of values, which a list had.
         case values([Value], of: CollectionRef)
     }
 
@@ -44,12 +44,12 @@ enum ValueStep: Sendable {
 }
 
 extension ResultsDefinition {
-    /// These results, then passed through a query.
+    /// This definition with another query behind it.
     func appending(_ query: BoundQuery) -> ResultsDefinition {
         ResultsDefinition(base, classID: classID, query: self.query?.appending(query) ?? query)
     }
 
-    /// These values, then through a step.
+    /// This definition with another step for its values.
     func appending(_ step: ValueStep) -> ResultsDefinition {
         ResultsDefinition(base, classID: nil, valueSteps: valueSteps + [step])
     }
@@ -57,7 +57,7 @@ extension ResultsDefinition {
     /// Whether the elements are those of the base, in its order.
     var isPlain: Bool { query == nil && valueSteps.isEmpty }
 
-    /// The list that the elements come from, or came from.
+    /// The list that is or was the elements' source.
     var collectionRef: CollectionRef? {
         switch base {
         case .collection(let ref), .values(_, let ref): ref
@@ -93,7 +93,7 @@ extension Dependencies {
             add(link.classID)
             add(link)
         case .objects:
-            // Those of a snapshot stay; a query asks which of them there still are.
+            // A snapshot keeps deleted objects; a query leaves them out.
             if query != nil, let classID { add(classID) }
         case .values: break
         }

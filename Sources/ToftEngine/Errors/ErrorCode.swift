@@ -16,7 +16,7 @@ package enum ErrorCode: Int32, Sendable, CaseIterable {
     case closed = 4
     /// A handle made before `fork` used in the child.
     case usedAfterFork = 5
-    /// The file or the caller asks for something that this build does not have.
+    /// The file or the caller requires a feature that this build does not have.
     case unsupported = 6
     /// A defect of Toft: please report it.
     case internalError = 7

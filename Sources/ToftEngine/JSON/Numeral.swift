@@ -41,8 +41,8 @@ package struct Numeral: Sendable {
 }
 
 extension JSONValue {
-    /// The number that a field of comma-separated values is: as in JSON, also with a plus, with
-    /// zeros in front, and with a point that has digits on one side only. Nil for another text.
+    /// The number in a field of comma-separated values: as in JSON, also with a plus, with zeros in
+    /// front, and with digits on one side of the point only. Nil for another text.
     package static func field(ofNumber text: String) -> JSONValue? {
         let bytes = Array(text.utf8)
         return exactNumber(bytes) ?? spelledAsInJSON(bytes[...]).flatMap { exactNumber($0) }

@@ -116,12 +116,12 @@ package struct ObjectToJSON {
             try members(of: target, target.owner, property.ownsTargets ? depth : depth - 1))
     }
 
-    /// The value of a property that is no mixed one.
+    /// The value of a property that is not mixed.
     private func link(_ value: Value, _ property: PropertyHandle) throws(EngineError) -> JSONValue {
         let name = try self.value(value)
         guard case .link(let ref) = value, case .null = name else { return name }
         let owner = try session.classHandle(ref.classID)
-        // Else it would be read as an object in the place of the link.
+        // Otherwise it would be read as an object in place of the link.
         guard !owner.canHaveLinkMembers else {
             throw EngineError(
                 .missingPrimaryKey,

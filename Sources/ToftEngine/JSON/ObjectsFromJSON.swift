@@ -75,7 +75,7 @@ package struct ObjectsFromJSON {
 
     /// Adds an object; links to missing objects wait for `link`.
     /// - Parameter owner: its class; nil: the object says it, see `classMember`.
-    /// - Parameter place: given back to the caller of `link`.
+    /// - Parameter place: returned to the caller of `link`.
     @discardableResult
     package mutating func add(_ json: JSONValue, of owner: ClassHandle?, place: Int = 0)
         throws(EngineError) -> (object: ObjectHandle, isNew: Bool)

@@ -72,7 +72,7 @@ extension Channel {
         state.withLock { $0.wakeHandler = handler }
     }
 
-    /// Sets the flag if a change of the state asks for it.
+    /// Sets the flag if a change of the state requires it.
     private func signal(if change: (inout State) -> Bool) {
         let handler = state.withLock { state -> (@Sendable () -> Void)? in
             guard change(&state) else { return nil }

@@ -24,7 +24,7 @@ struct ObservedVersion: Sendable {
 /// 1. The handler is called on the session's thread only, and never once `stop` has returned there.
 /// 2. `stop` may come from any thread; a call that is under way on the session's thread then ends
 ///    in its own time.
-/// 3. The handler is let go outside every lock: its release may run the caller's code.
+/// 3. The handler is released outside every lock: its release may run the caller's code.
 final class Observation: Sendable {
     /// `@unchecked Sendable`: the closure is called on the session's thread alone.
     private struct Handler: @unchecked Sendable {

@@ -15,7 +15,7 @@ package struct Configuration: Sendable {
 
     /// Whose thread a session is.
     package enum Confinement: Sendable {
-        /// That of the thread which opens it; use on another one is an error.
+        /// The thread that opens it; use on another one is an error.
         case thread
         /// No thread: the caller makes sure that calls come one after the other (a serial queue, an
         /// actor, a lock).

@@ -21,7 +21,7 @@ package final class Migration {
     private let configuration: Configuration
     private var schema: SchemaMigration
     private let writing: WriteTransaction
-    /// The database as it is to be; nil until it is first asked for.
+    /// The future state of the database; nil until it is first needed.
     private var session: Session?
     /// Number of active calls of `enumerate`.
     private var enumerations = 0
@@ -208,8 +208,8 @@ package final class Migration {
         try model { () throws(ModelError) in try schema.renameClass(oldName, to: newName) }
     }
 
-    /// Gives a property of the file the name that it is to have. Not while `enumerate` calls its
-    /// body: that would come again with each object.
+    /// Gives a property of the file its future name. Not while `enumerate` calls its body, which
+    /// would be called again for each object.
     package func renameProperty(_ className: String, _ oldName: String, to newName: String)
         throws(EngineError)
     {

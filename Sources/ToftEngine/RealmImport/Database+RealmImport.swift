@@ -12,13 +12,13 @@ extension Database {
     /// written to the Realm file, which no program writes meanwhile. O(file).
     ///
     /// - Parameters:
-    ///   - path: of a file of Realm, formats 2 to 24, also of one that was written as a copy.
-    ///   - key: of an encrypted Realm file.
-    ///   - newKey: of the new file; nil: it is plain.
+    ///   - path: a file of Realm, formats 2 to 24, which may be one that was written as a copy.
+    ///   - key: the key of an encrypted Realm file.
+    ///   - newKey: the new file's key; nil for a plain file.
     ///   - progress: gets the finished objects and all objects, after some thousands each.
     /// - Throws: `notADatabase` if it is not a Realm file; `wrongKey`; `unsupported` for contents
-    ///   that no SDK of Realm makes; `corrupt`; `fileExists`; `diskFull`...; then there is no new
-    ///   file.
+    ///   that no SDK of Realm makes; `corrupt`; `fileExists`; `diskFull`...; then the new file does
+    ///   not exist.
     package static func importRealm(
         _ path: String, to newPath: String, key: EncryptionKey? = nil,
         newKey: EncryptionKey? = nil, progress: ((_ done: Int, _ total: Int) -> Void)? = nil

@@ -4,7 +4,7 @@ internal import ToftStorage
 
 /// Reads a Realm file into an empty database.
 ///
-/// 1. All objects that are not embedded, with their values but for links.
+/// 1. All objects that are not embedded, with their values except links.
 /// 2. Their links, once all exist: those to an embedded object create it, empty.
 /// 3. The embedded objects get their values, those within others after these.
 ///
@@ -252,7 +252,7 @@ struct RealmImport {
         }
     }
 
-    /// The values of an object but for its embedded objects, and for those that a new one has.
+    /// The values of an object except its embedded objects, and the defaults of a new one.
     private mutating func values(
         _ positions: [Int], _ values: [RealmValue], _ each: RealmImportSchema.Class,
         _ owner: ClassHandle, _ place: String

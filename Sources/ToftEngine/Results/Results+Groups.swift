@@ -4,8 +4,7 @@ internal import ToftStorage
 
 extension Results {
     /// The groups of the objects by the values of paths over to-one links, in the order of those
-    /// values, null first. With each group come the number of its objects and the aggregates asked
-    /// for.
+    /// values, null first. Each group has the number of its objects and the requested aggregates.
     ///
     /// One pass; no object is made. Throws `unsupportedAggregate` for a path without such an
     /// aggregate, `overflow` for a sum of integers beyond 64 bits.

@@ -325,7 +325,7 @@ struct RankWindow {
 // MARK: Chains
 
 extension Results {
-    /// Those of the objects that match a query.
+    /// The objects that match a query.
     /// - Parameter takesNumbersAsBools: whether 0 and 1 are accepted as false and true beside
     ///   booleans.
     package func filter(
@@ -462,7 +462,7 @@ extension Results {
         return try session.classHandle(id)
     }
 
-    /// The results as they are now: elements no longer come or go.
+    /// The present results: elements are no longer added or removed.
     package func snapshot() throws(EngineError) -> Results {
         if definition.classID != nil {
             return Results(

@@ -21,8 +21,7 @@ package final class ClusterWindow {
     private let cluster: ClusterView
     /// Kept for the cluster.
     private let table: TableReader
-    /// The columns of text and data that have been asked for, at the places of their ids, and those
-    /// ids.
+    /// The columns of text and data that have been read, at the places of their ids, and those ids.
     private let texts: UnsafeMutablePointer<BytesColumn>
     private var textIDs: [PropertyID] = []
 

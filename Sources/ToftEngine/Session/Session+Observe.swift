@@ -22,7 +22,7 @@ extension Session {
         try openChannel().setWakeHandler(handler)
     }
 
-    /// Has new versions announced like changes, also while there is no observer.
+    /// Announces new versions like changes, even without an observer.
     package func follow() throws(EngineError) {
         try check()
         let channel = try servedChannel()

@@ -9,11 +9,11 @@ package import ToftStorage
 ///    move it to their own.
 /// 2. Handles and results made of it refer to it, and never contain a pointer into the file: they
 ///    show the session's version, within a write transaction with the changes made so far.
-/// 3. All calls come on its own thread, or one after the other if it is confined to the caller. Its
-///    last reference may be released on any thread.
+/// 3. All calls are made on its own thread, or one after the other if it is confined to the caller.
+///    Its last reference may be released on any thread.
 /// 4. `counters` counts every change that may affect reads.
-/// 5. A frozen session never moves, and any thread may use it: see `frozen`. That of a migration
-///    belongs to one thread, which may have it give memory back: see `refresh`.
+/// 5. A frozen session never moves, and any thread may use it: see `frozen`. A migration's frozen
+///    session belongs to one thread, which may make it release memory: see `refresh`.
 /// 6. The variables with `@exclusivity(unchecked)` are read in every call.
 package final class Session {
     /// The session's database; after `close`, an empty one in memory.
@@ -58,7 +58,7 @@ package final class Session {
     /// The part of the session that other threads see.
     let shared: FutexMutex<SharedView>
 
-    /// The way to the notifier, from the first observer on.
+    /// The session's channel of the notifier, from the first observer on.
     var channel: Channel?
     /// Whether the notifier works for the channel.
     var isServed = false
@@ -110,7 +110,7 @@ package final class Session {
 
     // MARK: Use
 
-    /// Throws unless the session may be used here and now.
+    /// Throws unless the session may be used on this thread.
     @inline(__always)
     package func check() throws(EngineError) {
         guard isOpen else { throw closed }
@@ -152,7 +152,7 @@ package final class Session {
 
     // MARK: Moving
 
-    /// Stands at a version from now on.
+    /// Moves to a version.
     /// - Parameter isNoted: whether `counters` has the version's changes.
     func move(to view: ModelView, isNoted: Bool = false) {
         if view !== base {
@@ -172,7 +172,7 @@ package final class Session {
     /// Counts a version's changes since the session's.
     private func noteDifference(to view: ModelView) {
         guard view.version != base.version else { return }
-        // Without results, nobody will ask.
+        // Without results, nobody reads the counters.
         guard counters.areInUse, let changes = VersionChanges(from: base, to: view) else {
             return counters.noteEverything()
         }
@@ -245,7 +245,7 @@ package final class Session {
         counters.cancelTransaction()
     }
 
-    /// The transaction has been committed. Returns whether all that it changed was noted.
+    /// The transaction has been committed. Returns whether all its changes were counted.
     func noteCommit() -> Bool { counters.commitTransaction() }
 
     func enterTransaction(_ entered: ModelTransaction) {

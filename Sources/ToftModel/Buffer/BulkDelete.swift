@@ -10,7 +10,7 @@ struct BulkDelete {
     let buffer: WriteBuffer
     /// The keys of the objects, by the position of the class.
     let deleted: ContiguousArray<Set<Int64>>
-    /// Those of `deleted` whose delete follows from another change.
+    /// The keys of `deleted` whose delete follows from another change.
     let cascaded: ContiguousArray<Set<Int64>>
     /// The steps for the rows of each class, by its position.
     private var steps: ContiguousArray<[Step]>
@@ -304,7 +304,7 @@ extension ClusterView {
 }
 
 extension TreeCursor {
-    /// Moves to the first key that is not before `key`. Each call asks for a greater key.
+    /// Moves to the first key that is not before `key`. Each call has a greater key.
     fileprivate func advance(to key: UnsafeRawBufferPointer) throws(StorageError) {
         guard isValid else {
             try seek(key)

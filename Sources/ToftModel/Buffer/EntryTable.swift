@@ -280,7 +280,7 @@ struct EntryTable {
         items.sort { key(entries[Int($0.index)]).isBefore(key(entries[Int($1.index)])) }
     }
 
-    /// The number of bytes with which all keys begin alike.
+    /// The number of bytes that all keys share at the beginning.
     private func commonPrefix() -> Int {
         guard count > 0 else { return 0 }
         let first = key(entries[0])

@@ -71,7 +71,7 @@ struct RowChanges {
         @inline(__always) get { changes[index] }
     }
 
-    /// Has the processor fetch a change that comes soon.
+    /// Prefetches a change that is needed soon.
     @inline(__always)
     func fetch(_ index: Int) {
         if let first = changes.baseAddress { UnsafeRawPointer(first + index).prefetch() }

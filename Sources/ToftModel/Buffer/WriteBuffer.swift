@@ -7,8 +7,8 @@ internal import ToftStorage
 /// own, or read one back that has left memory. Buffered and sorted, the changes of one page are
 /// written together.
 ///
-/// 1. Values and the elements of collections wait, but for long ones. They wait only for a row that
-///    exists. Changes of one value are written in the order in which they were made.
+/// 1. Values and the elements of collections are buffered, except long ones. They are buffered only
+///    for an existing row. Changes of one value are written in the order in which they were made.
 /// 2. All entries of primary keys, indexes, unique constraints and backlinks wait.
 /// 3. A deleted object waits with its row and its entries. Until the flush a link to it reads as
 ///    null and its primary key is not found. A link that is set meanwhile to something else stays.
@@ -37,7 +37,7 @@ package final class WriteBuffer: @unchecked Sendable {
     private struct ClassChanges {
         var rows = RowChanges()
         var deleted: Set<Int64> = []
-        /// Those of `deleted` that go because their owner does.
+        /// The keys of `deleted` that are deleted because their owner is.
         var cascaded: Set<Int64> = []
         /// Keys that the transaction has created side by side; empty once one of the class was
         /// deleted.

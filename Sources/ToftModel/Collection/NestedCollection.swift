@@ -14,8 +14,8 @@ package struct NestedRef: Hashable, Sendable {
 
 extension ModelView {
     /// The list or dictionary that a mixed value, or an element of one of these, is.
-    /// - Parameter key: of the object.
-    /// - Parameter index: of the element, for a property that is a collection.
+    /// - Parameter key: the object's key.
+    /// - Parameter index: the element's index, for a property that is a collection.
     /// - Throws: `notACollection` if the value is something else, or of the other kind.
     package func nested(
         _ key: Int64, _ property: PropertyHandle, at index: Int? = nil, _ kind: CollectionKind
@@ -41,8 +41,8 @@ extension ModelView {
         return collection
     }
 
-    /// The value that holds a collection, the offsets of all collections from its outermost to the
-    /// one that was asked for, and the element's index.
+    /// The value with a collection, the offsets of all collections from its outermost to the
+    /// requested one, and the element's index.
     func locate(_ key: Int64, _ property: PropertyHandle, _ ref: NestedRef) throws(ModelError) -> (
         bytes: UnsafeRawBufferPointer, path: [Int], index: Int
     ) {

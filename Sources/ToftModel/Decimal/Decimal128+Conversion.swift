@@ -159,7 +159,7 @@ extension Decimal128 {
         return isNegative ? -exponent : exponent
     }
 
-    /// Digits of a number of any length: 38 of them, and whether one behind is not 0.
+    /// Digits of a number of any length: 38 of them, and whether a later one is not 0.
     private struct DigitReader {
         private var coefficient: UInt128 = 0
         private var cut = 0

@@ -32,9 +32,9 @@ package final class ClassHandle: Sendable {
     package let links: ContiguousArray<PropertyHandle>
     /// Whether one of them is mixed.
     let hasMixed: Bool
-    /// Those that lead to embedded objects, which an object owns.
+    /// The links to embedded objects, which an object owns.
     let owning: ContiguousArray<PropertyHandle>
-    /// Those whose targets are deleted with an object.
+    /// The links whose targets are deleted with an object.
     let cascading: ContiguousArray<PropertyHandle>
     /// Links of any class that keep an object of this one from being deleted.
     let denying: ContiguousArray<PropertyHandle>

@@ -291,7 +291,7 @@ package struct ModelCheck {
         if !isThere { add("\(describe(property, key)) is not in its index") }
     }
 
-    /// As many entries as there must be: with those that were found, there is no other.
+    /// Checks for the exact number of entries: with those that were found, there is no other.
     private mutating func checkTotals(
         _ property: PropertyHandle, _ owner: ClassHandle, rows: Int, backlinks: Int
     ) throws(ModelError) {

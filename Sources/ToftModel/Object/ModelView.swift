@@ -182,7 +182,7 @@ package final class ModelView: Sendable {
         return try exists(object.key, owner)
     }
 
-    /// Whether an object may be made in a version to come that has this name.
+    /// Whether an object with this reference may be created in a later version.
     package func isToCome(_ object: ObjectRef) throws(ModelError) -> Bool {
         guard let owner = schema.anyClass(id: object.classID) else { return false }
         return object.key >= (try rows(owner).nextKey)
@@ -194,8 +194,8 @@ package final class ModelView: Sendable {
 
     // MARK: Values
 
-    /// The value of a property that is no list, without copying. A link is its target's key. O(log
-    /// objects).
+    /// The value of a property that is not a list, without copying. A link is its target's key.
+    /// O(log objects).
     @inline(__always)
     package func cell(_ key: Int64, _ property: PropertyHandle) throws(ModelError) -> Cell {
         guard property.collection == .none, property.isStored else { throw property.notOneValue }
@@ -227,7 +227,7 @@ package final class ModelView: Sendable {
         return unflushed.isDeleted(target, position)
     }
 
-    /// Calls `body` with the type of each of some properties that are no lists, the class that it
+    /// Calls `body` with the type of each of some properties that are not lists, the class that it
     /// links to, and its value, without copying. The object is looked up once for all.
     package func forEachCell(
         _ key: Int64, _ owner: ClassHandle, _ ids: UnsafeBufferPointer<PropertyID>,

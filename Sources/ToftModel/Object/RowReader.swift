@@ -1,8 +1,8 @@
 internal import ToftPlatform
 package import ToftStorage
 
-/// Reads values of the objects of one class in a committed version, one object after the other: in
-/// the cluster of the object before, a look-up needs no way through the tree.
+/// Reads values of the objects of one class in a committed version, one object after the other: a
+/// lookup in the cluster of the previous object does not search the tree.
 ///
 /// Does not hold the view that it was made from: the caller keeps that as long as it uses the
 /// reader, and uses it on one thread at a time.
@@ -73,7 +73,7 @@ package final class RowReader {
         } catch { return false }
     }
 
-    /// Calls `body` with the type of each of some properties that are no lists, the class that it
+    /// Calls `body` with the type of each of some properties that are not lists, the class that it
     /// links to, and its value, without copying. The object is looked up once for all.
     package func forEachCell(
         _ key: Int64, _ ids: UnsafeBufferPointer<PropertyID>,

@@ -35,7 +35,7 @@ final class TreeSlots: @unchecked Sendable {
 }
 
 /// References that are set once, by whichever thread comes first, and kept until the end. (The
-/// standard library's `AtomicLazyReference` does the same, but asks for its own type's metadata at
+/// standard library's `AtomicLazyReference` does the same, but reads its own type's metadata at
 /// each load.)
 private struct Slots<Object: AnyObject> {
     private let words: UnsafeMutableBufferPointer<Atomic<UInt>>

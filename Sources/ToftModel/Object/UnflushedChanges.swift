@@ -3,9 +3,9 @@ internal import ToftStorage
 /// The changes of a transaction that have not reached their tables and trees yet, as the
 /// transaction's view sees them.
 ///
-/// No reader may notice that changes wait. Before it reads, a view either looks a change up here or
-/// asks for a flush of the rows or entries that it is about to read. A flush keeps in memory the
-/// pages that were lent out before. All calls come on the thread of the transaction.
+/// No reader may notice buffered changes. Before it reads, a view either looks a change up here or
+/// flushes the rows or entries that it is about to read. A flush keeps lent pages in memory. All
+/// calls are made on the thread of the transaction.
 protocol UnflushedChanges: AnyObject, Sendable {
     /// Flushes the values of a class, and deletes of all classes.
     func flushRows(of position: Int) throws(ModelError)
@@ -33,7 +33,7 @@ protocol UnflushedChanges: AnyObject, Sendable {
     /// The number of deleted objects of a class whose rows are still there.
     func deletedCount(_ position: Int) -> Int
 
-    /// Remembers that an object exists: a caller that has found one often asks for it again next.
+    /// Remembers that an object exists: a caller that has found one often reads it next.
     func noteVerified(_ key: Int64, _ position: Int)
     /// Whether the object is the one that was verified last.
     func isVerified(_ key: Int64, _ position: Int) -> Bool
@@ -52,7 +52,7 @@ enum BufferedEntry {
 enum BufferedSize {
     /// No change: the row has the answer.
     case unchanged
-    /// So many more than in the row.
+    /// The difference from the row's size.
     case difference(Int)
     case whole(Int)
 }

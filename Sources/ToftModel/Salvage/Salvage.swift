@@ -79,7 +79,7 @@ package struct Salvage {
                 do throws(ModelError) {
                     let schema = try SchemaTree.read(version, from: tree)
                     if !schema.classes.isEmpty { return schema }
-                    // A version from before the first class says nothing of those that came later.
+                    // A version from before the first class lacks the later ones.
                     if tree == SchemaTree.id, index == 0, !file.isNewestLost { return schema }
                 } catch {
                     if case .unsupportedSchema = error { throw error }

@@ -512,8 +512,8 @@ extension SchemaPlan {
         }
     }
 
-    /// Takes a property out of sight for ever: until the end of the migration, which drops it, it
-    /// keeps its column and its links, as those of a name that no schema can declare.
+    /// Hides a property permanently: until the end of the migration, which drops it, it keeps its
+    /// column and its links, under a name that no schema can declare.
     mutating func retire(propertyAt position: Int, classAt index: Int) {
         let id = target.classes[index].id, property = target.classes[index].properties[position]
         target.classes[index].properties[position].retire()

@@ -13,8 +13,8 @@ extension ModelSchema {
     /// - Parameters:
     ///   - showsHidden: whether a session without declared classes sees the parts that others have
     ///     hidden.
-    ///   - known: schemas that this process has opened the database with; one that still holds for
-    ///     the declared schema is given back, after one look-up.
+    ///   - known: schemas that this process has opened the database with; one that is still valid
+    ///     for the declared schema is returned, after one lookup.
     package static func open(
         _ store: Store, declared: Schema?, version: UInt64?, isReadOnly: Bool = false,
         showsHidden: Bool = false, known: [ModelSchema] = [], timeoutMilliseconds: Int = -1,

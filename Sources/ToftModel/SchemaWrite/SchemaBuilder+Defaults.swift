@@ -1,6 +1,6 @@
 internal import ToftStorage
 
-/// The caller's handlers and wishes while a file is brought to a schema.
+/// The caller's handlers and options for adapting a file to a schema.
 package struct SchemaCalls {
     package var progress: ProgressHandler?
     package var defaults: DefaultHandler?

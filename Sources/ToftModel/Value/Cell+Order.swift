@@ -3,7 +3,7 @@ package import ToftStorage
 extension Cell {
     /// Whether this cell comes before another of the same property: null first, false before true,
     /// NaN before all numbers, text and bytes by their bytes, links by their targets' keys.
-    /// - Parameter type: of the property; decimals are compared as numbers, mixed values as
+    /// - Parameter type: the property's type; decimals are compared as numbers, mixed values as
     ///   `MixedValue.order` says.
     package func isBefore(_ other: Cell, of type: PropertyType) -> Bool {
         switch (self, other) {

@@ -10,9 +10,9 @@ internal import ToftStorage
 ///   - string: UTF-8, 00 as 00 FF, ended by 00 00; of a string of more than 200 bytes its first
 ///     200 so, then 00 01, its length (4 bytes) and its hash (8 bytes)
 ///   - mixed: the rank of its kind (1 byte), then a bool, string, date, uuid or object id as above,
-///     data as a string, a link as two ints, its class and its key, a number of any type as the
-///     16 bytes of `Decimal128.orderKey`, rounded down to 34 digits. Equal numbers have one key,
-///     though others may have it too. Of a list or a dictionary there is no more.
+///     data as a string, a link as two ints, its class and its key, a number of any type as the 16
+///     bytes of `Decimal128.orderKey`, rounded down to 34 digits. Equal numbers have one key,
+///     though others may have it too. A list or a dictionary has no more.
 /// - An index entry: value, object key. Its value is empty.
 /// - A primary key entry: value, for a long string also the object key. Its value is the object
 ///   key, little-endian, without the zeros at its end.

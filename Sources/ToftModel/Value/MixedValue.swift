@@ -21,7 +21,7 @@ package enum MixedValue {
 
 /// A list or a dictionary within a mixed value.
 package struct MixedCollection {
-    /// Names it for ever: no other collection of the database gets the same one.
+    /// Its permanent identity: no other collection of the database gets the same one.
     package let id: UInt64
     package let count: Int
     /// `.list` or `.dictionary`.
@@ -114,7 +114,7 @@ enum MixedFormat {
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + length)])
     }
 
-    /// The number of bytes that the value takes with which these begin.
+    /// The number of bytes of the value that is first in these.
     static func size(of bytes: UnsafeRawBufferPointer) throws(ModelError) -> Int {
         guard let tag = bytes.first else { throw damaged }
         let size: Int

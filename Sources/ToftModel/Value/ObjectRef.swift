@@ -1,7 +1,7 @@
-/// Names a class within one database for ever; never used twice.
+/// The permanent number of a class within one database; never used twice.
 package typealias ClassID = UInt32
-/// Names a property within its class for ever, and its column in the class's table; never used
-/// twice.
+/// The permanent number of a property within its class, and of its column in the class's table;
+/// never used twice.
 package typealias PropertyID = UInt32
 
 /// The name of an object within one database: its class and its key. A key is never used twice in a

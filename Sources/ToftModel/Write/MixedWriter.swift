@@ -89,7 +89,7 @@ struct MixedWriter {
 struct MixedEncoder {
     var bytes: [UInt8] = []
 
-    /// Appends a value that is no collection.
+    /// Appends a value that is not a collection.
     mutating func put(_ value: BorrowedValue) {
         switch value {
         case .null, .list, .dictionary: bytes.append(0)

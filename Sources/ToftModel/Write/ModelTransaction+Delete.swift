@@ -13,7 +13,7 @@ extension ModelTransaction {
     }
 
     /// Deletes several objects of a class: links between them deny nothing. Keys of objects that do
-    /// not exist are left out, and those that come again. All or nothing.
+    /// not exist are left out, and repeated ones. All or nothing.
     package func erase(_ keys: some Sequence<Int64>, _ owner: ClassHandle) throws(ModelError) {
         var found: [Int64] = [], isAscending = true
         for key in keys where try view.exists(key, owner) {

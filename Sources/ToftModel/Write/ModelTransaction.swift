@@ -15,7 +15,7 @@ package final class ModelTransaction {
     let writing: WriteTransaction
     let buffer: WriteBuffer
     private var hasEnded = false
-    /// Those that are open, the first one first.
+    /// The open savepoints, the first one first.
     private var savepoints: [WriteTransaction.Savepoint] = []
     /// Embedded objects within one another at most. Files of earlier versions have more.
     var nestingLimit = Limits.nestedEmbeddedObjects
@@ -173,7 +173,7 @@ package final class ModelTransaction {
         return arena.copy(cell)
     }
 
-    /// Checks one value of a property that is no list.
+    /// Checks one value of a property that is not a list.
     @inline(__always)
     func prepareCell(_ value: BorrowedValue, _ property: PropertyHandle) throws(ModelError) -> Cell
     {

@@ -22,7 +22,7 @@ package enum Failpoint: Int, CaseIterable, Sendable {
     /// Called at every point, on the thread that reached it. To be set before the first database
     /// is opened.
     nonisolated(unsafe) package static var observer: (@Sendable (Failpoint) -> Void)?
-    /// Bytes of one system call at most: a kernel may write less than it was asked to.
+    /// Most bytes of one system call: a kernel may write less than requested.
     nonisolated(unsafe) package static var writeLimit = Int.max
 
     /// Interruptions and deaths that a trial plans for its own thread, which plays all processes.

@@ -103,7 +103,7 @@ extension PosixFile {
         let result = platform_open(
             temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         if result == -EACCES || result == -EPERM { throw .permissionDenied(path: directory) }
-        // Told of the name that was asked for: the caller does not know the other.
+        // The error has the requested name: the caller does not know the other.
         let descriptor = try checked("open", path, result)
         let file = try PosixFile(descriptor: descriptor, path: temporary, isWritable: true)
         let lock = platform_lock(descriptor, lockExclusive, creatorLock, 1)

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// A process, as identified by another one that wants to know whether it has ended.
 ///
-/// Its number is all that counts: when it was started differs between the time namespaces of those
-/// who ask, and changes when a process is restored from a checkpoint. A later process with the same
-/// number makes an ended one count as alive.
+/// Only its number counts: the time of its start differs between time namespaces, and changes when
+/// a process is restored from a checkpoint. A later process with the same number makes an ended one
+/// count as alive.
 package struct ProcessIdentity: Sendable {
     package var pid: UInt64
     /// Processes of other namespaces have numbers that mean nothing here. 0: /proc does not say.

@@ -51,8 +51,8 @@ package protocol StorageFile: AnyObject, Sendable {
     /// range does.
     func map(_ range: Range<UInt64>, at address: UnsafeMutableRawPointer) throws(SystemError)
     /// Reads bytes that are mapped at an address into memory, so that an error of the device is one
-    /// of this call and not the signal SIGBUS at the first access. `readingAhead`: asks the device
-    /// for all of it at once.
+    /// of this call and not the signal SIGBUS at the first access. `readingAhead`: requests all of
+    /// it from the device at once.
     func populate(_ range: Range<UInt64>, at address: UnsafeRawPointer, readingAhead: Bool)
         throws(SystemError)
     /// The file's identity.

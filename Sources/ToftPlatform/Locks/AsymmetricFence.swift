@@ -2,8 +2,8 @@ public import CPlatform
 internal import Synchronization
 
 /// A memory fence between a thread that often stores one word and then loads another, and one that
-/// seldom does the same the other way round: the frequent side pays nothing, since the kernel makes
-/// it pass a barrier when the seldom one asks (`membarrier`).
+/// seldom does the reverse: the frequent side pays nothing, since the kernel makes it pass a
+/// barrier on the seldom side's request (`membarrier`).
 public enum AsymmetricFence {
     /// Whether the kernel can. If not, the frequent side needs a full fence.
     package static let isAvailable = platform_can_fence_all_threads() != 0

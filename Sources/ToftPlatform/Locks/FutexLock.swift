@@ -47,8 +47,8 @@ enum FutexLock {
     static func wake(_ word: Word) { Futex(word: word, isPrivate: true).wake(1) }
 }
 
-/// A lock of this process that can be waited for with a deadline, and given back by another thread
-/// than took it.
+/// A lock of this process that can be waited for with a deadline, and released by another thread
+/// than the one that took it.
 ///
 /// `@unchecked Sendable`: its word is atomic.
 package final class ThreadLock: @unchecked Sendable {

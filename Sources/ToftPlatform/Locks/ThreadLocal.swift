@@ -1,12 +1,12 @@
 public import Glibc
 public import Synchronization
 
-/// One object for each thread that asks: made at its first look, released on that thread when it
-/// ends. It is public because only public code is inlined in other modules; a generic call would
-/// take longer than the caller's own work.
+/// One object for each thread: made at its first access, released on that thread when it ends. It
+/// is public because only public code is inlined in other modules; a generic call would take longer
+/// than the caller's own work.
 ///
-/// The system's key is made at the first look. So a static variable of this type is initialized by
-/// the compiler, and a look does not ask whether it is.
+/// The system's key is made at the first access. So a static variable of this type is initialized
+/// by the compiler, and an access does not check that.
 public struct ThreadLocal<Value: AnyObject>: ~Copyable, Sendable {
     /// 1 more than the system's key; 0 before the first look.
     @usableFromInline let keyWord: Atomic<UInt32>

@@ -16,7 +16,7 @@ extension Unmanaged {
             }
         }
         if let failure { throw failure }
-        // There is a value because there is no failure.
+        // The result is a value because there was no failure.
         return value.unsafelyUnwrapped
     }
 }

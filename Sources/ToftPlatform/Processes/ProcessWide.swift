@@ -19,14 +19,14 @@ public final class ProcessWide<Value>: Sendable {
     }
 
     private let make: @Sendable () -> Value
-    /// The address of a `Box` that lives for ever, or 0.
+    /// The address of a `Box` that is never released, or 0.
     private let current = Atomic<UInt>(0)
 
     /// - Parameter make: makes the value that a process starts with; called once in each process,
-    ///   or twice if two threads ask at once.
+    ///   or twice if two threads need it at once.
     public init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
-    /// Lives for ever.
+    /// The box, which is never released.
     @usableFromInline var box: Unmanaged<Box> {
         let generation = ForkGuard.generation
         while true {

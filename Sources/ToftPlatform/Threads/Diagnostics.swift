@@ -3,7 +3,7 @@ internal import Synchronization
 /// Messages about the library's work, for a program's log.
 ///
 /// 1. Without a listener `tell` costs one load and builds no text.
-/// 2. A message stays with the thread on which it came up until no lock is held: an API delivers it
+/// 2. A message stays with the thread on which it arose until no lock is held: an API delivers it
 ///    at the end of the thread's outermost call, the library's own threads after their work.
 /// 3. While a listener runs on a thread, no call begins there (`ThreadMark.refused`), and its own
 ///    messages are dropped.
@@ -14,7 +14,7 @@ package enum Diagnostics {
         case off, fatal, error, warn, info, detail, debug, trace
     }
 
-    /// Gets a message, on the thread on which it came up.
+    /// Gets a message, on the thread on which it arose.
     package typealias Listener = @Sendable (Level, String) -> Void
 
     private final class Queue {

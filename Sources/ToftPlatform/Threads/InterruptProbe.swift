@@ -25,14 +25,14 @@ package struct InterruptProbe {
         word = nil
     }
 
-    /// Says yes once somebody has asked the counter from now on.
+    /// Returns true once the counter is interrupted from now on.
     package init(_ counter: InterruptCounter) {
         self.counter = counter
         before = counter.count.load(ordering: .relaxed)
         word = nil
     }
 
-    /// Says yes once somebody has asked the counter, also before now.
+    /// Returns true once the counter is interrupted, including earlier interruptions.
     package init(sinceMade counter: InterruptCounter) {
         self.counter = counter
         before = 0
@@ -71,7 +71,7 @@ package struct InterruptProbe {
 
     private static let local = ThreadLocal<Thread>()
 
-    /// That of the calling thread.
+    /// The state of the calling thread.
     package static var thread: Thread { local.value { Thread() } }
 
     /// The one that the calling thread has been given.

@@ -1,7 +1,7 @@
 internal import CPlatform
 internal import Glibc
 
-/// A plain thread that no signal reaches. It has to be joined before the library may go.
+/// A plain thread that no signal reaches. It has to be joined before the library may be unloaded.
 package final class PlatformThread: Sendable {
     private let handle: FutexMutex<pthread_t?>
 

@@ -56,7 +56,7 @@ enum IntLoops {
         return bytes(base, count) { $0 &- lows .<= distances }
     }
 
-    /// The rows whose bytes pass, 16 asked for together.
+    /// The rows whose bytes pass, 16 at a time.
     @inline(__always)
     private static func bytes(
         _ base: UnsafeRawPointer, _ count: Int,

@@ -255,7 +255,7 @@ struct ClusterSearch {
     /// True if the key is between the first and the last of the cluster.
     func mayHold(_ key: Int64) -> Bool { key >= first && key <= last }
 
-    /// The row of a key not less than the one asked for before.
+    /// The row of a key not less than the previous one.
     mutating func row(of key: Int64) -> Int? {
         // If no key is missing, the row is known.
         let guess = key &- first

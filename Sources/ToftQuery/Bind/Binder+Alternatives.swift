@@ -1,5 +1,5 @@
-/// Conditions that ask one path for one value after the other, put together: they are one test, as
-/// `IN` is, which costs the same however many values there are, and which an index can answer.
+/// Conditions that compare one path with several values, joined: they are one test, as `IN` is,
+/// which costs the same however many values there are, and which an index can answer.
 extension Binder {
     /// Any of the parts: `x == 1 OR x == 2`.
     static func disjunction(of parts: [BoundPredicate]) -> BoundPredicate {

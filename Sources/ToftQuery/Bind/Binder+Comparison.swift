@@ -193,7 +193,7 @@ extension Binder {
     }
 
     /// A collection without ANY, ALL or NONE on either side is compared with a list as a whole; IN
-    /// asks for any element. The values of a set are equal to a list of the same values in any
+    /// compares any element. The values of a set are equal to a list of the same values in any
     /// order.
     private mutating func wholeList(
         _ expression: BoundExpression, _ listQuantifier: Quantifier?, _ constants: [GivenConstant],
@@ -462,7 +462,7 @@ extension Binder {
 }
 
 extension BoundPath {
-    /// `ints[0]`, `value['key']`, `friends[0].name`: one element at most, so there is no whole list
+    /// `ints[0]`, `value['key']`, `friends[0].name`: at most one element, so there is no whole list
     /// to compare.
     var isOneElement: Bool {
         let areOne = steps.allSatisfy { step in

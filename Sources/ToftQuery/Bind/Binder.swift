@@ -116,7 +116,7 @@ struct Binder {
     }
 
     /// Binds the parts of an AND or an OR, and those of each part that is one of the same kind:
-    /// code joins them two by two, and thousands of them are no nesting.
+    /// code joins them two by two, and thousands of them do not count as nesting.
     private mutating func bindAll(
         _ parts: [PredicateSyntax], _ inner: (PredicateSyntax) -> [PredicateSyntax]?
     ) throws(QueryError) -> [BoundPredicate] {

@@ -70,7 +70,7 @@ package struct BoundQuery: Sendable {
         self.dependencies = dependencies
     }
 
-    /// This query, then `next` of its results. Both ask for the same class.
+    /// This query, then `next` of its results. Both have the same class.
     package func appending(_ next: BoundQuery) -> BoundQuery {
         let known = Set(dependencies)
         return BoundQuery(

@@ -1,8 +1,8 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// A comparison with constants, brought into the form that the executor's loops want: which values
-/// pass, for one type.
+/// A comparison with constants, in the form for the executor's loops: the passing values, for one
+/// type.
 ///
 /// Every comparison of a number with a number becomes a closed range of the column's own type,
 /// exactly: `age < 18.5` is `age` in `min...18`. So a loop never converts, and ranges serve zone

@@ -50,7 +50,7 @@ enum Members: Sendable {
 final class TextSet: Sendable {
     /// The comparison's options, by which the texts are folded.
     let options: StringOptions
-    /// All texts, one behind the other.
+    /// All texts, one after the other.
     private let bytes: [UInt8]
     /// The start of each text, and the end of the last one.
     private let bounds: [Int]
@@ -174,7 +174,7 @@ final class MixedSet: Sendable {
         self.objects = objects
     }
 
-    /// Whether a value that is no text is one of them; `objects` aside.
+    /// Whether a value other than a text is one of them, apart from `objects`.
     func contains(_ value: BorrowedValue) -> Bool {
         if case .decimal = value { decimals.contains(value) } else { values.contains(value) }
     }
@@ -235,7 +235,7 @@ extension ColumnPredicate {
         return gathered.predicate
     }
 
-    /// Whether it asks for one value, or for one of several.
+    /// Whether it passes one value, or one of several.
     var isEquality: Bool {
         switch self {
         case .null(let passes): passes
@@ -302,7 +302,7 @@ private struct GatheredTests {
     private var others: [ColumnPredicate] = []
     private var passesAll = false
 
-    /// So many values of a type are tested one by one.
+    /// Up to this number, values of a type are tested one by one.
     private static let fewValues = 2
 
     mutating func add(_ test: ColumnPredicate) {

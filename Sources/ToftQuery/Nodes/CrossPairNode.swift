@@ -158,7 +158,7 @@ private final class OtherValues {
 
     // MARK: Comparing
 
-    /// Whether a value agrees with as many of the others as the quantifier asks for.
+    /// Whether a value agrees with enough of the others for the quantifier.
     func pass(_ values: Vector, _ row: Int) -> Bool {
         single.useOwnStorage()
         switch kept {

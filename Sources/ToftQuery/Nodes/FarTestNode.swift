@@ -2,7 +2,7 @@ internal import ToftModel
 internal import ToftStorage
 
 /// Whether a path over several collections leads from each row to a value that passes a test, which
-/// asks the same of a value whatever the row.
+/// does not depend on the row.
 ///
 /// An object is followed once for each step, whichever rows lead to it, and the result is kept for
 /// the next batches: the time is that of the links, not that of the paths. The results are two bits
@@ -19,8 +19,8 @@ final class FarTestNode: PredicateNode {
 
     /// - Parameters:
     ///   - expander: with more than one step, to objects.
-    ///   - predicate: of the objects at its end: whether they have a value that passes or, for ALL,
-    ///     one that fails.
+    ///   - predicate: whether the objects at its end have a value that passes or, for ALL, one that
+    ///     fails.
     init(
         _ start: OuterRows, _ expander: PathExpander, _ predicate: PredicateNode,
         _ quantifier: Quantifier

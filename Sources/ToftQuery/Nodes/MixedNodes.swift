@@ -438,7 +438,7 @@ final class MixedWalk {
         }
     }
 
-    /// A value that is no collection, encoded.
+    /// A value that is not a collection, encoded.
     private func made(_ value: BorrowedValue) -> Cell {
         let bytes = MixedValue.encoded(value)
         guard !bytes.isEmpty else { return .null }

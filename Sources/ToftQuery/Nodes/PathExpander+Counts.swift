@@ -11,7 +11,7 @@ extension PathExpander {
         /// The positions of the last owner's objects.
         private var places: [Int64: Int] = [:]
 
-        /// So many that it is time to walk on before more are added.
+        /// Number of objects from which it proceeds before more are added.
         private static let capacity = 16_384
 
         /// Whether all objects are those of other owners than this one, and many.

@@ -168,7 +168,7 @@ struct RowVerdicts {
         quantifier == .all ? failed[row] : passed[row]
     }
 
-    /// The rows whose elements pass as `quantifier` asks.
+    /// The rows whose elements pass by `quantifier`.
     func rows(_ quantifier: Quantifier) -> Selection {
         switch quantifier {
         case .any: passed

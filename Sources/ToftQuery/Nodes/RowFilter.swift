@@ -2,7 +2,7 @@ internal import ToftModel
 internal import ToftPlatform
 internal import ToftStorage
 
-/// The filter for the rows of a batch; asked for by callers that want the rows, as some only want
+/// The filter for the rows of a batch; evaluated by callers that want the rows, as some only want
 /// their number.
 struct RowFilter {
     private let predicate: PredicateNode

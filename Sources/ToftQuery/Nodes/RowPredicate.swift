@@ -26,7 +26,7 @@ class RowPredicate {
     var passesNull: Bool { false }
 }
 
-/// Null passes and nothing else, or the other way round.
+/// Passes null and nothing else, or everything except null.
 final class NullTest: RowPredicate {
     private let passes: Bool
 

@@ -8,7 +8,7 @@ internal import ToftStorage
 /// several before a range.
 struct IndexPlan {
     enum LookUp {
-        /// So many values, one by one.
+        /// A number of values, one by one.
         case equal(ColumnPredicate, Int)
         case integers(Int64, Int64)
         case dates(Timestamp, Timestamp)

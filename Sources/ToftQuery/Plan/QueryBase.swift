@@ -2,6 +2,6 @@
 package enum QueryBase: Sendable {
     /// Every object of the class, in the order of keys, which is that of creation.
     case all
-    /// These objects, in this order; deleted ones pass no filter and no SORT.
+    /// A list of objects, in its order; deleted ones pass no filter and no SORT.
     case keys([Int64])
 }

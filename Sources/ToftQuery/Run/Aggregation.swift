@@ -93,7 +93,7 @@ struct Aggregation {
                 body(start, 64)
                 continue
             }
-            // Those before the end of a cluster.
+            // The bits before the end of a cluster.
             while word & 0xFFFF == 0xFFFF {
                 body(start, 16)
                 word >>= 16

@@ -58,7 +58,7 @@ final class Execution {
             return Array(keys[position.index...])
         }
         let wanted = tally.indexed != nil && !position.isAtStart ? .max : count
-        // Clusters may have been divided and put together since: rows may come by again.
+        // Clusters may have been divided and joined since: rows may occur again.
         let first = position.key
         var found: [Int64] = []
         while try forEachBatch(
@@ -239,7 +239,7 @@ final class Execution {
 
     // MARK: Batches
 
-    /// Whether somebody asked for the end; asked for each batch.
+    /// True after an interrupt. Checked once a batch.
     private var isInterrupted: Bool { probe.isInterrupted }
 
     /// Calls `body` with batches of the base and the remaining predicates for their rows, all of

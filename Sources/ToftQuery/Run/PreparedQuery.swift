@@ -2,7 +2,7 @@ package import ToftModel
 internal import ToftPlatform
 
 /// A query that is parsed once, to be bound to classes and arguments any number of times. Any
-/// thread. A class, since copying all that it holds costs more than a look-up.
+/// thread. It is a class because copying its contents would cost more than a lookup.
 package final class PreparedQuery: Sendable {
     package let text: String
     /// Nil if the text has a hyphen: whether that subtracts depends on the names of a schema.
@@ -51,7 +51,7 @@ package final class PreparedQuery: Sendable {
 /// of the same schema.
 final class PathBinding: Sendable {
     private let className: String
-    /// Those of the schema.
+    /// The classes of the schema.
     private let classes: [StoredClass]
     private let left: BoundExpression
     let quantifier: Quantifier

@@ -1,8 +1,8 @@
 package import ToftModel
 internal import ToftPlatform
 
-/// The parsed forms of texts that a program asks again and again, and the last path that was
-/// compared with a constant, for the sessions of a database. Any thread.
+/// The parsed forms of repeated query texts, and the last path that was compared with a constant,
+/// for the sessions of a database. Any thread.
 package final class QueryCache: Sendable {
     /// A slot for one text: of the texts with the same slot, the one that came twice without
     /// another in between.

@@ -1,7 +1,7 @@
 internal import ToftModel
 internal import ToftStorage
 
-/// The values of one sort key, taken out once for all objects, as numbers that sort and compare as
+/// The values of one sort key, extracted once for all objects, as numbers that sort and compare as
 /// the values do.
 final class SortColumn {
     private let node: ValueNode
@@ -430,7 +430,7 @@ final class SortTable {
         self.limit = limit
     }
 
-    /// Adds the objects of the rows of `passing`, but for those that come too late to be wanted.
+    /// Adds the objects of the rows of `passing`, except those too far back to be wanted.
     func append(_ batch: RowBatch, _ passing: Selection) throws(ModelError) {
         var passing = passing
         if let last, let first = columns.first {

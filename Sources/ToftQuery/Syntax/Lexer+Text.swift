@@ -100,7 +100,7 @@ extension Lexer {
 
     // MARK: Base 64
 
-    /// At `B64"`: the decoded bytes. Missing padding is no error.
+    /// At `B64"`: the decoded bytes. Missing padding is not an error.
     mutating func base64() throws(QueryError) -> [UInt8]? {
         let start = position
         guard skip("B64\"") else { return nil }

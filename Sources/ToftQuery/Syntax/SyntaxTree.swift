@@ -206,7 +206,7 @@ package struct WrittenNumber: Sendable {
         WrittenNumber(double: -double, decimal: decimal.negated, isExact: isExact)
     }
 
-    /// Whether there is no double so large, or so small: the number next to it is not one.
+    /// Whether no double is near it because its magnitude is out of range.
     var isBeyondDouble: Bool {
         double.isInfinite && !decimal.isInfinite || double == 0 && !decimal.isZero
     }

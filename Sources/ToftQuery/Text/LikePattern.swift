@@ -6,7 +6,7 @@ struct LikePattern: Sendable, Hashable {
     static let anyCharacter: UInt16 = 256
     static let anyRun: UInt16 = 257
 
-    /// A pattern in which every `*` and `?` is a wildcard: there is no escape, as in Realm.
+    /// A pattern in which every `*` and `?` is a wildcard, without escapes, as in Realm.
     init(_ text: some Sequence<UInt8>) {
         var builder = Builder()
         builder.append(wild: text)

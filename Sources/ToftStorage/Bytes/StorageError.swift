@@ -63,7 +63,7 @@ package enum StorageError: Error, Sendable, Equatable {
     /// The process has as many files open as a process can.
     case tooManyFiles(path: String)
     case lockTimeout
-    /// Somebody asked for the end: see `InterruptProbe`.
+    /// The operation was interrupted: see `InterruptProbe`.
     case interrupted
     case keyTooLong(length: Int, limit: Int)
     case valueTooLong(length: Int, limit: Int)
@@ -92,8 +92,8 @@ extension StorageError {
         }
     }
 
-    /// Whether it says nothing of the file that was read: the process has no memory left, or was
-    /// asked to end.
+    /// Whether it does not mean damage to the file: the process has no memory left, or was
+    /// interrupted.
     private var isOfProcess: Bool {
         switch self {
         case .addressSpaceExhausted, .interrupted, .usedAfterFork, .closed, .descriptorLost: true

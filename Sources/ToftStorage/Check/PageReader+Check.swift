@@ -1,5 +1,5 @@
-/// No page is written that its own reader refuses. Debug builds and those with trials ask before
-/// each write; release builds do not have this.
+/// Checks that no page is written that its own reader would refuse. Debug builds and those with
+/// trials check each write; release builds do not have this.
 #if DEBUG || TOFT_TRIALS
 extension PageReader {
     /// Decodes an extent of this transaction as its reader will. Throws `invalidPage` if the reader

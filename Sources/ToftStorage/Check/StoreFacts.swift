@@ -91,7 +91,7 @@ extension Store {
         return pins
     }
 
-    /// The runs that a version lists as freed, but for those that nobody can need.
+    /// The runs that a version lists as freed, except those that nobody can need.
     func freedRuns(of snapshot: Snapshot) throws(StorageError) -> [FreeSpace.Run] {
         var runs = try RootPayload.runs(of: snapshot.rootRef, in: snapshot.pages)
         for batch in try FreeSpaceReader.batches(snapshot.root.batchList, in: snapshot.pages) {

@@ -2,8 +2,8 @@ internal import ToftPlatform
 
 /// Encrypts a file's content, and detects changes to it. Any thread.
 ///
-/// 1. Two keys of the file come of the caller's key and a random number of the file: one for
-///    AES-256, one for HMAC-SHA-256.
+/// 1. Two keys of the file are derived from the caller's key and a random number of the file: one
+///    for AES-256, one for HMAC-SHA-256.
 /// 2. The MAC, cut to 128 bits, covers the plain bytes, their type and their position, and is the
 ///    first counter of their encryption. So two different contents never share a counter, whatever
 ///    a crash or a copy of the file does, and nothing random has to be stored.
@@ -105,7 +105,7 @@ package final class Cipher: Sendable {
 
     /// Finds extents by the first block of their header, in which only the number of pages is
     /// unknown: for each number the block decrypts to one first counter, which is the MAC in the
-    /// lost parent. The second block of the header confirms the number, but for one in four
+    /// lost parent. The second block of the header confirms the number, except for one in four
     /// billion; readers of the extent compare its MAC.
     final class Finder {
         private let blocks: BlockMode

@@ -31,7 +31,7 @@ public struct BytesColumn {
             cells = isPlain ? slice?.values ?? DefaultArrays.zeros : DefaultArrays.zeros
             codes = nil
             tags = DefaultArrays.zeros
-            // So that no value is near.
+            // No value is then near.
             (low, high, codeCount) = (8, 8, 0)
             return
         }

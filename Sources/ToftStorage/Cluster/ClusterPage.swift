@@ -152,8 +152,8 @@ struct ClusterPage {
         return bounds(index).map { (type, $0.low, $0.high) }
     }
 
-    /// The bounds of a column if it has one of two types; otherwise nil. For scans, which ask every
-    /// cluster and read the arrays of few.
+    /// The bounds of a column if it has one of two types; otherwise nil. For scans, which read the
+    /// bounds of every cluster and the arrays of few.
     @inline(__always)
     func bounds(ofColumn id: UInt32, of type: ColumnType, or otherType: ColumnType) -> (
         low: UInt64, high: UInt64

@@ -65,8 +65,8 @@ package struct ClusterView {
         try table.borrow(body)
     }
 
-    /// Names the content for ever: in two committed versions of a table, clusters with equal
-    /// identities are equal.
+    /// The permanent identity of the content: in two committed versions of a table, clusters with
+    /// equal identities are equal.
     package var identity: ClusterIdentity {
         ClusterIdentity(page: leaf.ref.page, birth: leaf.ref.birth)
     }

@@ -142,7 +142,7 @@ package struct FixedColumn {
 
 /// Arrays of a column that a cluster does not hold.
 ///
-/// `nonisolated(unsafe)`: pointers to memory that is never written, and never given back.
+/// `nonisolated(unsafe)`: pointers to memory that is never written, and never released.
 enum DefaultArrays {
     /// Zeros for a full cluster of the widest values. Never written.
     nonisolated(unsafe) static let zeros = filled(0)

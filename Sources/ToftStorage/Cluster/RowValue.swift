@@ -6,7 +6,7 @@ package struct RowValue {
     /// The value; null for a list.
     package var cell: Cell
     /// A list's elements are those from `listStart` on that come with the row, `listCount` of them;
-    /// -1: it is no list.
+    /// -1: not a list.
     package var listStart: Int32
     package var listCount: Int32
 

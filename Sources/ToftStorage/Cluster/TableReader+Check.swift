@@ -8,7 +8,7 @@ extension TableReader {
     }
 }
 
-/// Holds a cluster against all that its layout promises.
+/// Checks a cluster against all rules of its layout.
 private struct ClusterWalker: LeafWalker {
     let pages: PageReader
     let columns: [Column]

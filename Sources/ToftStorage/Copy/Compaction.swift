@@ -8,7 +8,7 @@ internal import ToftPlatform
 /// that begins meanwhile sees the newest of these versions; it pins that, and the next steps are
 /// left out.
 ///
-/// 1. The log gives its pages back.
+/// 1. The log's pages are released.
 /// 2. The insert buffer gives trees the entries that wait for them.
 /// 3. Extents behind the cut, the future end of the file, move to free pages before it.
 /// 4. Their old pages become free, and the version counts the pages up to the last one in use.
@@ -177,7 +177,7 @@ struct Compaction {
                 try transaction.pages.freeSpace?.release(
                     segment.page, count: Int(segment.pageCount), in: transaction.pages)
             }
-            // Nobody is left who would ask for the records of earlier commits.
+            // Nobody is left who would need the records of earlier commits.
             if extent == .whole, try transaction.view.hasTree(SystemTree.records) {
                 try transaction.dropTree(SystemTree.records)
             }

@@ -26,8 +26,8 @@ extension Store {
     /// once only long values are left to move, also every leaf of the trees. Extents of several
     /// pages move if enough pages in a row are free.
     ///
-    /// - Parameter byteCount: bytes that are moved at most, but for the last extent; less than 256
-    ///   KiB counts as that; 0: nothing is moved.
+    /// - Parameter byteCount: most bytes to move, except for the last extent; less than 256 KiB
+    ///   counts as that; 0: nothing is moved.
     /// - Throws: errors of `beginWrite` and `commit`; `interrupted`.
     package func compactStep(movingAtMost byteCount: UInt64, timeoutMilliseconds: Int = -1)
         throws(StorageError) -> CompactionStep

@@ -101,12 +101,12 @@ struct FileCopy {
 
 extension Snapshot {
     /// Writes the version to a new file, without free space; others may write meanwhile. Checked
-    /// and durable when it returns; after an error there is no such file. O(file).
+    /// and durable when it returns; after an error the file does not exist. O(file).
     ///
     /// Not for the snapshot of a write transaction.
     ///
-    /// - Parameter path: of the new file. A link that leads to nothing is followed.
-    /// - Parameter encryptionKey: of the new file; nil: it is plain.
+    /// - Parameter path: the new file. A dangling link is followed.
+    /// - Parameter encryptionKey: the new file's key; nil for a plain file.
     /// - Parameter isReplacing: the new file takes the place of the one at `path`, which nobody may
     ///   have open but the caller.
     /// - Throws: `fileExists`; `fileNotFound` if the directory is missing; `permissionDenied`,
@@ -168,7 +168,7 @@ extension Store {
     /// Makes a new file of an empty database, which `fill` gives its content. It is durable and
     /// closed when this returns; after an error, or if `fill` returns false, it does not exist.
     ///
-    /// - Parameter encryptionKey: of the new file; nil: it is plain.
+    /// - Parameter encryptionKey: the new file's key; nil for a plain file.
     /// - Throws: as `Snapshot.writeCopy`; `closed` if `fill` returns false.
     package static func make(
         _ path: String, encryptionKey: EncryptionKey?, _ fill: (Store) -> Bool

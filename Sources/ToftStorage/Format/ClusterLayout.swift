@@ -56,7 +56,7 @@ package enum ClusterLimits {
     static let filledRows = rows * 3 / 4
     /// Number of rows from which columns of bytes and lists may be coded; less if they are long.
     static let codedRows = 8
-    /// Different texts of a coded column; the codes are one byte, and 0 is no text.
+    /// Most different texts of a coded column; the codes are one byte, and 0 has no text.
     static let codedTexts = 255
     /// Texts that a coded column has room for at least.
     static let leastTextRoom = 4

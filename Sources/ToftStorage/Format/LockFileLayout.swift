@@ -87,7 +87,7 @@ package enum LockFileLayout {
         static let closed: UInt64 = 3
     }
 
-    /// Each field with its name on this page, for the test that holds the page against the code.
+    /// Each field with its name on this page, for the test that compares the page with the code.
     package static let fields: [(name: String, offset: Int)] = [
         ("magic", magic), ("layout version", layoutVersion), ("device, inode", device),
         ("state", state), ("stamp", stamp),

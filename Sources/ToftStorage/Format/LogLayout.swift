@@ -28,7 +28,7 @@ enum LogLayout {
     /// Frames begin at multiples of this: a disk writes that much whole.
     package static let unit = 512
 
-    /// Each field with its name on the format page, for the test that holds the page against the
+    /// Each field with its name on the format page, for the test that compares the page with the
     /// code.
     package static let fields: [(name: String, offset: Int)] = [
         ("magic", magic), ("kind", kind), ("length", length), ("salt", salt),

@@ -70,7 +70,7 @@ package enum SystemTree {
     package static let insertBuffer: [TreeID] = [4, 5, 6, 7, 8]
     /// The schema of classes again, in other pages.
     package static let schemaCopy: TreeID = 9
-    /// Reserved but for the insert buffer and the copy of the schema: named cursors into the
+    /// Reserved except for the insert buffer and the copy of the schema: named cursors into the
     /// records, staging, tombstones.
     package static let reserved: ClosedRange<TreeID> = 3...15
     /// The first id that a user's tree gets.

@@ -1,7 +1,7 @@
 /// Changes a sequence of the version being made.
 ///
-/// It moves elements as they are stored: the blobs of long ones are made and freed by the list, but
-/// for `freeAll`.
+/// It moves elements in their stored form: the blobs of long ones are made and freed by the list,
+/// except in `freeAll`.
 final class SequenceWriter {
     let reader: SequenceReader
     private let pages: PageWriter

@@ -4,7 +4,7 @@ final class SequenceWriters {
     private let catalog: CatalogWriter
     private let pages: PageWriter
     private let scratch: ScratchBuffers
-    /// The writer that was asked for last: changes of one list come together.
+    /// The writer that was used last: changes of one list often follow each other.
     private var last: (id: TreeID, writer: SequenceWriter)?
 
     init(in catalog: CatalogWriter, pages: PageWriter, scratch: ScratchBuffers) {

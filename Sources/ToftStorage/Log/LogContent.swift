@@ -4,7 +4,7 @@ struct LogContent {
     private let map: LogRing
     private let databaseID: (UInt64, UInt64)
     private let cipher: Cipher?
-    /// The bytes of the segments, one behind the other.
+    /// The bytes of the segments, one after the other.
     private let bytes: [UInt8]
 
     /// Reads the log; that of a file which was closed cleanly is empty, unless its earlier content
@@ -154,7 +154,7 @@ struct LogContent {
                 frame.before.position == position, frame.before.sequence == point.sequence,
                 frame.before.hash == point.hash,
                 // A marker of an earlier version is void: its writer died before it published, and
-                // the checkpoint-commit that came next before it wrote its own.
+                // the next checkpoint-commit died before it wrote its own.
                 frame.kind == .marker
                     ? frame.version >= version : frame.previousVersion == version
             else { return nil }

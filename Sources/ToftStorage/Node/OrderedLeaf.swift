@@ -125,7 +125,7 @@ struct OrderedLeaf {
         base.uint16(at: slot(index) &+ OrderedLeafLayout.slotCell) >> OrderedLeafLayout.formShift
     }
 
-    /// The whole key of an entry, put together in memory for `TreeLimits.key` bytes and four more.
+    /// The whole key of an entry, assembled in memory for `TreeLimits.key` bytes and four more.
     @inline(__always)
     func key(of entry: Entry, in memory: UnsafeMutableRawPointer) -> UnsafeRawBufferPointer {
         if let source = shared.baseAddress {
@@ -135,7 +135,7 @@ struct OrderedLeaf {
         return UnsafeRawBufferPointer(start: memory, count: shared.count &+ entry.suffix.length)
     }
 
-    /// Entry `index` with its whole key, put together in `memory`.
+    /// Entry `index` with its whole key, assembled in `memory`.
     func whole(_ index: Int, in memory: UnsafeMutableRawPointer) throws(StorageError)
         -> OrderedEntry
     {

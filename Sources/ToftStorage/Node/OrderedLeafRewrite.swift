@@ -1,6 +1,6 @@
 /// The entries of a leaf or of two, with at most one more among those of the first, on their way to
-/// new leaves. Whole keys are put together in memory of the writer; the leaves they come from are
-/// not those that are written.
+/// new leaves. Whole keys are assembled in memory of the writer; the source leaves are not those
+/// that are written.
 ///
 /// 1. The common parts of the new leaves are found first: the prefix of all keys, and the middle.
 ///    If both leaves have the same middle, or the only one has one, it stays; otherwise one is

@@ -4,7 +4,7 @@ package import ToftPlatform
 /// The stores that this process has open, so that a file that is opened twice is one store: two at
 /// most, if it was opened for reading only first and for writing then.
 ///
-/// The registry's lock is held for a look-up only. Attaching to a file, which may wait for another
+/// The registry's lock is held for a lookup only. Attaching to a file, which may wait for another
 /// process, holds the lock of that file's entry: only openers of the same file wait for it.
 private enum StoreRegistry {
     enum Key: Hashable {
@@ -26,7 +26,7 @@ private enum StoreRegistry {
             UInt(bitPattern: Unmanaged.passUnretained(ThreadMark.current).toOpaque())
         }
 
-        /// Attaches to the file, which may ask the program something.
+        /// Attaches to the file, which may call the program.
         func attaching(_ make: () throws(StorageError) -> Store) throws(StorageError) -> Store {
             opener.store(Self.thread, ordering: .relaxed)
             defer { opener.store(0, ordering: .relaxed) }

@@ -53,7 +53,7 @@ final class Bitmap {
         return true
     }
 
-    /// The pages of the longest run, at most, and exactly once a run was asked for.
+    /// An upper bound of the pages of the longest run, exact once a run was requested.
     var longestRun: Int { runs?.longest ?? freePages }
 
     /// The length of the longest fragment.

@@ -118,7 +118,7 @@ struct DirtyPages: ~Copyable {
         return base
     }
 
-    /// Forgets an extent and gives its memory back, unless it is to be kept.
+    /// Removes an extent and releases its memory, unless it is to be kept.
     mutating func remove(_ page: PageNumber) {
         guard let extent = take(page) else { return }
         if isKeeping { return kept.append(extent) }
@@ -126,7 +126,7 @@ struct DirtyPages: ~Copyable {
         giveBackKept()
     }
 
-    /// Forgets an extent that was lent to nobody, and gives its memory back.
+    /// Removes an extent without borrowers, and releases its memory.
     mutating func discard(_ page: PageNumber) {
         guard let extent = take(page) else { return }
         blocks.give(extent.base, pageCount: Int(extent.pageCount))

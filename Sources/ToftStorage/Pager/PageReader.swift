@@ -84,8 +84,8 @@ final class PageReader: Sendable {
         file.located(ref.page)?.verified.pointee.load(ordering: .acquiring) == ref.birth.rawValue
     }
 
-    /// Reads extents of an encrypted file that `view` is going to be asked for, on several threads.
-    /// `view` reports damage to one.
+    /// Reads extents of an encrypted file that `view` will need, on several threads. `view` reports
+    /// damage to one.
     func admitAhead(_ refs: [Ref], as type: ExtentType) {
         let version = version
         file.admitAhead(

@@ -16,7 +16,7 @@ final class PageWriter {
     var freeSpace: FreeSpace?
     /// Extents of this version that are already written to their pages, by page.
     private(set) var spilled: [PageNumber: Spilled] = [:]
-    /// Whether the transaction writes so much that its leaves are sorted before.
+    /// Whether the transaction is so large that its leaves are sorted before.
     private var isLarge = false
     /// Runs of pages that were spilled, and freed while borrowed bytes are kept: reused only after
     /// that, since borrowed bytes may be in them.
@@ -98,7 +98,7 @@ final class PageWriter {
         return working.extents.isKeeping ? nil : try reload(ref, as: type)
     }
 
-    /// A new extent: zeroed but for its header.
+    /// A new extent, zeroed except for its header.
     func allocate(_ type: ExtentType, pageCount: Int) throws(StorageError) -> (
         Ref, UnsafeMutableRawPointer
     ) {

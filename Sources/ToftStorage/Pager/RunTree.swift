@@ -1,5 +1,5 @@
-/// The free runs of a bitmap, summed up over its words: the lowest run of a length is found, and a
-/// change is noted, in O(log words).
+/// The free runs of a bitmap, summed up over its words: finds the lowest run of a length, and
+/// updates a word, in O(log words).
 ///
 /// A binary tree in one piece of memory: node 1 is the whole, the halves of node n are 2n and
 /// 2n + 1, and the words are the last nodes. Words that the bitmap lacks are in use.
@@ -155,7 +155,7 @@ final class RunTree {
     }
 }
 
-/// Numbers in a row: the first one of a size is found, and a change is noted, in O(log numbers).
+/// Numbers in a row: finds the first one of a size, and updates one, in O(log numbers).
 struct FirstFit {
     private var width = 1
     private(set) var count = 0

@@ -95,7 +95,7 @@ package final class SalvageSource {
             let known = (problems: problems, refused: refused)
             let isBehindAnother = !versions.isEmpty
             try add(meta)
-            // The pages of an older version may be in use again: that is no damage.
+            // The pages of an older version may be in use again: that is not damage.
             if isBehindAnother { (problems, refused) = known }
         }
         versions.sort { $0.version > $1.version }

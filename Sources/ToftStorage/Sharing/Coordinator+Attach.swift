@@ -83,7 +83,7 @@ extension Coordinator {
             role: .participant(join(words, FileLocks(file: living))), isFirst: true, isAlone: true)
     }
 
-    /// Whether nobody else has the file open, who can't open it from now on. Nil: there are no
+    /// Whether nobody else has the file open, so that nobody can open it from now on. Nil without
     /// locks.
     private static func takeAlone(_ locks: FileLocks, _ timeoutMilliseconds: Int)
         throws(StorageError) -> Bool?
@@ -150,8 +150,8 @@ extension Coordinator {
             role: .readOnly(pins), isFirst: true)
     }
 
-    /// Runs the body with the attach lock of a file that nobody can be attached to, as it is no
-    /// database; waits for those that do the same.
+    /// Runs the body with the attach lock of a file that nobody can be attached to, as it is not a
+    /// database; waits for others that do the same.
     ///
     /// - Throws: `replaced` if another file has the name by then; `lockTimeout`, `interrupted`.
     static func withAttachLock(

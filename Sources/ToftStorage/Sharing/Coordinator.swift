@@ -1,7 +1,7 @@
 internal import Synchronization
 package import ToftPlatform
 
-/// A version that cannot lose its pages until it is given back.
+/// A version that cannot lose its pages until it is released.
 package struct Pin: Sendable {
     package let published: PublishedVersion
     /// False: it is that of a meta, and no process has read the log behind it.
@@ -20,8 +20,8 @@ package struct Pin: Sendable {
 /// 2. A **read-only attachment** only reads, and writes nothing at all. It needs no lock file: see
 ///    `ReadOnlyAttachments`. If there are participants, it reads their words.
 /// 3. The coordinator of an **in-memory** database has words of its own, and no locks but those of
-///    its process. That of a process which has a file for itself, **alone**, has words of its own
-///    and keeps the attach lock exclusively, if there are locks.
+///    its process. The coordinator of a process which has a file for itself, **alone**, has words
+///    of its own and keeps the attach lock exclusively, if there are locks.
 /// 4. A process that finds the attach lock held but the lock file missing, foreign or of another
 ///    build does not join: `incompatibleProcess`.
 /// 5. The last participant to leave gets the attach lock exclusively once more, so that it can
@@ -339,7 +339,7 @@ package final class Coordinator: Sendable {
         if isUsable { writerLock.unlock() }
     }
 
-    // A process may keep the write lock when a thread of it gives it back, for the other threads.
+    // A process may keep the write lock when one of its threads releases it, for the other threads.
 
     /// Gives the write lock to the next thread of this process.
     func handWriterOn() {
@@ -363,8 +363,8 @@ package final class Coordinator: Sendable {
                 timeoutMilliseconds: timeoutMilliseconds < 0 ? nil : timeoutMilliseconds))
     }
 
-    /// Takes the checkpoint lock, which a thread may wait for while it has the write lock, never
-    /// the other way round. Returns whether the last owner died while it had it.
+    /// Takes the checkpoint lock, which a thread may wait for while it has the write lock, but not
+    /// vice versa. Returns whether the last owner died while it had it.
     @discardableResult
     package func lockCheckpoint() throws(StorageError) -> Bool {
         try checkUsable()

@@ -5,7 +5,7 @@ internal import ToftPlatform
 /// checkpoint lock.
 ///
 /// 1. A thread first takes the lock of its process, then, for the process, a byte of the data file.
-///    The kernel gives the byte back when the process dies, so no death can block the others.
+///    The kernel releases the byte when the process dies, so no death can block the others.
 /// 2. `phase` is idle, or says that an owner is at work. A process that gets the byte and finds the
 ///    phase not idle knows that the last owner died; the phase then is `takeover` until the new one
 ///    says that it is done, so an heir that dies, or fails, leaves the duty to the next.
@@ -17,8 +17,9 @@ internal import ToftPlatform
 /// 5. The thread that unlocks need not be the one that locked.
 /// 6. The byte ends with its descriptor, even if the program closes that: to the others the owner
 ///    has then died.
-/// 7. A process may keep the byte when a thread gives the lock back (`handOn`): its other threads
-///    then take turns, until one finds that the byte can go, or that another process wants it.
+/// 7. A process may keep the byte when a thread releases the lock (`handOn`): its other threads
+///    then take turns, until one finds that the byte can be released, or that another process wants
+///    it.
 final class InterprocessLock: Sendable {
     private enum Phase {
         static let idle: UInt64 = 0

@@ -19,8 +19,8 @@ enum LockFile {
         if let lockFile = try open(path) { _ = try header(of: lockFile, path) }
     }
 
-    /// Makes the words anew, all zero but for the header; state `building`. Needs the exclusive
-    /// attach lock.
+    /// Rebuilds the words, all zero except the header; state `building`. Needs the exclusive attach
+    /// lock.
     ///
     /// A lock file of another data file may be in use by processes that have that one open (it was
     /// moved away while open): it is replaced, not changed.

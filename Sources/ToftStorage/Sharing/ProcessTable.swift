@@ -5,7 +5,7 @@ internal import ToftPlatform
 /// byte of the data file as the proof of its life.
 ///
 /// 1. A slot belongs to the process that holds its byte. Its incarnation counts its owners, so that
-///    (index, incarnation) names one of them for ever.
+///    (index, incarnation) identifies one of them permanently.
 /// 2. A new owner removes the pins of earlier ones before it makes itself known by the next
 ///    incarnation.
 /// 3. An owner is dead when its incarnation is over, or its byte is free, or its process has

@@ -3,9 +3,9 @@ internal import ToftPlatform
 /// The pins of read-only openers. They write nothing, not even a lock file (they may not be allowed
 /// to), so the kernel keeps their pins: a shared lock on the version's byte of the data file.
 ///
-/// To pin: read which version is the newest, lock its byte, look whether it is still the newest. A
-/// writer publishes, then asks the kernel. So either the reader sees the new version, or the writer
-/// sees the lock. A killed reader's locks go with it.
+/// To pin: read which version is the newest, lock its byte, check that it is still the newest. A
+/// writer publishes, then queries the kernel. So either the reader sees the new version, or the
+/// writer sees the lock. A killed reader's locks end with it.
 final class ReadOnlyAttachments: Sendable {
     /// Nil if nobody writes meanwhile.
     private let locks: FileLocks?

@@ -11,8 +11,8 @@ internal import ToftPlatform
 ///    scans. So either the reader sees the new version, or the writer sees the pin.
 /// 3. `pin end` is raised before the first version is stored behind it, so the fence covers it too.
 /// 4. Within a process a version is pinned once and counted.
-/// 5. The slots of a dead process are given back by swapping its owner word for 0: (index,
-///    incarnation) names it alone, so a slot that has been given back and taken anew cannot be
+/// 5. The slots of a dead process are released by swapping its owner word for 0: (index,
+///    incarnation) identifies it alone, so a slot that has been released and taken anew cannot be
 ///    hit. A version left behind is harmless: too much is pinned for a moment.
 final class ReaderTable: Sendable {
     private struct Held {

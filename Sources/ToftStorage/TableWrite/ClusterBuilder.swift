@@ -29,8 +29,8 @@ struct ClusterBuilder {
     let plainHeap: Int
     /// The encoding of each column.
     private var encodings: [ColumnEncoding] = []
-    /// Whether the keys follow each other without a gap, that of the row to come too, and need not
-    /// be stored.
+    /// Whether the keys follow each other without a gap, including that of the next row, and need
+    /// not be stored.
     let hasDenseKeys: Bool
 
     /// - Parameters:

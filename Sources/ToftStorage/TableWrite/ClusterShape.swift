@@ -78,7 +78,7 @@ extension ClusterBuilder {
         return fewer >= ClusterLimits.filledRows ? fewer : rows
     }
 
-    /// Whether further rows, if they are like these, would not fill a page, but for a few.
+    /// Whether further rows, if they are like these, would not fill a page, except for a few.
     var isFull: Bool {
         let all = ClusterLimits.rows
         let limit = Self.rowsFillingPages(

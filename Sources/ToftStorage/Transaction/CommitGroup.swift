@@ -13,7 +13,7 @@ internal import ToftPlatform
 /// 3. If the write fails, the database is poisoned, and the outcome of every commit of the group is
 ///    unknown.
 /// 4. An immediate commit is a group of its own (and of the commits that joined before), written
-///    before its write lock is given back.
+///    before its write lock is released.
 final class CommitGroup: Sendable {
     private struct State {
         var frames: [LogAppend] = []

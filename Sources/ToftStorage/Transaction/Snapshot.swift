@@ -62,8 +62,8 @@ package final class Snapshot: Sendable {
         state = FutexMutex(State())
     }
 
-    /// True if the process has read so much into its memory that another snapshot of the same
-    /// version would begin with empty memory. Always false for a mapped file.
+    /// True if the process has read enough into its memory for another snapshot of the same version
+    /// to begin with empty memory. Always false for a mapped file.
     package var fillsMemory: Bool { pages.file.isFull }
 
     /// Whether that can happen.

@@ -44,8 +44,7 @@ package struct StoreConfiguration: Sendable {
     /// Decides, if nobody else has the file open, whether to compact it before it is used; gets its
     /// bytes and the part of them in use. It must not open databases.
     package var compacts: (@Sendable (_ total: UInt64, _ used: UInt64) -> Bool)?
-    /// Pages of the log's first segment; 0: there is no log, and every commit is a
-    /// checkpoint-commit.
+    /// Pages of the log's first segment; 0: no log, and every commit is a checkpoint-commit.
     package var firstLogPages = LogLimit.firstPages
 
     package init(location: Location) {
@@ -141,7 +140,7 @@ package final class Store: Sendable {
             dirtyLimit: dirtyLimit, leavesFile: false)
     }
 
-    /// Says that nobody will ask for the records of commits up to a version.
+    /// Declares the records of commits up to a version unnecessary.
     func forgetRecords(upTo version: Version) { writer.withLock { $0.oldestPin = version } }
 
     // MARK: Closing
@@ -311,8 +310,8 @@ package final class Store: Sendable {
 
     // MARK: Writing
 
-    /// Begins the write transaction, after those of other threads and processes. Waits at most so
-    /// long (negative: for ever).
+    /// Begins the write transaction, after those of other threads and processes. Waits at most
+    /// `timeoutMilliseconds` (negative: without a limit).
     package func beginWrite(timeoutMilliseconds: Int = -1) throws(StorageError) -> WriteTransaction
     {
         try beginWrite(timeoutMilliseconds, with: nil)
@@ -365,7 +364,7 @@ package final class Store: Sendable {
     /// meta: if it does so after the readers were read, that is one of the two durable versions or
     /// the checkpoint's. A checkpoint makes its version the durable one before it releases its pin
     /// and its word: if those are missing when they are read, the durable version, read last, is
-    /// the checkpoint's. Read the other way round, both would be missed.
+    /// the checkpoint's. In the reverse order, both would be missed.
     private func pins(_ visible: Version, _ beingWritten: Version?) throws(StorageError)
         -> [Version]
     {

@@ -2,8 +2,8 @@ internal import ToftPlatform
 
 /// The one transaction that may change the database, over all threads and processes.
 ///
-/// Its calls are the mutation funnel: every change of user data, and of the system's own trees but
-/// for the records, passes here and leaves an entry in the commit record.
+/// Its calls are the mutation funnel: every change of user data, and of the system's own trees
+/// except the records, passes here and leaves an entry in the commit record.
 ///
 /// 1. It belongs to one thread at a time.
 /// 2. Until `commit` has returned no other thread sees anything of it. After an error of the file
@@ -220,7 +220,7 @@ package final class WriteTransaction {
         return true
     }
 
-    /// The effect that was noted since did not happen.
+    /// Removes the last recorded effect, which did not happen.
     private func forgetEffect(_ mark: RecordBuilder.Mark) {
         record.pointee.undo(to: mark)
         if savepointCount > 0 { undoLog.dropLast() }
@@ -233,7 +233,7 @@ package final class WriteTransaction {
     /// Makes a reader's changes, such as buffered ones: borrowed bytes stay valid until a change of
     /// another kind.
     package func changeForReader<Failure>(_ body: () throws(Failure) -> Void) throws(Failure) {
-        // A flush may read, and so ask for another one.
+        // A flush may read, and so cause another one.
         if pages.working.extents.isKeeping { return try body() }
         pages.working.extents.beginKeeping()
         defer { pages.working.extents.endKeeping() }

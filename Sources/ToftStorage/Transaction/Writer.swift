@@ -14,7 +14,7 @@ final class Writer: @unchecked Sendable {
 
     let pages: PageWriter
     private let scratch = ScratchBuffers()
-    /// Those of the last committed version, if `committedVersion` is its number.
+    /// The writers of the last committed version, if `committedVersion` is its number.
     private var kept: TreeWriters?
     private var committedVersion: Version = 0
 

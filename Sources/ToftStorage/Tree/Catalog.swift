@@ -2,8 +2,8 @@ internal import ToftPlatform
 
 /// The tree of trees of one version: finds a tree by its id once, then keeps it.
 ///
-/// Any thread may ask that of a committed version. That of the version being made belongs to the
-/// write transaction, and hands out trees as they are now.
+/// The catalog of a committed version may be used by any thread. That of the version being made
+/// belongs to the write transaction, and returns trees in their present state.
 final class Catalog: Sendable {
     /// Tree ids to roots.
     let tree: TreeReader

@@ -75,7 +75,7 @@ final class MergingCursor {
         return choose(forward: false)
     }
 
-    /// Stands at the first of the children's keys, or at the last.
+    /// Moves to the first of the children's keys, or to the last.
     private func choose(forward: Bool) -> Bool {
         isForward = forward
         current = nil

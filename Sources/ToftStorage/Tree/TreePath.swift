@@ -77,7 +77,7 @@ final class TreePath {
         return base
     }
 
-    /// Finds the nodes again in a later operation: their memory may have been given back since.
+    /// Finds the nodes again in a later operation: their memory may have been released since.
     func refresh() throws(StorageError) {
         for index in 0..<depth {
             var ref = steps[index].ref

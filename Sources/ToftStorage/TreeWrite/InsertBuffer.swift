@@ -7,7 +7,7 @@
 /// 1. An entry is in its tree or in one level of the buffer, never in two of them. So no entry
 ///    hides another, a removed entry needs no mark, counts add up, and any entry may move on at any
 ///    time.
-/// 2. A look-up asks the tree first and the levels when it finds nothing there; a cursor walks
+/// 2. A lookup searches the tree first and the levels if it finds nothing there; a cursor walks
 ///    through all of them side by side.
 /// 3. Only entries that their writer knows to be new enter a level, and only if they would be
 ///    thinly spread in their tree: large batches and those of small trees go directly to the tree.

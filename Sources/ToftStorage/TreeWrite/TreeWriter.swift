@@ -170,7 +170,7 @@ final class TreeWriter {
         }
         if isSharing, index < old.count {
             if try shift(old, kept, at: index, editor) { return }
-            // That used the same memory.
+            // The compaction used the same memory.
             rewrite = try OrderedLeafRewrite(
                 old, inserting: kept, at: index, memory: scratch.rewrite)
         }
