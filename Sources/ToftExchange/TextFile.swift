@@ -23,9 +23,8 @@ package struct TextFile {
         _ path: String, from session: Session, _ body: (inout TextFile) throws -> Void
     ) throws {
         try system { () throws(SystemError) in try checkReplaceable(path) }
-        if case .file(let own) = session.configuration.location,
-            let identity = try? FilePath.identity(of: path),
-            identity == (try? FilePath.identity(of: own))
+        if let identity = try? FilePath.identity(of: path),
+            identity == (try? FilePath.identity(of: session.database.path))
         {
             throw EngineError(
                 .fileExists, "'\(path)' is the database itself. Give another path.", detail: path)

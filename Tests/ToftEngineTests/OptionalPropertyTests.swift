@@ -139,13 +139,15 @@ import ToftStorage
         let new = try Dogs(location, optional: true)
         try new.write { try new.session.create(new.dog) }
         #expect(
-            code { () throws(EngineError) in _ = try Session.open(old.session.configuration) }
-                == .schemaMismatch)
-        let another = try Dogs(try old.session.another(old.session.configuration))
+            code { () throws(EngineError) in
+                _ = try Session.open(
+                    Configuration(location: location, schema: Self.schema(optional: false)))
+            } == .schemaMismatch)
+        let another = try Dogs(try old.session.another(old.session.options))
         try old.session.close()
         #expect(
             code { () throws(EngineError) in
-                _ = try old.session.another(old.session.configuration)
+                _ = try old.session.another(old.session.options)
             } == .closed)
         #expect(try another.found("age == NULL") == [1])
         try another.write { try another.session.create(another.dog) }

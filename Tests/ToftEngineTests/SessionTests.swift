@@ -23,7 +23,7 @@ import ToftTestKit
         let database = try TestDatabase()
         let again = try database.other()
         #expect(again.session.schema === database.session.schema)
-        var configuration = database.session.configuration
+        var configuration = database.configuration
         let whole = configuration.schema
         for count in 0..<6 {
             configuration.schema = Schema([ClassSchema("Extra\(count)")])
@@ -191,7 +191,7 @@ import ToftTestKit
     @Test func `A second writer waits no longer than it was told to`() throws {
         let writer = try TestDatabase()
         try writer.session.beginWrite()
-        let configuration = writer.session.configuration
+        let configuration = writer.configuration
         try onAnotherThread {
             var hasty = configuration
             hasty.writeTimeoutMilliseconds = 0
@@ -215,7 +215,7 @@ import ToftTestKit
             #expect(
                 code { () throws(EngineError) in try second.session.flush() }
                     == .alreadyInTransaction)
-            var wider = writer.session.configuration
+            var wider = writer.configuration
             wider.schema = Schema([ClassSchema("Note")])
             #expect(
                 code { () throws(EngineError) in _ = try Session.open(wider) }
@@ -228,7 +228,7 @@ import ToftTestKit
 
     @Test func `A session that its caller confines may wait for one of the same thread`() throws {
         let writer = try TestDatabase()
-        var configuration = writer.session.configuration
+        var configuration = writer.configuration
         configuration.confinement = .caller
         configuration.writeTimeoutMilliseconds = 1
         let loose = try Session.open(configuration)
@@ -245,7 +245,7 @@ import ToftTestKit
     {
         let writer = try TestDatabase()
         try writer.session.beginWrite()
-        var configuration = writer.session.configuration
+        var configuration = writer.configuration
         configuration.confinement = .caller
         let waiting = try Session.open(configuration)
         let interruption = waiting.interruption

@@ -24,17 +24,20 @@ struct TestDatabase {
     ])
 
     let name: String
+    let configuration: Configuration
     let session: Session
 
     init(_ name: String = "test \(UInt64.random(in: 0 ... .max))", timeout: Int? = nil)
         throws(EngineError)
     {
         self.name = name
-        session = try Session.open(Self.configuration(name, timeout: timeout))
+        configuration = Self.configuration(name, timeout: timeout)
+        session = try Session.open(configuration)
     }
 
     init(opening configuration: Configuration) throws(EngineError) {
         name = ""
+        self.configuration = configuration
         session = try Session.open(configuration)
     }
 

@@ -69,7 +69,7 @@ extension RealmSession {
         }
         if let known {
             return RealmSession(
-                try known.another(engine),
+                try known.another(engine.options),
                 configuration.opened, confinement)
         }
         if case .file(let path) = location { prepareFolder(of: path, configuration) }

@@ -126,7 +126,7 @@ final class RealmSession {
         }
         // The new one first: a database in memory lives as long as somebody has it open.
         let next = try engine.another(
-            engine.configuration, interruption: engine.interruption)
+            engine.options, interruption: engine.interruption)
         try engine.close(isInvalidation: true)
         forget()
         engine = next

@@ -21,7 +21,7 @@ extension RealmBox {
     /// The first handle of a session that the calling thread has opened, with an owner of its own.
     static func handle(of session: Session) throws(EngineError) -> OpaquePointer? {
         let thread = CallingThread.current
-        let isConfinedToThread = session.configuration.confinement == .thread
+        let isConfinedToThread = session.options.confinement == .thread
         let owner = HandleOwner(
             thread: isConfinedToThread ? thread : nil, session.interruption)
         let handle = try HandleTable.shared.make(.realm, RealmBox(session), owner: owner)

@@ -53,26 +53,11 @@ struct ChangeCalculation {
         links = LinkMap(new.schema.stored)
     }
 
-    /// An observer's notification and its new position.
-    mutating func item(for observation: Observation, basis: ObservedVersion)
-        -> NotificationPackage.Item
-    {
-        var next = ObservedVersion(view: new)
-        let outcome: NotificationPackage.Outcome
-        do throws(EngineError) {
-            outcome = try self.outcome(
-                for: observation.subject, watching: observation.paths, basis: basis, next: &next)
-        } catch {
-            outcome = .failure(error)
-        }
-        return NotificationPackage.Item(
-            observation: observation, previousVersion: basis.version, basis: next, outcome: outcome)
-    }
-
-    private mutating func outcome(
+    /// The meaning of the changes for an observer of a subject.
+    mutating func outcome(
         for subject: Subject, watching paths: WatchedPaths?, basis: ObservedVersion,
         next: inout ObservedVersion
-    ) throws(EngineError) -> NotificationPackage.Outcome {
+    ) throws(EngineError) -> Outcome {
         switch subject {
         case .database:
             return .committed
@@ -183,25 +168,4 @@ extension Link {
 extension RowChangeFilter {
     /// Whether it is as good as a new one with this budget.
     fileprivate func serves(_ budget: Int) -> Bool { rows != nil || self.budget >= budget }
-}
-
-extension ChangeFilter {
-    /// The information that these observers need.
-    init(_ observations: some Sequence<Observation>) {
-        for observation in observations {
-            properties.formUnion(observation.paths?.properties ?? [])
-            switch observation.subject {
-            case .database: break
-            case .object(let object): objects.insert(object)
-            case .collection(let ref): add(ref)
-            case .results(let definition):
-                if case .collection(let ref) = definition.base { add(ref) }
-            }
-        }
-    }
-
-    private mutating func add(_ ref: CollectionRef) {
-        // Lists within mixed values are compared.
-        if ref.nested == nil { lists.insert(ref) }
-    }
 }

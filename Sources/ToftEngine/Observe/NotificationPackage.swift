@@ -14,27 +14,12 @@ struct NotificationPackage: Sendable {
         var before: ObservedVersion?
     }
 
-    /// The kind of the notification.
-    enum Outcome: Sendable {
-        case nothing
-        case committed
-        case collection(CollectionChange)
-        case object(ObjectChange)
-        case failure(EngineError)
-    }
-
     let view: ModelView
     var items: [Item]
 
     var version: Version { view.version }
     /// Whether any observer is to be called.
     var hasCalls: Bool { items.contains { $0.outcome.isCall } }
-}
-
-extension NotificationPackage.Outcome {
-    var isCall: Bool {
-        if case .nothing = self { false } else { true }
-    }
 }
 
 extension NotificationPackage.Item {
@@ -110,5 +95,44 @@ extension NotificationPackage {
                 outcome: .failure(error))
         }
         return NotificationPackage(view: view, items: items)
+    }
+}
+
+extension ChangeCalculation {
+    /// An observer's notification and its new position.
+    fileprivate mutating func item(for observation: Observation, basis: ObservedVersion)
+        -> NotificationPackage.Item
+    {
+        var next = ObservedVersion(view: new)
+        let outcome: Outcome
+        do throws(EngineError) {
+            outcome = try self.outcome(
+                for: observation.subject, watching: observation.paths, basis: basis, next: &next)
+        } catch {
+            outcome = .failure(error)
+        }
+        return NotificationPackage.Item(
+            observation: observation, previousVersion: basis.version, basis: next, outcome: outcome)
+    }
+}
+
+extension ChangeFilter {
+    /// The information that these observers need.
+    fileprivate init(_ observations: some Sequence<Observation>) {
+        for observation in observations {
+            properties.formUnion(observation.paths?.properties ?? [])
+            switch observation.subject {
+            case .database: break
+            case .object(let object): objects.insert(object)
+            case .collection(let ref): add(ref)
+            case .results(let definition):
+                if case .collection(let ref) = definition.base { add(ref) }
+            }
+        }
+    }
+
+    private mutating func add(_ ref: CollectionRef) {
+        // Lists within mixed values are compared.
+        if ref.nested == nil { lists.insert(ref) }
     }
 }

@@ -2,23 +2,6 @@ internal import ToftPlatform
 internal import ToftModel
 package import ToftStorage
 
-/// The subject of an observation: enough to find it in any version.
-enum Subject: Sendable {
-    case database
-    case object(ObjectRef)
-    case collection(CollectionRef)
-    case results(ResultsDefinition)
-}
-
-/// An observer's position: the version of its last notification.
-struct ObservedVersion: Sendable {
-    let view: ModelView
-    /// The results in that version, if they have been evaluated.
-    var order: ResultRows?
-
-    var version: Version { view.version }
-}
-
 /// One observer.
 ///
 /// 1. The handler is called on the session's thread only, and never once `stop` has returned there.
@@ -107,30 +90,6 @@ final class Observation: Sendable {
     }
 }
 
-extension Subject {
-    /// Whether the subject no longer exists.
-    func isGone(in view: ModelView) throws(ModelError) -> Bool {
-        switch self {
-        case .database: false
-        case .object(let object): try !view.exists(object)
-        case .collection(let ref): try !view.exists(ref)
-        case .results(let definition): try definition.isGone(in: view)
-        }
-    }
-
-    var isDatabase: Bool {
-        if case .database = self { true } else { false }
-    }
-
-    /// Whether the first call comes without a change.
-    var hasInitialCall: Bool {
-        switch self {
-        case .database, .object: false
-        case .collection, .results: true
-        }
-    }
-}
-
 extension Token {
     /// Moves the observer over one version without a call, if it is directly before it.
     func skip(from old: ModelView, to new: ModelView) {
@@ -142,7 +101,8 @@ extension Token {
 /// A running observation. Ends with `stop` or with the last reference.
 package final class Token: Sendable {
     fileprivate let observation: Observation
-    private let channel: Channel
+    /// That of the session.
+    let channel: Channel
 
     init(_ observation: Observation, in channel: Channel) {
         self.observation = observation
@@ -150,9 +110,6 @@ package final class Token: Sendable {
     }
 
     deinit { stop() }
-
-    /// Whether the observation is one of a session's.
-    package func belongs(to session: Session) -> Bool { session.channel === channel }
 
     /// The version that the observer has been notified of, or need not be; nil once it has been
     /// stopped.

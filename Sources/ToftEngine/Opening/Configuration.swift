@@ -13,14 +13,7 @@ package struct Configuration: Sendable {
         case readOnly
     }
 
-    /// Whose thread a session is.
-    package enum Confinement: Sendable {
-        /// The thread that opens it; use on another one is an error.
-        case thread
-        /// No thread: the caller makes sure that calls come one after the other (a serial queue, an
-        /// actor, a lock).
-        case caller
-    }
+    package typealias Confinement = SessionOptions.Confinement
 
     package var location: StoreConfiguration.Location
     package var mode: Mode
@@ -95,17 +88,12 @@ package struct InterruptWord: @unchecked Sendable {
 }
 
 extension Configuration {
-    /// The part that a session keeps; the rest is needed only for opening.
-    var kept: Configuration {
-        var kept = self
-        kept.interruptWord = nil
-        kept.interruption = nil
-        kept.progress = nil
-        kept.migration = nil
-        kept.initialize = nil
-        kept.defaults = nil
-        kept.compacts = nil
-        return kept
+    /// The options that a session keeps.
+    package var options: SessionOptions {
+        SessionOptions(
+            confinement: confinement, isReadOnly: mode == .readOnly,
+            writeTimeoutMilliseconds: writeTimeoutMilliseconds,
+            maximumActiveVersions: maximumActiveVersions)
     }
 
     /// The handlers for a change of the file's schema.

@@ -46,15 +46,15 @@ package enum Initialization {
                 writing, adding: declared, version: configuration.schemaVersion,
                 calls: configuration.schemaCalls, buffer: database.takeWriteBuffer())
         }
-        var kept = configuration.kept
-        kept.confinement = .caller
+        var options = configuration.options
+        options.confinement = .caller
         try storage { () throws(StorageError) in try writing.waitForBase() }
         let base = try storage { () throws(StorageError) in try database.store.beginRead() }
         let view = try model { () throws(ModelError) in
             try ModelView(base, declared: declared)
         }
         database.join()
-        let session = Session(database: database, configuration: kept, at: view)
+        let session = Session(database: database, options: options, at: view)
         session.enterTransaction(transaction)
         session.isBeginning = true
         session.isLent = true

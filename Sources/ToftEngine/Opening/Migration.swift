@@ -18,7 +18,7 @@ package final class Migration {
     package let old: Session
     package var oldVersion: UInt64 { schema.oldVersion }
     package let newVersion: UInt64
-    private let configuration: Configuration
+    private let options: SessionOptions
     private var schema: SchemaMigration
     private let writing: WriteTransaction
     /// The future state of the database; nil until it is first needed.
@@ -81,7 +81,7 @@ package final class Migration {
     private static func dryRun(_ configuration: Configuration, _ declared: Schema)
         throws(EngineError) -> [SchemaDifference]
     {
-        let database = try Database.open(configuration)
+        let database = try Database.open(configuration.store)
         do throws(EngineError) {
             let differences = try dryRun(in: database, configuration, declared)
             try database.leave()
@@ -160,22 +160,21 @@ package final class Migration {
         _ database: Database, _ writing: WriteTransaction, _ given: Configuration,
         declared: Schema, version: UInt64
     ) throws(EngineError) {
-        var configuration = given.kept
-        self.configuration = configuration
+        var options = given.options
+        self.options = options
         self.writing = writing
         newVersion = version
         schema = try model { () throws(ModelError) in
             try SchemaMigration(
                 writing, to: declared, version: version, calls: given.schemaCalls)
         }
-        configuration.schema = nil
-        configuration.confinement = .caller
+        options.confinement = .caller
         try storage { () throws(StorageError) in try writing.waitForBase() }
         let snapshot = try storage { () throws(StorageError) in try database.store.beginRead() }
         let view = try model { () throws(ModelError) in try ModelView(snapshot) }
         database.join()
         old = Session(
-            database: database, configuration: configuration, at: view, isFrozen: true,
+            database: database, options: options, at: view, isFrozen: true,
             isOfMigration: true)
     }
 
@@ -189,7 +188,7 @@ package final class Migration {
         let transaction = try model { () throws(ModelError) in try schema.begin(buffer) }
         old.database.join()
         let made = Session(
-            database: old.database, configuration: configuration, at: old.base)
+            database: old.database, options: options, at: old.base)
         made.enterTransaction(transaction)
         made.isBeginning = true
         made.isLent = true

@@ -22,10 +22,10 @@ extension Session {
 
     private static func openOnce(_ configuration: Configuration) throws(EngineError) -> Session {
         guard let probe = configuration.probe else {
-            return try open(in: try Database.open(configuration), configuration)
+            return try open(in: try Database.open(configuration.store), configuration)
         }
         return try probe.watching { () throws(EngineError) in
-            try open(in: try Database.open(configuration), configuration, probe)
+            try open(in: try Database.open(configuration.store), configuration, probe)
         }
     }
 
@@ -44,13 +44,13 @@ extension Session {
     /// property that the session declared as required since it was opened.
     /// - Parameter interruption: ends its waits and queries.
     package func another(
-        _ configuration: Configuration, interruption: Interruption = Interruption()
+        _ options: SessionOptions, interruption: Interruption = Interruption()
     ) throws(EngineError) -> Session {
         try check()
         database.join()
         do throws(EngineError) {
             return Session(
-                database: database, configuration: configuration, at: try newestView(),
+                database: database, options: options, at: try newestView(),
                 interruption: interruption)
         } catch {
             try? database.leave()
@@ -64,7 +64,7 @@ extension Session {
     ) throws(EngineError) -> Session {
         do throws(EngineError) {
             return Session(
-                database: database, configuration: configuration.kept,
+                database: database, options: configuration.options,
                 at: try newest(of: database, configuration, probe))
         } catch  where error.code == .lockTimeout && database.mustNotWait(configuration.confinement)
         {

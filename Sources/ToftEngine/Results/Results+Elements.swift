@@ -1,3 +1,4 @@
+internal import ToftPlatform
 package import ToftModel
 package import ToftStorage
 
@@ -37,6 +38,14 @@ extension Results {
             return try model { () throws(ModelError) in
                 try !definition.isGone(in: session.view)
             }
+        }
+    }
+
+    /// Whether the source of the results still exists, for any thread.
+    package var isValidElsewhere: Bool {
+        session.shared.withLock { shared in
+            guard let view = shared.view else { return false }
+            return shared.isWriting || (try? definition.isGone(in: view)) == false
         }
     }
 
@@ -95,18 +104,6 @@ extension Results {
     private func wrongKind() throws(EngineError) -> EngineError {
         _ = try objectClass()
         return EngineError(.internalError, "A list of links holds something else.")
-    }
-
-    /// An object.
-    package func object(at index: Int) throws(EngineError) -> ObjectHandle {
-        let owner = try objectClass()
-        let key = try key(at: index)
-        if case .objects = definition.base,
-            try !model({ () throws(ModelError) in try session.view.exists(key, owner) })
-        {
-            throw EngineError(ModelError.noSuchObject(className: owner.name, key: key))
-        }
-        return session.handle(key, owner)
     }
 
     /// An element to keep: a link for objects (null for a deleted one of a snapshot), otherwise the
@@ -250,24 +247,5 @@ extension Results {
             try session.view.property(
                 PropertyRef(classID: ref.owner.classID, property: ref.property))
         }
-    }
-}
-
-extension [Int64] {
-    /// The index of a key in ascending keys; nil if it is missing.
-    func binarySearch(_ key: Int64) -> Int? {
-        let index = lowerBound(of: key)
-        return index < count && self[index] == key ? index : nil
-    }
-
-    /// The index of the first key that is not below a key, in ascending keys.
-    func lowerBound(of key: Int64) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] < key { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

@@ -8,11 +8,11 @@ extension Session {
     package func frozen() throws(EngineError) -> Session {
         try check()
         if isFrozen, !isOfMigration { return self }
-        var configuration = configuration
-        configuration.confinement = .caller
+        var options = options
+        options.confinement = .caller
         database.join()
         let frozen = Session(
-            database: database, configuration: configuration, at: base, isFrozen: true)
+            database: database, options: options, at: base, isFrozen: true)
         frozen.aliases = aliases
         return frozen
     }

@@ -226,3 +226,8 @@ extension Session {
 extension NotificationPackage.Item {
     var isOfDatabase: Bool { observation.subject.isDatabase }
 }
+
+extension Token {
+    /// Whether the observation is one of a session's.
+    package func belongs(to session: Session) -> Bool { session.channel === channel }
+}

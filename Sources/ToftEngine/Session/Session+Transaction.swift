@@ -30,7 +30,7 @@ extension Session {
         }
         try checkNotWritingOnThisThread()
         let prepared = try beginTransaction(
-            timeoutMilliseconds ?? configuration.writeTimeoutMilliseconds ?? -1, tellsOwnCommits)
+            timeoutMilliseconds ?? options.writeTimeoutMilliseconds ?? -1, tellsOwnCommits)
         guard let prepared else { return }
         isBeginning = true
         defer { isBeginning = false }
@@ -40,7 +40,7 @@ extension Session {
     /// A transaction of another session or a migration on this thread would never end while this
     /// session waits for it.
     private func checkNotWritingOnThisThread() throws(EngineError) {
-        guard !database.mustNotWait(configuration.confinement) else { throw .writingOnThisThread }
+        guard !database.mustNotWait(options.confinement) else { throw .writingOnThisThread }
     }
 
     /// Takes the write lock. Returns the notifications to deliver.
@@ -74,7 +74,7 @@ extension Session {
 
     /// Refuses to write if earlier versions that are still read would let the file grow.
     private func checkActiveVersions() throws(EngineError) {
-        guard let limit = configuration.maximumActiveVersions else { return }
+        guard let limit = options.maximumActiveVersions else { return }
         let count = database.store.activeVersions
         guard UInt64(count) > limit else { return }
         throw EngineError(
@@ -143,7 +143,7 @@ extension Session {
                     + "the file can't be written. Open it for writing.")
         }
         try checkNotWritingOnThisThread()
-        try interruption.waiting(configuration.writeTimeoutMilliseconds ?? -1) {
+        try interruption.waiting(options.writeTimeoutMilliseconds ?? -1) {
             timeout throws(StorageError) in
             try database.store.flush(timeoutMilliseconds: timeout)
         }
@@ -169,7 +169,7 @@ extension Session {
         try checkNotWritingOnThisThread()
         try refresh()
         let step = try interruption.watching { () throws(EngineError) in
-            try interruption.waiting(configuration.writeTimeoutMilliseconds ?? -1) {
+            try interruption.waiting(options.writeTimeoutMilliseconds ?? -1) {
                 timeout throws(StorageError) in
                 try database.store.compactStep(
                     movingAtMost: byteCount, timeoutMilliseconds: timeout)

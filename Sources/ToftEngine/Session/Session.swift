@@ -18,7 +18,7 @@ package import ToftStorage
 package final class Session {
     /// The session's database; after `close`, an empty one in memory.
     @exclusivity(unchecked) package private(set) var database: Database
-    package let configuration: Configuration
+    package let options: SessionOptions
     /// Whether it shows one version for ever.
     package let isFrozen: Bool
     /// Whether it is the frozen one of a migration, which one thread at a time uses.
@@ -75,7 +75,7 @@ package final class Session {
     var isTellingOwnCommit = false
 
     init(
-        database: Database, configuration: Configuration, at base: ModelView,
+        database: Database, options: SessionOptions, at base: ModelView,
         isFrozen: Bool = false, isOfMigration: Bool = false,
         interruption: Interruption = Interruption()
     ) {
@@ -83,10 +83,10 @@ package final class Session {
         self.isFrozen = isFrozen
         self.isOfMigration = isOfMigration
         self.database = database
-        self.configuration = configuration
+        self.options = options
         self.base = base
         shared = FutexMutex(SharedView(view: base))
-        owner = configuration.confinement == .thread ? ThreadToken.current : nil
+        owner = options.confinement == .thread ? ThreadToken.current : nil
         ownerToken = owner.map { .passUnretained($0) }
         epoch = .allocate(capacity: 1)
         epoch.initialize(to: SessionEpoch())
@@ -148,7 +148,7 @@ package final class Session {
         }
     }
 
-    package var isReadOnly: Bool { configuration.mode == .readOnly || database.store.isReadOnly }
+    package var isReadOnly: Bool { options.isReadOnly || database.store.isReadOnly }
 
     // MARK: Moving
 

@@ -43,13 +43,3 @@ extension Session {
         shared.withLock { $0.view?.schema.visibleClasses ?? [] }
     }
 }
-
-extension Results {
-    /// Whether the source of the results still exists, for any thread.
-    package var isValidElsewhere: Bool {
-        session.shared.withLock { shared in
-            guard let view = shared.view else { return false }
-            return shared.isWriting || (try? definition.isGone(in: view)) == false
-        }
-    }
-}
