@@ -20,6 +20,11 @@ ORDER = {
         "Decimal Value Schema StoredSchema SchemaPlan Handles Object Collection Index "
         "Buffer Write SchemaWrite Salvage"
     ).split(),
+    "ToftQuery": "Text Syntax Bound Bind Plan Batch Nodes Run".split(),
+    "ToftEngine": (
+        "Errors Change Definition Calculate Observe Database Session Results Handles JSON "
+        "Opening RealmImport"
+    ).split(),
     "ToftCAPI": "Arguments Handles Realms Objects Results".split(),
     "ToftCLI": "Terminal Commands Demo".split(),
 }
