@@ -1,3 +1,8 @@
+# Tests: Check.swift, ToftCLI/Copies.swift, Demo.swift, DemoWatchers.swift, Dump.swift,
+# Export.swift, FileArgument.swift, Import.swift, Import+Realm.swift, Info.swift, Input.swift,
+# LineFile.swift, Output.swift, PackageCatalog.swift, PackageSource.swift, Pages.swift,
+# Plan.swift, ToftCLI/Query.swift, SalvageCommand.swift, SchemaCommand.swift, SchemaFile.swift,
+# ToftDB.swift, Watch.swift, WithoutTrait.swift
 """The terminal:
 
 what `toftdb` says, to people and to programs, and how it ends. TOFTDB names the program.

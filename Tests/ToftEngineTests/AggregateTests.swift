@@ -1,3 +1,4 @@
+// Tests: Aggregation.swift, Grouping.swift, Results+Aggregates.swift, Results+Groups.swift
 import Testing
 import ToftModel
 import ToftStorage

@@ -1,3 +1,5 @@
+// Tests: OwnerArrangement.swift, SchemaBuilder.swift, SchemaBuilder+Defaults.swift,
+// SchemaBuilder+Embedded.swift
 import Synchronization
 import Testing
 import ToftModel

@@ -1,3 +1,4 @@
+// Tests: Durability.swift
 import Foundation
 import Testing
 import ToftModel

@@ -1,3 +1,4 @@
+// Tests: Toft/Results.swift, Results+Elements.swift
 import Testing
 import ToftModel
 import ToftStorage

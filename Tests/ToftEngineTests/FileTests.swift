@@ -1,3 +1,4 @@
+// Tests: EngineError+Storage.swift, Channel.swift, SystemError+Advice.swift
 import Foundation
 import Testing
 import ToftPlatform

@@ -1,3 +1,4 @@
+// Tests: Results+Changes.swift, BoundQuery+Merge.swift
 import Testing
 import ToftModel
 import ToftStorage

@@ -1,3 +1,4 @@
+// Tests: StorageFile.swift, FutexLock.swift, FutexMutex.swift
 import Testing
 import ToftModel
 import ToftPlatform

@@ -1,3 +1,4 @@
+// Tests: Session+Freezing.swift
 import Testing
 import ToftModel
 import ToftPlatform

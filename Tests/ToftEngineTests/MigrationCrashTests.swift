@@ -1,3 +1,4 @@
+// Tests: ToftEngine/Migration.swift
 import Testing
 import ToftModel
 import ToftPlatform

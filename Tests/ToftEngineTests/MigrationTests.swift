@@ -1,3 +1,5 @@
+// Tests: ToftEngine/Migration.swift, EngineError.swift, ObjectHandle.swift,
+// SchemaMigration.swift, StoredSchema+Retired.swift
 import Testing
 import ToftModel
 import ToftStorage

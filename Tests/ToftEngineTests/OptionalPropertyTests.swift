@@ -1,3 +1,4 @@
+// Tests: SchemaMigration.swift
 import Testing
 import ToftModel
 import ToftStorage

@@ -1,3 +1,4 @@
+// Tests: KeyIterator.swift, Results+Rows.swift, ToftEngine/Results.swift
 import Testing
 import ToftModel
 import ToftPlatform

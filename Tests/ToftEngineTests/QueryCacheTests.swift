@@ -1,3 +1,4 @@
+// Tests: QueryCache.swift
 import Testing
 import ToftModel
 import ToftQuery

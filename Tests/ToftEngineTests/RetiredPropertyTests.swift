@@ -1,3 +1,4 @@
+// Tests: StoredSchema+Retired.swift
 import Foundation
 import Testing
 import ToftModel

@@ -1,3 +1,7 @@
+// Tests: Salvage.swift, CollectionHandle+Contents.swift,
+// CollectionHandle+SetsAndDictionaries.swift, InterruptProbe.swift,
+// ModelTransaction+Restore.swift, SalvageReader.swift, SalvageReport.swift, SalvageSource.swift,
+// Session+Objects.swift, TableSalvage.swift, WholeNodes.swift
 import Foundation
 import Testing
 import ToftModel

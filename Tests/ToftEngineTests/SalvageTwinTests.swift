@@ -1,3 +1,4 @@
+// Tests: SalvageReport.swift
 import Foundation
 import Testing
 import ToftModel

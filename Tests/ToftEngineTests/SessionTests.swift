@@ -1,3 +1,8 @@
+// Tests: Session.swift, ChangeCounters.swift, ColumnBuffer.swift, ErrorCode.swift,
+// ModelTransaction+Check.swift, Results+Columns.swift, RowChange.swift, RowReader.swift,
+// Session+Check.swift, Session+Elsewhere.swift, Session+Open.swift, Session+Savepoints.swift,
+// Session+Schema.swift, Session+Touched.swift, Session+Transaction.swift, Session+Values.swift,
+// SessionEpoch.swift, VersionChanges.swift
 import Testing
 import ToftModel
 import ToftPlatform

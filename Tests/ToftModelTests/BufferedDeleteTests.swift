@@ -1,3 +1,4 @@
+// Tests: ModelTransaction+Delete.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

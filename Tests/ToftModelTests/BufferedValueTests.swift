@@ -1,3 +1,4 @@
+// Tests: WriteBuffer.swift
 import Testing
 @testable import ToftModel
 @testable import ToftStorage

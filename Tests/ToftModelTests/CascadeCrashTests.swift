@@ -1,3 +1,5 @@
+// Tests: BulkDelete.swift, EntryTable.swift, Prefetch.swift, RowChanges.swift, TypedThrows.swift,
+// WriteBuffer.swift, WriteBuffer+Entries.swift
 import Testing
 @testable import ToftModel
 import ToftPlatform

@@ -1,3 +1,4 @@
+// Tests: KeyCounter.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

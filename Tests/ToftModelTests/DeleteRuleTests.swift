@@ -1,3 +1,4 @@
+// Tests: DeleteRule.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

@@ -1,3 +1,4 @@
+// Tests: OwnerArrangement.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

@@ -1,3 +1,4 @@
+// Tests: ExactSum.swift
 import Testing
 
 @testable import ToftModel

@@ -1,3 +1,4 @@
+// Tests: PropertyHandle+Cells.swift, ModelView+Index.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

@@ -1,3 +1,4 @@
+// Tests: KeyBytes.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

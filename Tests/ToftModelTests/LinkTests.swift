@@ -1,3 +1,4 @@
+// Tests: ModelView+Backlinks.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

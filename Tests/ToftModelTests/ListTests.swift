@@ -1,3 +1,5 @@
+// Tests: Cell+Equality.swift, List+Persistable.swift, ModelTransaction+Lists.swift,
+// ModelView+Lists.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

@@ -1,3 +1,4 @@
+// Tests: Limits.swift, MixedOrder.swift, MixedWriter.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

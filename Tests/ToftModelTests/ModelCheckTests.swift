@@ -1,3 +1,5 @@
+// Tests: ModelCheck.swift, ModelError+Message.swift, ModelView+Backlinks.swift,
+// ModelView+Unique.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

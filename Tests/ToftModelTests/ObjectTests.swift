@@ -1,3 +1,4 @@
+// Tests: Object.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

@@ -1,3 +1,4 @@
+// Tests: ModelSchema+Opening.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

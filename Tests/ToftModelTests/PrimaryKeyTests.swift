@@ -1,3 +1,4 @@
+// Tests: ModelView+PrimaryKey.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

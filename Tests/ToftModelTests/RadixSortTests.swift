@@ -1,3 +1,4 @@
+// Tests: RadixSort.swift
 import Testing
 @testable import ToftModel
 import ToftTestKit

@@ -1,3 +1,4 @@
+// Tests: UndoLog.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

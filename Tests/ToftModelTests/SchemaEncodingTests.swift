@@ -1,3 +1,4 @@
+// Tests: SchemaEncoding.swift, SchemaBytes.swift
 import Testing
 import ToftStorage
 @testable import ToftModel

@@ -1,3 +1,5 @@
+// Tests: ModelSchema.swift, SchemaTree.swift, StoredSchema+Outdated.swift, UnwrittenSchema.swift,
+// UnwrittenTrees.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

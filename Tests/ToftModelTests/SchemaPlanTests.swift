@@ -1,3 +1,5 @@
+// Tests: ToftModel/Schema.swift, SchemaPlan.swift, StoredSchema.swift,
+// StoredSchema+Restriction.swift
 import Testing
 import ToftStorage
 @testable import ToftModel

@@ -1,3 +1,4 @@
+// Tests: SchemaValidation.swift, NameIndex.swift
 import Testing
 @testable import ToftModel
 

@@ -1,3 +1,4 @@
+// Tests: ModelTransaction+SetsAndDictionaries.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

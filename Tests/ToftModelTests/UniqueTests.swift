@@ -1,3 +1,4 @@
+// Tests: UniqueConstraint.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

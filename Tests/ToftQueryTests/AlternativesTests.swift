@@ -1,3 +1,5 @@
+// Tests: ASCII.swift, Constant.swift, Lexer.swift, Lexer+Date.swift, Lexer+Number.swift,
+// Lexer+Text.swift, WideInteger.swift
 import Testing
 import ToftEngine
 import ToftModel

@@ -1,3 +1,6 @@
+// Tests: BoundQuery+Run.swift, CollectionNodes.swift, Compiler.swift, Execution.swift,
+// IndexPlan.swift, KeySet.swift, QueryBase.swift, QueryPlan.swift, RowBatch.swift,
+// RowFilter.swift, ScanPosition.swift, Selection.swift, TextNode.swift, ZoneMapFilter.swift
 import Testing
 import ToftEngine
 import ToftTestKit

@@ -1,3 +1,4 @@
+// Tests: Binder+Comparison.swift
 import Testing
 import ToftEngine
 import ToftModel

@@ -1,3 +1,4 @@
+// Tests: Description.swift, BoundQuery.swift, Explanation.swift, QueryDependency.swift
 import Testing
 import ToftEngine
 import ToftModel

@@ -1,3 +1,9 @@
+// Tests: Arithmetic.swift, Binder.swift, Binder+Alternatives.swift, Binder+Comparison.swift,
+// Binder+Dependencies.swift, Binder+Ordering.swift, Binder+Path.swift, BoundPredicate.swift,
+// BoundQuery+Binding.swift, ByteSearch.swift, CaseFolding.swift, Cost.swift,
+// ExpressionMatcher.swift, FoldingTable.swift, KeyPathAliases.swift, LikeMatcher.swift,
+// LikePattern.swift, PreparedQuery.swift, QuerySize.swift, RegularExpression.swift,
+// StackOfQuery.swift, StringOptions.swift, TextMatcher.swift, TypeNames.swift
 import Synchronization
 import Testing
 import ToftEngine

@@ -1,3 +1,4 @@
+// Tests: PathExpander.swift, FarTestNode.swift, PathExpander+Counts.swift
 import Testing
 import ToftEngine
 import ToftModel

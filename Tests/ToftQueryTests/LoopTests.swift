@@ -1,3 +1,6 @@
+// Tests: BoundPath.swift, ClassReader.swift, ClusterColumn.swift, ColumnPredicate.swift,
+// ColumnRead.swift, DataSource.swift, HighBits.swift, Kernels.swift, MaterializedColumn.swift,
+// PredicateNode.swift, RowPredicate.swift, ValueNode.swift, ValueType.swift, Vector.swift
 import Testing
 import ToftTestKit
 @testable import ToftModel

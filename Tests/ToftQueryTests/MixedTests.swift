@@ -1,3 +1,4 @@
+// Tests: MixedTest.swift, MixedNodes.swift
 import Testing
 import ToftEngine
 import ToftModel

@@ -1,3 +1,4 @@
+// Tests: Parser.swift
 import Testing
 import ToftEngine
 import ToftModel

@@ -1,3 +1,5 @@
+// Tests: Parser.swift, EngineError+Query.swift, KeyPath.swift, Parser+Operand.swift,
+// QueryError.swift, SyntaxTree.swift, Token.swift
 import Testing
 import ToftModel
 import ToftStorage

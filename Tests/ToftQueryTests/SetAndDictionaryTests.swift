@@ -1,3 +1,4 @@
+// Tests: Members.swift
 import Foundation
 import Testing
 import ToftEngine

@@ -1,3 +1,4 @@
+// Tests: BoundOrdering.swift, FixedBytes+Text.swift, Sorting.swift
 import Testing
 import ToftEngine
 import ToftModel

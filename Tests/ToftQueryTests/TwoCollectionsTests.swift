@@ -1,3 +1,4 @@
+// Tests: CrossPairNode.swift, PairNode.swift
 import Testing
 import ToftEngine
 import ToftModel

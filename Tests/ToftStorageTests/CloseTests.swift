@@ -1,3 +1,4 @@
+// Tests: FileLocks.swift, ForkGuard.swift
 internal import Glibc
 internal import Synchronization
 import Testing

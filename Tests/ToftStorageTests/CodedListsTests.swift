@@ -1,3 +1,5 @@
+// Tests: Element.swift, ElementBlock.swift, ElementEdit.swift, SequenceWriter.swift,
+// TableWriter+Lists.swift
 import Testing
 import ToftTestKit
 @testable import ToftStorage

@@ -1,3 +1,4 @@
+// Tests: ClusterPage+Check.swift, ColumnGeometry.swift, TextTags.swift
 import Testing
 import ToftTestKit
 @testable import ToftStorage

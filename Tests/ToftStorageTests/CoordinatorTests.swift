@@ -1,3 +1,6 @@
+// Tests: Coordinator.swift, Coordinator+Attach.swift, FileAccess.swift, LockFile.swift,
+// PosixFile+Creation.swift, ProcessTable.swift, RandomBytes.swift, ReadOnlyAttachments.swift,
+// ReaderTable.swift, SharedWords+Layout.swift, SharedWordsFile.swift, VersionRing.swift
 internal import Glibc
 internal import Synchronization
 import Testing

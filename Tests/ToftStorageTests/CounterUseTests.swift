@@ -1,3 +1,4 @@
+// Tests: Cipher.swift, CounterMode.swift, Digest.swift, Ref.swift
 import Glibc
 import Testing
 internal import ToftPlatform

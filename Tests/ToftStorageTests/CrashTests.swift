@@ -1,3 +1,4 @@
+// Tests: Recovery.swift
 import Testing
 internal import ToftTestKit
 

@@ -1,3 +1,4 @@
+// Tests: FileIdentity.swift, LogFrame.swift
 import Testing
 import ToftTestKit
 @testable import ToftPlatform

@@ -1,3 +1,4 @@
+// Tests: ClusterPage.swift
 import Testing
 @testable import ToftStorage
 

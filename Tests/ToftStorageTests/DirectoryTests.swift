@@ -1,3 +1,4 @@
+// Tests: FilePath.swift
 import Glibc
 import Testing
 import ToftTestKit

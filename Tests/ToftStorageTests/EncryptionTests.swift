@@ -1,3 +1,5 @@
+// Tests: CounterMode.swift, Identifiers.swift, LibCrypto.swift, LogLayout.swift,
+// MessageCode.swift, PageReader.swift, RowKeys.swift, Store+Open.swift
 import Testing
 internal import ToftPlatform
 internal import ToftTestKit

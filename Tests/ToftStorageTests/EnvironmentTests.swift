@@ -1,3 +1,5 @@
+// Tests: Checkpointer.swift, ProcessIdentity.swift, StorageError.swift,
+// StorageError+Description.swift, Store.swift
 internal import Glibc
 import Testing
 internal import ToftPlatform

@@ -1,3 +1,4 @@
+// Tests: WriteTransaction.swift
 import Glibc
 import Testing
 import ToftPlatform

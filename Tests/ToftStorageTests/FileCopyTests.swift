@@ -1,3 +1,6 @@
+// Tests: FileCopy.swift, LeafPrefetch.swift, MappedFile+Digest.swift, ReadAhead.swift,
+// StorageError+System.swift, StoreFacts.swift, TableReader.swift, Transcript.swift,
+// VersionBuilder.swift
 import Testing
 internal import ToftPlatform
 internal import ToftTestKit

@@ -1,3 +1,4 @@
+// Tests: FileDump.swift
 import Foundation
 import Testing
 import ToftPlatform

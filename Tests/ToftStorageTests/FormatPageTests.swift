@@ -1,3 +1,5 @@
+// Tests: Checksum.swift, FreeSpaceLayout.swift, LockFileLayout.swift, MetaLayout.swift,
+// PageLayout.swift, RecordLayout.swift
 import Foundation
 import Testing
 import ToftTestKit

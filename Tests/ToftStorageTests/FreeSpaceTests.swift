@@ -1,3 +1,7 @@
+// Tests: FreeSpace.swift, Bitmap.swift, BitmapAllocator.swift, FreeSpace+Finish.swift,
+// FreeSpaceReader.swift, PageRuns.swift, PageSet.swift, PageWriter.swift, ReplayedVersion.swift,
+// Root.swift, RunTree.swift, SealedWriter.swift, Snapshot.swift, StoreCheck.swift,
+// TableReader+Check.swift
 import Testing
 
 import ToftPlatform

@@ -1,3 +1,5 @@
+// Tests: ByteComparison.swift, BytesColumn.swift, ClusterEditor.swift, ColumnView.swift,
+// ListView.swift, SequenceReader.swift, TableWriter+Cells.swift, TreeWalk.swift
 import Testing
 @testable import ToftStorage
 

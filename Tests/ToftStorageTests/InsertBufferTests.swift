@@ -1,3 +1,8 @@
+// Tests: InsertBuffer.swift, BufferKey.swift, Catalog.swift, CatalogWriter.swift,
+// DirtyPages.swift, InsertBuffer+Check.swift, InsertBufferPolicy.swift, LeafEntryCursor.swift,
+// MergingCursor.swift, OrderedLeaf.swift, OrderedLeafEditor.swift, OrderedLeafForms.swift,
+// SequenceWriters.swift, SortedBatches.swift, TreeCursor.swift, TreePath.swift, TreeWriter.swift,
+// TreeWriters.swift
 import Synchronization
 import Testing
 import ToftTestKit

@@ -1,3 +1,4 @@
+// Tests: IntegerColumn.swift, TableWriter+WholeRows.swift, TableWriter.swift
 import Testing
 @testable import ToftStorage
 

@@ -1,3 +1,4 @@
+// Tests: LeafMap.swift, LeafCursor.swift, Separator.swift, TreeReader.swift
 import Testing
 @testable import ToftStorage
 

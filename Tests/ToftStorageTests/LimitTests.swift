@@ -1,3 +1,5 @@
+// Tests: BlockPool.swift, OrderedEntry.swift, OrderedLeafRewrite.swift, RootPayload.swift,
+// ScratchBuffers.swift
 import Testing
 @testable import ToftStorage
 

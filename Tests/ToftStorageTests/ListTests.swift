@@ -1,3 +1,4 @@
+// Tests: ElementBlock.swift
 import Testing
 @testable import ToftStorage
 

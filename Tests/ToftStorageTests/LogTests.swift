@@ -1,3 +1,8 @@
+// Tests: Checkpoint.swift, Commit.swift, CommitGroup.swift, ElementBlock+Check.swift,
+// InnerNode+Check.swift, InterprocessLock.swift, LogAppend.swift, LogContent.swift,
+// LogRing.swift, MetaPage.swift, MonotonicClock.swift, OrderedLeaf+Check.swift,
+// PageReader+Check.swift, PublishedVersion.swift, Record.swift, Recovery.swift,
+// SharedWords.swift, Store+Log.swift, UndoLog.swift, WriteTransaction.swift, Writer.swift
 import Foundation
 import Synchronization
 import Testing

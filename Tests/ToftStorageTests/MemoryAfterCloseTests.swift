@@ -1,3 +1,4 @@
+// Tests: SecretMemory.swift, EncryptionKey.swift
 import Glibc
 import Testing
 internal import ToftPlatform

@@ -1,3 +1,4 @@
+// Tests: Column+Coding.swift
 import Testing
 @testable import ToftStorage
 

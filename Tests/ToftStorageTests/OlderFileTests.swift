@@ -1,3 +1,4 @@
+// Tests: Store+Open.swift
 import Testing
 internal import ToftPlatform
 internal import ToftTestKit

@@ -1,3 +1,4 @@
+// Tests: OrderedLeafMiddle.swift
 import Testing
 @testable import ToftStorage
 

@@ -1,3 +1,4 @@
+// Tests: OrderedLeaf.swift
 import Testing
 @testable import ToftStorage
 

@@ -1,3 +1,5 @@
+// Tests: ClusterPage.swift, InnerEditor.swift, InnerNode.swift, LittleEndian.swift,
+// TreeHead.swift, TreeRoot.swift
 import Testing
 @testable import ToftStorage
 

@@ -1,3 +1,6 @@
+// Tests: EventFlag.swift, FilePath.swift, MarkedDescriptor.swift, MemoryFile.swift,
+// PosixFile.swift, PosixFile+Opening.swift, Reservation.swift, SharedWork.swift,
+// SystemError.swift, ThreadLocal.swift
 internal import Glibc
 internal import Synchronization
 import Testing

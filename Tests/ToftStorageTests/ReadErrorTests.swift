@@ -1,3 +1,4 @@
+// Tests: Meta.swift, MappedFile.swift
 import Glibc
 internal import Synchronization
 import Testing

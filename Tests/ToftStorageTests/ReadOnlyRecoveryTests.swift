@@ -1,3 +1,4 @@
+// Tests: ReadOnlyAttachments.swift
 internal import Glibc
 import Testing
 internal import ToftPlatform

@@ -1,3 +1,4 @@
+// Tests: TableWriter+Columns.swift
 import Testing
 @testable import ToftStorage
 

@@ -1,3 +1,4 @@
+// Tests: RecordReader.swift, Store+Deletion.swift
 import Testing
 
 import ToftPlatform

@@ -1,3 +1,4 @@
+// Tests: TableCursor.swift
 import Testing
 @testable import ToftStorage
 

@@ -1,3 +1,6 @@
+// Tests: Cell.swift, ClusterBuilder.swift, ClusterShape.swift, ClusterView.swift,
+// ColumnWriter.swift, DistinctTexts.swift, ListCodes.swift, TableWriter+Columns.swift,
+// TableWriter+Rows.swift, TableWriter+Tail.swift, TextCodes.swift
 import Testing
 @testable import ToftStorage
 

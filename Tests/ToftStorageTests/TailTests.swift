@@ -1,3 +1,4 @@
+// Tests: TableWriter+Tail.swift
 import Testing
 @testable import ToftStorage
 

@@ -1,3 +1,4 @@
+// Tests: ClusterLayout.swift, TreeLayout.swift
 import Testing
 
 @testable import ToftStorage

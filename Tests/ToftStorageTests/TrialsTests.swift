@@ -1,3 +1,4 @@
+// Tests: Recovery.swift
 internal import Glibc
 import Testing
 internal import ToftTestKit

@@ -1,3 +1,4 @@
+// Tests: RowValue.swift
 import Testing
 import ToftTestKit
 import ToftPlatform

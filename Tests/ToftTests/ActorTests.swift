@@ -1,3 +1,4 @@
+// Tests: Realm+Actors.swift, RealmSession.swift
 import Foundation
 import RealmSwift
 import Testing

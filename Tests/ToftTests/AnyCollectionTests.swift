@@ -1,3 +1,5 @@
+// Tests: AnyRealmCollection.swift, Observations.swift, RealmSession+Delivery.swift,
+// RealmSession+Open.swift, Scheduler.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,5 @@
+// Tests: AnyRealmValue.swift, AnyRealmValue+Persistable.swift, CollectionIterator.swift,
+// LiveValue.swift, Query+AnyRealmValue.swift, ValueConversion.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Realm+AsyncOpening.swift
 import Foundation
 import RealmSwift
 import Synchronization

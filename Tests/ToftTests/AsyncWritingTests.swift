@@ -1,3 +1,4 @@
+// Tests: Realm+AsyncWriting.swift, Realm+Writing.swift
 import Foundation
 import RealmSwift
 import Synchronization

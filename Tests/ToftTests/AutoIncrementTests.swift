@@ -1,3 +1,4 @@
+// Tests: Persisted.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Realm+Observation.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Persisted+Codable.swift, Addition.swift, EmbeddedObject.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Toft/Configuration.swift, DefaultValues.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Addition.swift
 import Foundation
 import RealmSwift
 import Testing

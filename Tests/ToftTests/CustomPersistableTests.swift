@@ -1,3 +1,4 @@
+// Tests: CustomPersistable.swift, Query+Custom.swift
 import Foundation
 import RealmSwift
 import Testing

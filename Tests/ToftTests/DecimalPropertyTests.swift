@@ -1,3 +1,4 @@
+// Tests: Toft/Decimal128.swift
 import Foundation
 import RealmSwift
 import Testing

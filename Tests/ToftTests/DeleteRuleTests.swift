@@ -1,3 +1,4 @@
+// Tests: DeleteRule.swift, Persisted.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: DynamicObject.swift, DynamicCheck.swift
 import Foundation
 import RealmSwift
 import Testing

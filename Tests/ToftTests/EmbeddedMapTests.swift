@@ -1,3 +1,4 @@
+// Tests: Map.swift
 import Foundation
 import RealmSwift
 import Testing

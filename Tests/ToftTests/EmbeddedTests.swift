@@ -1,3 +1,4 @@
+// Tests: ClassDiscovery.swift
 import Foundation
 import RealmSwift
 import Testing

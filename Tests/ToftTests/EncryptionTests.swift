@@ -1,3 +1,4 @@
+// Tests: Toft/Configuration.swift
 import Foundation
 import RealmSwift
 import Testing

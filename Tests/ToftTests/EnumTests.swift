@@ -1,3 +1,4 @@
+// Tests: Persistable+Scalars.swift, PersistableEnum.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,7 @@
+// Tests: Base64.swift, CSV.swift, JSONParser.swift, JSONValue.swift, MemberNames.swift,
+// Numeral.swift, ObjectLines.swift, ObjectText.swift, ObjectToJSON.swift, ObjectsFromJSON.swift,
+// Realm+Exchange.swift, RealmCollection+Exchange.swift, TextFile.swift, Timestamp+Text.swift,
+// Value+JSON.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Object+Increment.swift, Confinement.swift, SharedLibrary.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: CollectionCore.swift, InstanceRecycler.swift, ObjectIterator.swift
 import Testing
 
 @testable import Toft

@@ -1,3 +1,4 @@
+// Tests: Realm+Freezing.swift
 import Foundation
 import RealmSwift
 import Synchronization

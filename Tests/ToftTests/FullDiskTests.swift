@@ -1,3 +1,4 @@
+// Tests: RealmCollection+Exchange.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Groups.swift
 import Foundation
 import Testing
 import ToftTestKit

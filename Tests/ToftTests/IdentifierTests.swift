@@ -1,3 +1,4 @@
+// Tests: ObjectId.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Initialization.swift
 import Foundation
 import RealmSwift
 import Testing

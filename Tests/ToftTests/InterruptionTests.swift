@@ -1,3 +1,4 @@
+// Tests: Toft/Interruption.swift, ToftEngine/Interruption.swift
 import Foundation
 import RealmSwift
 import Synchronization

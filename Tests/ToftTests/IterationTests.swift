@@ -1,3 +1,4 @@
+// Tests: ObjectIterator.swift
 import Foundation
 import RealmSwift
 import Testing

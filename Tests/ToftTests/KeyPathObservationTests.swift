@@ -1,3 +1,4 @@
+// Tests: Object+Observation.swift
 import Foundation
 import RealmSwift
 import Synchronization

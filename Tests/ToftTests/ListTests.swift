@@ -1,3 +1,4 @@
+// Tests: List.swift
 import Foundation
 import RealmSwift
 import Testing

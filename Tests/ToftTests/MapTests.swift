@@ -1,3 +1,4 @@
+// Tests: Map.swift, Map+Queries.swift, UnmanagedValues.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Toft/Migration.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Toft/Migration.swift, Realm+DryRun.swift
 import Foundation
 import RealmSwift
 import Synchronization

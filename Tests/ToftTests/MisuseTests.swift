@@ -1,3 +1,4 @@
+// Tests: Misuse.swift, OpenWrites.swift, RealmError.swift, StandardOutput.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Changes.swift
 import Foundation
 import RealmSwift
 import Synchronization

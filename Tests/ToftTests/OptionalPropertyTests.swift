@@ -1,3 +1,4 @@
+// Tests: Persistable+Optional.swift
 import Foundation
 import RealmSwift
 import Testing

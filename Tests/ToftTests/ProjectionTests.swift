@@ -1,3 +1,5 @@
+// Tests: Projection.swift, Persistable+Links.swift, ProjectedCollection.swift,
+// Projection+Observation.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: PredicateFormat.swift
 import Foundation
 import Testing
 import ToftTestKit

@@ -1,3 +1,5 @@
+// Tests: Toft/Query.swift, KeyPathNames.swift, PredicateFormat.swift, QueryNode.swift,
+// QueryValue.swift, RealmCollection.swift, Toft/Results.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: ObjectKeyIdentifiable.swift, ThreadSafe.swift, Realm+Objects.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,8 @@
+// Tests: RealmFile.swift, ChainedPages.swift, ClusterTree.swift, Database+RealmImport.swift,
+// FileBytes.swift, LeafReader.swift, LeafReader+Collections.swift, MixedLeaf.swift, Node.swift,
+// OldTable.swift, Realm+RealmFiles.swift, RealmFileError.swift, RealmImport.swift,
+// RealmImportReport.swift, RealmImportSchema.swift, RealmTable.swift, RealmValue.swift,
+// SchemaReader.swift
 import Foundation
 import RealmSwift
 import Testing

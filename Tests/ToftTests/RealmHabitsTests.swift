@@ -1,3 +1,5 @@
+// Tests: Toft/Aggregates.swift, EarlierSpellings.swift, List+Offsets.swift,
+// NotificationToken.swift, Object+KeyValue.swift, RealmSwift.swift, SortDescriptor.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,5 @@
+// Tests: InstanceTemplate.swift, Map+Persistable.swift, ModelClass.swift, ObjectMemory.swift,
+// Persistable.swift, Persistable+Optional.swift, Promotion.swift, StoredField.swift
 import Foundation
 import RealmSwift
 import Testing

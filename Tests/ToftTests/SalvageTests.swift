@@ -1,3 +1,4 @@
+// Tests: Realm+Files.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Toft/Schema.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,5 @@
+// Tests: SectionLayout.swift, SectionedResults.swift, SectionedResults+Observation.swift,
+// Sections.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Map+Observation.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Query+Map.swift
 import Foundation
 import RealmSwift
 import Testing

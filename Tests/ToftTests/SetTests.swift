@@ -1,3 +1,5 @@
+// Tests: CollectionBacking.swift, KeyedElements.swift, MutableSet.swift,
+// MutableSet+Persistable.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: ThreadSafeReference.swift
 import Foundation
 import RealmSwift
 import Synchronization

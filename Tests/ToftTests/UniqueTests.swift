@@ -1,3 +1,4 @@
+// Tests: UniqueConstraint.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Unmanaged+Borrow.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,6 @@
+// Tests: ClassBinding.swift, ClusterCache.swift, ClusterCacheSlot.swift, ClusterWindow.swift,
+// ColumnPointer.swift, LinkingObjects.swift, ObjectBase.swift, ObjectContext.swift,
+// ObjectDescription.swift, Realm.swift, RowCursor.swift
 import Foundation
 import RealmSwift
 import Testing

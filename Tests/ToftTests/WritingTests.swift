@@ -1,3 +1,4 @@
+// Tests: Realm+Writing.swift
 import Foundation
 import RealmSwift
 import Testing

@@ -1,3 +1,4 @@
+// Tests: Store.swift
 internal import CFaults
 internal import Glibc
 internal import ToftPlatform

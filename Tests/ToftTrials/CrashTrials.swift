@@ -1,3 +1,4 @@
+// Tests: Recovery.swift
 internal import Synchronization
 internal import ToftPlatform
 internal import ToftStorage

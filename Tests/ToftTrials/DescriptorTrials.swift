@@ -1,3 +1,4 @@
+// Tests: MarkedDescriptor.swift
 internal import Glibc
 internal import ToftModel
 internal import ToftPlatform

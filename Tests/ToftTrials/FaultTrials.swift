@@ -1,3 +1,4 @@
+// Tests: Commit.swift
 internal import Glibc
 internal import Synchronization
 internal import ToftPlatform

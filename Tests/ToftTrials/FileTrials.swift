@@ -1,3 +1,4 @@
+// Tests: PosixFile.swift
 internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit

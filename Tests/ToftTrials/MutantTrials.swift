@@ -1,3 +1,4 @@
+// Tests: Failpoint.swift
 internal import Glibc
 internal import ToftPlatform
 internal import ToftTestKit

@@ -1,3 +1,4 @@
+// Tests: Parser.swift
 internal import ToftEngine
 internal import ToftModel
 internal import ToftPlatform

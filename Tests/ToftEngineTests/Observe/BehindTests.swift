@@ -1,3 +1,4 @@
+// Tests: Session+Observe.swift
 import Testing
 import ToftModel
 import ToftStorage

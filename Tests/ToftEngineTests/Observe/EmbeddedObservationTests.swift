@@ -1,3 +1,4 @@
+// Tests: Change.swift
 import Testing
 import ToftModel
 import ToftStorage

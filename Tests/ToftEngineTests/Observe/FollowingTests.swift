@@ -1,3 +1,4 @@
+// Tests: ResultsDefinition+Following.swift
 import Testing
 import ToftTestKit
 @testable import ToftEngine

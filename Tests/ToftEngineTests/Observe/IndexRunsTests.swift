@@ -1,3 +1,4 @@
+// Tests: IndexRanges.swift, Dependencies.swift
 import Testing
 import ToftTestKit
 @testable import ToftEngine

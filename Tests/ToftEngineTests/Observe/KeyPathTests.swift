@@ -1,3 +1,6 @@
+// Tests: KeyPathTest.swift, ChangeCalculation.swift, ChangeCalculation+KeyPaths.swift,
+// Outcome.swift, ResultsDefinition+Order.swift, ResultsDefinition+Values.swift,
+// TransactionChanges+Comparison.swift, WatchedPaths.swift
 import Testing
 import ToftModel
 import ToftStorage

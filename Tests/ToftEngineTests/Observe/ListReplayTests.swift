@@ -1,3 +1,4 @@
+// Tests: ListReplay.swift, LongestAscent.swift, ListEdit.swift
 import Testing
 import ToftTestKit
 @testable import ToftEngine

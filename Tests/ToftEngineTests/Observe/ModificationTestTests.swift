@@ -1,3 +1,4 @@
+// Tests: DeepChangeChecker.swift, LinkMap.swift
 import Testing
 import ToftTestKit
 import ToftModel

@@ -1,3 +1,10 @@
+// Tests: ToftEngine/Observation.swift, ChangeCalculation+Collections.swift,
+// ChangeCalculation+Nested.swift, ChangeCalculation+Objects.swift,
+// ChangeCalculation+Ordered.swift, ChangeCalculation+Results.swift, ChangeNotification.swift,
+// CollectionHandle.swift, CollectionHandle+Nested.swift, HandleErrors.swift, HandleTable.swift,
+// NotificationPackage.swift, ObservedVersion.swift, ResultRows.swift, Results+Objects.swift,
+// ResultsDefinition.swift, RowChangeFilter.swift, Session+Observe.swift, Subject.swift,
+// TransactionChanges.swift
 import Foundation
 import Testing
 import ToftPlatform

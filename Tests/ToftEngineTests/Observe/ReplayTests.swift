@@ -1,3 +1,4 @@
+// Tests: Replay.swift, PlatformThread.swift
 import Synchronization
 import Testing
 import ToftModel

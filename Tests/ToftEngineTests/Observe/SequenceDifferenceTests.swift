@@ -1,3 +1,4 @@
+// Tests: SequenceDifference.swift, SortedKeys.swift
 import Testing
 import ToftTestKit
 @testable import ToftEngine

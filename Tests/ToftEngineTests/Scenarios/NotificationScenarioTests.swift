@@ -1,3 +1,4 @@
+// Tests: Change.swift
 import Testing
 import ToftTestKit
 @testable import ToftEngine

@@ -1,3 +1,4 @@
+// Tests: CounterMode.swift
 internal import ToftPlatform
 internal import ToftTestKit
 

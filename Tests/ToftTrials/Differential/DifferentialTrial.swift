@@ -1,3 +1,4 @@
+// Tests: Compiler.swift
 internal import ToftEngine
 internal import ToftModel
 internal import ToftTestKit

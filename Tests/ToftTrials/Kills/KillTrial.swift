@@ -1,3 +1,4 @@
+// Tests: Recovery.swift, Failpoint.swift
 internal import Glibc
 internal import ToftPlatform
 internal import ToftStorage

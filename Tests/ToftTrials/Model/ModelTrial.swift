@@ -1,3 +1,4 @@
+// Tests: ModelTransaction.swift
 internal import Glibc
 internal import ToftPlatform
 internal import ToftStorage

@@ -1,3 +1,4 @@
+# Tests: CallingThread.swift, HandleOwner.swift
 """Files that are not a database, or one no longer, and places for files that can't have one:
 
 a clear error each.

@@ -1,3 +1,4 @@
+# Tests: Argument.swift, CString.swift, CreateObjects.swift, Values.swift
 """Objects that are created by columns, in each layout that the header has."""
 
 import array

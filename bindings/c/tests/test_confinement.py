@@ -1,3 +1,4 @@
+# Tests: HandleOwner.swift
 """Realms that are confined to the caller: used on any thread, by one at a time."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# Tests: Transactions.swift
 """Deferred commits: every process sees them at once, and no kill of a process loses them."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# Tests: EntryPoint.swift, SchemaAsData.swift
 """A disk that fails, a file that is deleted, and a heap that is used up, under the library as
 programs use it.
 """

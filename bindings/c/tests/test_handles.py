@@ -1,3 +1,4 @@
+# Tests: HandleTable.swift
 """The life of handles:
 
 released anywhere, in any order, any number of times, while others are used.

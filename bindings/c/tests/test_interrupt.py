@@ -1,3 +1,4 @@
+# Tests: Realms.swift
 """Waits, queries and openings that another thread ends."""
 
 import array

@@ -1,3 +1,4 @@
+# Tests: JSON.swift
 """Objects from JSON, and as JSON: the output is read back exactly, faults are reported."""
 
 import ctypes

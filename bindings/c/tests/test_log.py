@@ -1,3 +1,4 @@
+# Tests: Logging.swift
 """The library's messages to a program's log, on which thread and when."""
 
 import ctypes

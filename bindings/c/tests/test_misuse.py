@@ -1,3 +1,4 @@
+# Tests: Collections.swift, Logging.swift
 """Every function with every kind of wrong argument: an error each time, nothing written, never a
 crash.
 

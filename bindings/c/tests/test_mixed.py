@@ -1,3 +1,4 @@
+# Tests: Values.swift
 """Mixed properties: values of every type, and lists and dictionaries within one another."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# Tests: ChangeSets.swift
 """The notifications of observers, their threads and their times."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# Tests: HandleBoxes.swift
 """The last handle of a realm released on another thread than its own:
 
 the realm ends there and then, or with the call that its thread is inside.
