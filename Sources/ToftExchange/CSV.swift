@@ -36,7 +36,7 @@ enum CSV {
                 (isInside, isQuoted, isEscape) = (true, true, false)
             } else if isEscape {
                 throw EngineError(
-                    .invalidArgument, "Field \(fields.count + 1) goes on behind its last quote.")
+                    .invalidArgument, "Field \(fields.count + 1) continues behind its last quote.")
             } else if byte == UInt8(ascii: "\"") {
                 throw EngineError(
                     .invalidArgument,

@@ -24,7 +24,7 @@ struct ClusterTree {
         guard depth < NodeReader.depthLimit else { throw nodes.damage("a tree is too deep") }
         let node = try nodes.node(ref)
         guard node.hasRefs, node.kind == .numbers, node.size >= 1 else {
-            throw nodes.damage("the node at \(ref) is no cluster")
+            throw nodes.damage("the node at \(ref) is not a cluster")
         }
         try nodes.charge(node.size)
         if node.isInner { return try inner(node, offset, depth, &last, body) }

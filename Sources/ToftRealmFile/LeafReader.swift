@@ -28,7 +28,7 @@ struct LeafReader {
     func values(_ node: Node, _ wanted: Wanted, nesting: Int = 0) throws(RealmFileError)
         -> [RealmValue]
     {
-        guard !node.isInner else { throw damage("an inner node stands where values are due") }
+        guard !node.isInner else { throw damage("there is an inner node instead of values") }
         switch wanted.type {
         case .int: return try integers(node, wanted).map { $0.map(RealmValue.int) ?? .null }
         case .bool: return try bools(node, wanted)
@@ -61,7 +61,7 @@ struct LeafReader {
             try requireSize(node.size, wanted)
             return (0..<node.size).map { node.number($0) }
         }
-        guard node.size >= 1 else { throw damage("a leaf lacks the number that stands for null") }
+        guard node.size >= 1 else { throw damage("a leaf lacks the number that means null") }
         try requireSize(node.size - 1, wanted)
         let null = node.number(0)
         return (1..<node.size).map { index in
@@ -221,7 +221,7 @@ struct LeafReader {
     func strings(_ node: Node, _ wanted: Wanted) throws(RealmFileError) -> [RealmValue] {
         if node.hasRefs { return try long(node, wanted, isText: true) }
         if node.kind == .values { return try short(node, wanted) }
-        guard let texts = wanted.texts else { throw damage("texts are told by unknown numbers") }
+        guard let texts = wanted.texts else { throw damage("texts are encoded by unknown numbers") }
         try nodes.requireNumbers(node)
         try requireSize(node.size, wanted)
         var values: [RealmValue] = []
@@ -281,7 +281,7 @@ struct LeafReader {
         if node.size == 3, let ref = try nodes.optionalRef(node, 2) {
             let found = try nodes.numbers(ref)
             guard found.size == ends.size else {
-                throw damage("a leaf says of too few what is null")
+                throw damage("a leaf has null flags for too few values")
             }
             nulls = found
         }

@@ -129,6 +129,6 @@ struct MixedLeaf {
     }
 
     private func lost(_ place: Int64) -> RealmFileError {
-        nodes.damage("a mixed value lies at \(place), where nothing is")
+        nodes.damage("a mixed value is at \(place), where nothing is stored")
     }
 }

@@ -91,7 +91,7 @@ final class NodeReader {
     /// The node at a ref, which is met for the first time.
     func node(_ ref: Int) throws(RealmFileError) -> Node {
         guard ref % 8 == 0, ref >= 24, ref <= end - Node.headerSize else {
-            throw damage("\(ref) is no place of a node")
+            throw damage("\(ref) is not the place of a node")
         }
         let bit: UInt64 = 1 << (ref / 8 % 64)
         guard isVisited[ref / 512] & bit == 0 else {

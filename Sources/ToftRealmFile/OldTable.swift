@@ -79,7 +79,7 @@ private struct OldSpec {
         self.entries = entries
         var texts: [Int: [RealmValue]] = [:]
         if !enumerated.isEmpty {
-            guard node.size > 4 else { throw nodes.damage("texts are told by unknown numbers") }
+            guard node.size > 4 else { throw nodes.damage("texts are encoded by unknown numbers") }
             let refs = try nodes.refs(try nodes.ref(node, 4), atLeast: enumerated.count)
             for (position, index) in enumerated.enumerated() {
                 var values: [RealmValue] = []

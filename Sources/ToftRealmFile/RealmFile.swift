@@ -182,7 +182,7 @@ private struct Header {
         guard header[16..<20].elementsEqual("T-DB".utf8) else {
             throw isEncrypted ? .wrongKey : .notRealm
         }
-        guard bytes.size % 8 == 0 else { throw .cut("its size is no multiple of 8 bytes") }
+        guard bytes.size % 8 == 0 else { throw .cut("its size is not a multiple of 8 bytes") }
         let selected = Int(header[23] & 1)
         var top = UInt64(
             littleEndian: header.loadUnaligned(fromByteOffset: 8 * selected, as: UInt64.self))

@@ -32,7 +32,7 @@ extension RealmFileError {
         case .cut(let what): "it was cut off: \(what)"
         case .interruptedUpgrade:
             "Realm was interrupted while it upgraded the file: open it once with Realm"
-        case .unsupported(let what): "it has \(what), which no SDK of Realm makes"
+        case .unsupported(let what): "it has \(what), which no SDK of Realm writes"
         case .damaged(let what, let place):
             "it is damaged" + (place.isEmpty ? ": " : " at \(place): ") + what
         case .storage(let error): "it can't be read: \(error)"

@@ -132,7 +132,7 @@ struct SchemaReader {
         for index in types.indices {
             let key = keys[index], position = Int(key & 0xFFFF)
             guard positions.insert(position).inserted else {
-                throw nodes.damage("two columns lie at one place")
+                throw nodes.damage("two columns are at one place")
             }
             guard index < names.count else { continue }
             nodes.place.property = names[index]

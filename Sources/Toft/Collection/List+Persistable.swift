@@ -203,6 +203,6 @@ extension Realm.Error {
     static var frozen: Realm.Error {
         Realm.Error(
             .readOnly,
-            "Can't write: what is frozen never changes. Call thaw(), and change what that gives.")
+            "Can't write: a frozen realm never changes. Call thaw(), and change the result.")
     }
 }

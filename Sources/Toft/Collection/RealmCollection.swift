@@ -95,7 +95,7 @@ extension RealmCollection {
             Misuse.report(
                 Realm.Error(
                     .noSuchProperty,
-                    "'\(parts[0])' is none of @count, @min, @max, @sum, @avg, @unionOfObjects, "
+                    "'\(parts[0])' is not one of @count, @min, @max, @sum, @avg, @unionOfObjects, "
                         + "@unionOfArrays and the two with distinctUnion."))
             return nil
         }

@@ -100,7 +100,7 @@ extension Realm.Error {
     static var standsIn: Realm.Error {
         Realm.Error(
             .fileAccess,
-            "This stands for what a call before could not give: see the error of that.")
+            "An earlier call failed, and this replaces its result: see the error of that call.")
     }
 
     /// Whether it is a failure of the machine rather than a mistake of the program: of the disk, of

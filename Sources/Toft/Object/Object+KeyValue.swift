@@ -50,7 +50,7 @@ extension ObjectBase {
         guard let next = self.value(forKey: name) else { return }
         guard let target = next as? ObjectBase else {
             return Misuse.report(
-                Realm.Error(.typeMismatch, "'\(name)' is no link, and so '\(keyPath)' no path."))
+                Realm.Error(.typeMismatch, "'\(name)' is not a link, nor '\(keyPath)' a path."))
         }
         target.setValue(value, forKeyPath: String(keyPath.unicodeScalars[dot...].dropFirst()))
     }

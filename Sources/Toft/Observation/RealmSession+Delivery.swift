@@ -20,7 +20,7 @@ extension RealmSession {
             try requireDelivery()
             try engine.follow()
         } catch {
-            Diagnostics.tell(.warn, "A realm will not go to new versions by itself: \(error)")
+            Diagnostics.tell(.warn, "A realm will not advance to new versions by itself: \(error)")
         }
     }
 
@@ -55,7 +55,7 @@ extension RealmSession {
         guard !isFrozen else {
             throw Realm.Error(
                 .observationUnavailable,
-                "What is frozen never changes, so there is nothing to observe. Observe what "
+                "A frozen realm never changes, so there is nothing to observe. Observe what "
                     + "thaw() gives."
             )
         }

@@ -50,7 +50,7 @@ extension Query {
                 return .mistake(
                     Realm.Error(
                         .invalidQuery,
-                        "What is kept with collections can't be asked for as a whole: ask for its "
+                        "A value kept with collections can't be compared as a whole: compare its "
                             + "properties, with persistableValue."))
             }
             let next = QueryNode.path(path.appending(property.name, isCollection: false))

@@ -196,7 +196,7 @@ extension QueryNode {
                 let relative = path.beyondCollection(from: variable)
             else {
                 throw Realm.Error(
-                    .invalidQuery, "What is counted has to be about one collection only.")
+                    .invalidQuery, "A condition that is counted must be about one collection only.")
             }
             return .path(relative)
         // The condition that any element satisfies another one is, for one element, the other one.

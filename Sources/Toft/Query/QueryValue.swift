@@ -40,7 +40,7 @@ struct QueryValue {
                 throw Realm.Error(
                     .invalidQueryArgument,
                     "\(context): \(Swift.type(of: custom)) is kept as an object, which is compared "
-                        + "by its properties. Ask for these, or compare with == in where { }.")
+                        + "by its properties. Compare these, or use == in where { }.")
             }
             return try value(of: custom.persistableValue, for: context)
         case let object as ObjectBase: return link(to: object)
@@ -69,7 +69,7 @@ struct QueryValue {
         guard origins.subtracting([ObjectIdentifier(session.engine.database)]).isEmpty else {
             throw Realm.Error(
                 .wrongRealm,
-                "An object in the query belongs to another realm than the one that is asked.")
+                "An object in the query belongs to another realm than the queried one.")
         }
     }
 

@@ -35,11 +35,11 @@ extension ThreadConfined {
             if session.isFrozen { return self }
             guard let frozen = try _carry().resolve(session.frozen()) as? Self else {
                 guard session.isWriting else {
-                    throw Realm.Error(.objectDeleted, "Can't freeze what has been deleted.")
+                    throw Realm.Error(.objectDeleted, "Can't freeze something that is deleted.")
                 }
                 throw Realm.Error(
                     .noSuchObject,
-                    "Can't freeze what was made in this write transaction: no version has it yet. "
+                    "Can't freeze an object made in this write transaction: no version has it yet. "
                         + "Commit first."
                 )
             }

@@ -139,7 +139,7 @@ extension Realm {
         do {
             try session.verify()
             guard keyPath?.isEmpty != true else {
-                throw EngineError(.invalidArgument, "An alias needs a path; nil takes it away.")
+                throw EngineError(.invalidArgument, "An alias needs a path; nil removes it.")
             }
             let owner = try session.home(of: type).binding.classID
             try session.engine.setAlias(name, of: owner, to: keyPath)

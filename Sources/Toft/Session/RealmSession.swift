@@ -120,7 +120,7 @@ final class RealmSession {
         guard !isFrozen else {
             throw Realm.Error(
                 .readOnly,
-                "A frozen realm shows one version for ever and can't be invalidated: let it go "
+                "A frozen realm shows one version forever and can't be invalidated: release it "
                     + "instead."
             )
         }
@@ -139,7 +139,7 @@ final class RealmSession {
         guard !isFrozen else {
             throw Realm.Error(
                 .readOnly,
-                "A frozen realm is shared by threads and can't be closed: let it go instead.")
+                "A frozen realm is shared by threads and can't be closed: release it instead.")
         }
         defer { if !engine.isOpen { forget() } }
         do throws(EngineError) {

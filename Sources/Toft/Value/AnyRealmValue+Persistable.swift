@@ -276,7 +276,7 @@ extension CollectionBacking {
     static func unmanaged(_ name: String, _ collections: String) -> Realm.Error {
         Realm.Error(
             .unsupported,
-            "\(name) is there for managed \(collections) only: add the object to a realm first.")
+            "\(name) is for managed \(collections) only: add the object to a realm first.")
     }
 }
 

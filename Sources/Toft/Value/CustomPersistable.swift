@@ -127,7 +127,7 @@ extension _CustomPersistable {
         Misuse.report(
             Realm.Error(
                 .typeMismatch,
-                "The file holds '\(persisted)', of which no \(Self.self) can be made. Make the "
+                "The file holds '\(persisted)', and no \(Self.self) can be made of that. Make the "
                     + "property optional to read it as nil."))
         return _standIn()
     }

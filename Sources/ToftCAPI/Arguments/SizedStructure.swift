@@ -117,7 +117,7 @@ extension Argument {
             where source.load(fromByteOffset: offset, as: UInt8.self) != 0 {
                 throw EngineError(
                     .unsupported,
-                    "'\(name)' asks for something that this version of the library does not have.")
+                    "'\(name)' needs something that this version of the library does not have.")
             }
         }
         var structure = Structure()

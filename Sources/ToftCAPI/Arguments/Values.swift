@@ -162,7 +162,7 @@ struct BorrowedArguments: ~Copyable {
     private func checkCount(_ count: Int, _ name: StaticString) throws(EngineError) {
         guard count <= Limits.collectionElements else {
             throw .invalidArgument(
-                "'\(name)' has \(count) elements; a collection can't have so many.")
+                "'\(name)' has \(count) elements, too many for a collection.")
         }
     }
 }

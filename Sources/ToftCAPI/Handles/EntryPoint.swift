@@ -42,7 +42,7 @@ private func refused() -> toft_status {
     failed(
         EngineError(
             .insideCallback,
-            "This callback may call nothing of the library but releases and what never fails. "
+            "This callback may call only releases and functions that never fail. "
                 + "Call the function when the callback has returned."), nil)
 }
 

@@ -142,7 +142,7 @@ extension CallingThread {
         guard let code = ErrorCode(rawValue: status.rawValue) else {
             return EngineError(
                 .invalidArgument,
-                "\(what) returned \(status.rawValue), which is no toft_status.")
+                "\(what) returned \(status.rawValue), which is not a toft_status.")
         }
         if let failure, failure.code == code { return failure }
         return EngineError(code, "\(what) returned \(status.rawValue).")

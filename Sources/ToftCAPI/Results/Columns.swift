@@ -49,7 +49,7 @@ extension ColumnBuffer {
         guard let size = elementSize(of: property) else {
             throw EngineError(
                 .typeMismatch,
-                "Property '\(property.className).\(property.name)' is no single value and can't "
+                "Property '\(property.className).\(property.name)' is not a single value and can't "
                     + "be read as a column."
             )
         }

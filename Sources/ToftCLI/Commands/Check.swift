@@ -33,7 +33,7 @@ struct Check: ParsableCommand {
             Output.print(report.map(Self.text) ?? "The file is too damaged to be opened.")
             if !problems.isEmpty {
                 Output.print(
-                    "`toftdb salvage \(target.file) NEW` reads what is left into a new file.")
+                    "`toftdb salvage \(target.file) NEW` saves the readable rest to a new file.")
             }
         }
         if !problems.isEmpty { throw ExitCode(2) }
@@ -55,7 +55,7 @@ struct Check: ParsableCommand {
             case .corrupt:
                 return .failure(Damage(text: (error as? ModelError)?.message ?? "\(error)"))
             case .notADatabase where try isDatabaseInside():
-                return .failure(Damage(text: "neither meta page is valid, but a root lies behind"))
+                return .failure(Damage(text: "neither meta page is valid, but a root is behind"))
             default: throw error
             }
         }

@@ -46,7 +46,7 @@ struct Copy: ParsableCommand {
 
 struct Compact: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Give a file's free space back, where nobody has it open, or beside others.",
+        abstract: "Give a file's free space back while nobody has it open, or beside others.",
         discussion:
             "Works in the file itself, in steps that each leave a whole file: it can be killed. "
             + "Exit status 1 when a process has the file open, but for --online.")
@@ -118,14 +118,14 @@ struct Compact: ParsableCommand {
 struct ChangeKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "change-key",
-        abstract: "Encrypt a file with another key, or decrypt it, where nobody has it open.",
+        abstract: "Encrypt a file with another key, or decrypt it, while nobody has it open.",
         discussion: """
             head -c 64 /dev/urandom > new.key
             toftdb change-key app.toft --key-file old.key --new-key-file new.key
 
             Without --key-file the file is not encrypted yet, without --new-key-file it is not \
-            encrypted afterwards. What it holds is written to a new file, which takes its place; \
-            a hard link to the old one still leads to what it held, under the old key or plain. \
+            encrypted afterwards. Its content is written to a new file, which takes its place; \
+            a hard link to the old one still leads to the old content, under the old key or plain. \
             Exit status 1 when a process has the file open.
             """)
 

@@ -12,7 +12,7 @@ struct Dump: ParsableCommand {
 
             The first line is the schema, with the counters of auto-incremented keys. Each \
             further line is an object, with its class as `_class` and its key as `_key`; links \
-            are keys of their targets. Where a property has such a name, the class or the key has \
+            are keys of their targets. If a property has such a name, the class or the key has \
             one `_` more. All is of one version, also while others write. Classes and properties \
             that the file keeps and no program declares any more are there, too.
             """)
@@ -60,7 +60,7 @@ struct Dump: ParsableCommand {
 
 struct Load: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a database of what `toftdb dump` has printed.",
+        abstract: "Make a database of the output of `toftdb dump`.",
         discussion: """
             toftdb load copy.toft app.jsonl
 
@@ -69,7 +69,7 @@ struct Load: ParsableCommand {
             is one transaction. A new file can be read by its owner alone.
             """)
 
-    @Argument(help: "The database file; made when it is missing.", completion: .file())
+    @Argument(help: "The database file; made if it is missing.", completion: .file())
     var file: String
 
     @Argument(help: "The dump; - reads standard input.", completion: .file())
@@ -87,7 +87,7 @@ struct Load: ParsableCommand {
             var lines = try LineFile(path: dump)
             guard let first = try lines.nextSchema() else {
                 throw EngineError(
-                    .invalidArgument, "'\(dump)' is empty: it is not what `toftdb dump` prints.")
+                    .invalidArgument, "'\(dump)' is empty: it is not the output of `toftdb dump`.")
             }
             var configuration = Configuration(
                 location: .file(path: file), schema: try first.schema.schema())

@@ -46,7 +46,7 @@ struct Import: ParsableCommand {
             Arrays and other objects are lists and dictionaries.
 
             CSV, with --csv or a file named .csv, has the names of properties in its first line; \
-            nothing between two commas is null, or an empty text where null may not be; lists, \
+            nothing between two commas is null, or an empty text if null is not allowed; lists, \
             sets, dictionaries, embedded objects and mixed values are JSON. On a terminal a bar \
             shows how far it is; Control-C ends it, and nothing has been loaded.
             """)
@@ -63,28 +63,28 @@ struct Import: ParsableCommand {
         }
     }
 
-    @Argument(help: "The database file; made when it is missing.", completion: .file())
+    @Argument(help: "The database file; made if it is missing.", completion: .file())
     var file: String
 
     @Argument(help: "The JSON lines or CSV; - reads standard input.", completion: .file())
     var lines: String
 
     @Option(
-        name: .customLong("class"), help: "The class; not needed where the schema has only one.")
+        name: .customLong("class"), help: "The class; not needed if the schema has only one.")
     var className: String?
 
-    @Option(help: "The schema as JSON; not needed where the file has it.", completion: .file())
+    @Option(help: "The schema as JSON; not needed if the file has it.", completion: .file())
     var schema: String?
 
     @Option(
         help:
             ArgumentHelp(
-                "What to do with an object whose primary key exists: error, all (set what the "
+                "How to treat an object whose primary key exists: error, all (set what the "
                     + "line has), modified (set what differs).")
     )
     var update = Update.error
 
-    @Flag(help: "Leave out members that are no properties, and count them.")
+    @Flag(help: "Leave out members that are not properties, and count them.")
     var ignoreUnknown = false
 
     @Flag(help: "Leave out links to objects that are not there, and count them.")
@@ -97,7 +97,7 @@ struct Import: ParsableCommand {
     var json = false
 
     @Option(
-        help: "A file with the 64 bytes of the key, where a Realm file is encrypted.",
+        help: "A file with the 64 bytes of the key of an encrypted Realm file.",
         completion: .file())
     var sourceKeyFile: String?
 
@@ -170,7 +170,7 @@ struct Import: ParsableCommand {
             }
             if !objects.ignored.isEmpty {
                 Output.print(
-                    "members left out, which are no properties: "
+                    "members left out, which are not properties: "
                         + objects.ignored.sorted().joined(separator: ", ")
                 )
             }

@@ -5,12 +5,12 @@ import ToftStorage
 
 struct Pages: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what the pages of a file hold, also of one that will not open.",
+        abstract: "Show the content of a file's pages, even if the file does not open.",
         discussion: """
             Shows both meta pages, the root that the newer one names, the commits that the log \
             holds behind it, the trees that the catalog lists, and how many extents of each type \
-            lie in the file (what was freed and not used again counts too). Takes no lock and \
-            changes nothing. What is damaged is told, and the rest is shown. Exit status 2 when \
+            are in the file (those freed and not used again count too). Takes no lock and \
+            changes nothing. Damage is reported, and the rest is shown. Exit status 2 when \
             something is damaged.
             """)
 
@@ -51,7 +51,7 @@ struct Pages: ParsableCommand {
         Output.print("empty: \(dump.emptyPages) pages; not recognised: \(dump.otherPages) pages")
         if dump.root == nil {
             for root in dump.rootsFound {
-                Output.print("a root lies at page \(root.page): version \(root.version)")
+                Output.print("a root is at page \(root.page): version \(root.version)")
             }
         }
         for problem in dump.problems { Output.print("problem: \(problem)") }

@@ -7,10 +7,10 @@ import ToftStorage
 
 struct Plan: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell what opening a file with other classes would change in it.",
+        abstract: "Show what opening a file with other classes would change in it.",
         discussion: """
             All is done in a transaction that is rolled back: the file stays as it was, and what \
-            would be refused is refused. Exit status 1 then. Where the file can't be written, it \
+            would be refused is refused. Exit status 1 then. If the file can't be written, it \
             is done in a copy, in the folder for temporary files.
             """)
 

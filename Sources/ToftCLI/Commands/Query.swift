@@ -26,16 +26,16 @@ struct Query: ParsableCommand {
     @Argument(help: "The class.")
     var className: String
 
-    @Argument(help: "The query; all objects when it is left out.")
+    @Argument(help: "The query; all objects if it is left out.")
     var query: String?
 
     @Flag(help: "Print only how many there are.")
     var count = false
 
-    @Flag(help: "Print how the query is worked out and what that read, instead of the objects.")
+    @Flag(help: "Print how the query is evaluated and what it read, instead of the objects.")
     var explain = false
 
-    @Option(parsing: .unconditional, help: "Print at most so many objects.")
+    @Option(parsing: .unconditional, help: "The greatest number of objects to print.")
     var limit: Int?
 
     func validate() throws {

@@ -8,9 +8,9 @@ import ToftStorage
 struct SalvageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage",
-        abstract: "Read what a damaged file still holds into a new one.",
+        abstract: "Save the readable content of a damaged file to a new one.",
         discussion: """
-            Changes nothing in the damaged file. What the newest version cannot tell any more is \
+            Changes nothing in the damaged file. Content that the newest version has lost is \
             taken from older versions, and from parts of the file that nothing leads to. The new \
             file must not exist before; it has been read back and checked, and is durable, when \
             the command ends. It has the key of the damaged one, unless another is given, and can \

@@ -11,7 +11,7 @@ struct Watch: ParsableCommand {
         discussion: """
             toftdb watch app.toft Person "age > 30"
 
-            Prints what there is at first, then a block for each change: - what left, + what \
+            Prints the objects at first, then a block for each change: - what left, + what \
             came, * what was modified, with indices. Ends with Ctrl-C, or
             after --changes many.
             """)
@@ -21,10 +21,10 @@ struct Watch: ParsableCommand {
     @Argument(help: "The class.")
     var className: String
 
-    @Argument(help: "The query; all objects when it is left out.")
+    @Argument(help: "The query; all objects if it is left out.")
     var query: String?
 
-    @Option(parsing: .unconditional, help: "End after so many changes.")
+    @Option(parsing: .unconditional, help: "The number of changes to end after.")
     var changes: Int?
 
     func validate() throws {

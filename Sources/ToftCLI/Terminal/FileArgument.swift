@@ -78,7 +78,7 @@ extension Results {
             throw EngineError(
                 error.code,
                 error.message + "\nWithin \" a shell puts its own name in the place of $0. There "
-                    + "are no arguments here: write the value itself, name == 'Rex'.",
+                    + "are no arguments here: write the value itself, such as name == 'Rex'.",
                 detail: error.detail, number: error.number)
         }
     }
@@ -111,7 +111,7 @@ struct SharingArgument: ParsableArguments {
 /// program.
 struct KeyArgument: ParsableArguments {
     @Option(
-        name: .long, help: "A file with the 64 bytes of the key, where the database is encrypted.",
+        name: .long, help: "A file with the 64 bytes of the key of an encrypted database.",
         completion: .file())
     var keyFile: String?
 

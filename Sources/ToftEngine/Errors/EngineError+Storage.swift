@@ -104,7 +104,7 @@ extension EngineError {
             self.init(
                 .corrupt,
                 "The database is damaged at page \(page): \(reason). Restore it from a backup, or "
-                    + "save what can be read of it into a new file with 'toftdb salvage'.",
+                    + "save its readable content to a new file with 'toftdb salvage'.",
                 detail: reason, number: Int64(clamping: page.rawValue))
         case .invalidPage(let page, let kind, let reason):
             self.init(
@@ -149,7 +149,7 @@ extension EngineError {
             self.init(
                 .commitOutcomeUnknown,
                 "The disk reported an error while version \(version) was synced, or the program "
-                    + "closed the file's descriptor meanwhile: whether it is there will be known "
+                    + "closed the file's descriptor meanwhile: whether it exists will be known "
                     + "when the file is opened again.",
                 number: Int64(clamping: version.rawValue))
         case .readOnly:
@@ -159,7 +159,7 @@ extension EngineError {
         case .readOnlyFileSystem(let path):
             self.init(
                 .readOnly,
-                "Can't write '\(path)': it lies on a file system that is read-only. Open it for "
+                "Can't write '\(path)': it is on a file system that is read-only. Open it for "
                     + "reading only, or use a place that can be written to.",
                 detail: path, number: Int64(SystemError.fileSystemIsReadOnly))
         case .openingHere(let path):
@@ -242,8 +242,8 @@ extension EngineError {
         case .unsupportedFileSystem(let path, let name):
             self.init(
                 .unsupported,
-                "'\(path)' lies on a file system (\(name)) on which processes can't share a "
-                    + "database: it does not keep their locks and shared memory together. Open it "
+                "'\(path)' is on a file system (\(name)) on which processes can't share a "
+                    + "database: their locks and shared memory do not work there. Open it "
                     + "for this process alone (exclusive), or move it to a local disk.",
                 detail: name)
         }

@@ -114,7 +114,7 @@ package struct JSONParser {
             elements.append(try value())
             skipBlanks()
             if skip("]") { return elements }
-            guard skip(",") else { throw failure("neither ',' nor ']' stands") }
+            guard skip(",") else { throw failure("neither ',' nor ']'") }
         }
     }
 
@@ -134,11 +134,11 @@ package struct JSONParser {
                     number: Int64(start))
             }
             skipBlanks()
-            guard skip(":") else { throw failure("no ':' stands") }
+            guard skip(":") else { throw failure("no ':'") }
             members.append((key, try value()))
             skipBlanks()
             if skip("}") { return members }
-            guard skip(",") else { throw failure("neither ',' nor '}' stands") }
+            guard skip(",") else { throw failure("neither ',' nor '}'") }
         }
     }
 
@@ -149,14 +149,14 @@ package struct JSONParser {
         _ = skip("-")
         let isZero = next == UInt8(ascii: "0")
         let first = position
-        guard skipDigits() else { throw failure("no digit stands") }
+        guard skipDigits() else { throw failure("no digit") }
         if isZero, position - first > 1 { throw failure("a number begins with 0", at: start) }
         let whole = position
-        if skip("."), !skipDigits() { throw failure("no digit stands") }
+        if skip("."), !skipDigits() { throw failure("no digit") }
         let end = position
         if skip("e") || skip("E") {
             _ = skip("+") || skip("-")
-            guard skipDigits() else { throw failure("no digit stands") }
+            guard skipDigits() else { throw failure("no digit") }
         }
         let isNegative = first > start
         let exponent = end == position ? 0 : Int(string(end + 1..<position)) ?? .max
@@ -224,7 +224,7 @@ package struct JSONParser {
                 position += 1
                 return text
             case UInt8(ascii: "\\"): text.unicodeScalars.append(try escaped())
-            case 0..<0x20: throw failure("a control character stands in a text")
+            case 0..<0x20: throw failure("a control character in a text")
             default: text += try plain()
             }
         }
@@ -264,12 +264,12 @@ package struct JSONParser {
         let first = try codeUnit()
         if let scalar = Unicode.Scalar(first) { return scalar }
         guard first < 0xDC00, skip("\\"), skip("u") else {
-            throw failure("half a surrogate pair stands", at: start)
+            throw failure("half a surrogate pair", at: start)
         }
         let second = try codeUnit()
         guard (0xDC00..<0xE000).contains(second),
             let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-        else { throw failure("half a surrogate pair stands", at: start) }
+        else { throw failure("half a surrogate pair", at: start) }
         return scalar
     }
 
@@ -278,7 +278,7 @@ package struct JSONParser {
         var unit: UInt32 = 0
         for _ in 0..<4 {
             guard let next, let digit = Character(Unicode.Scalar(next)).hexDigitValue else {
-                throw failure("no hexadecimal digit stands")
+                throw failure("no hexadecimal digit")
             }
             unit = unit << 4 | UInt32(digit)
             position += 1

@@ -44,7 +44,7 @@ package struct RealmImportReport: Sendable, Equatable {
         }
         add(cutLinks, "links led to objects that are not there")
         add(orphans, "embedded objects that nothing leads to were left out")
-        add(replacedTexts, "texts were no UTF-8; U+FFFD stands for what is none of it")
+        add(replacedTexts, "texts were not UTF-8; their invalid bytes are U+FFFD now")
         add(changedKeys, "keys of dictionaries are percent-encoded, as Toft takes no '.' there")
         return notes
     }

@@ -82,7 +82,7 @@ extension ClusterWindow {
     package func wrongType(_ id: PropertyID) -> EngineError {
         EngineError(
             .typeMismatch,
-            "Property \(id) of '\(owner.name)' holds something else than is asked for.")
+            "Property \(id) of '\(owner.name)' has a value of another type than expected.")
     }
 }
 

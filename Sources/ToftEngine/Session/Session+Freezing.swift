@@ -22,7 +22,7 @@ extension Session {
         guard !isFrozen else {
             throw EngineError(
                 .readOnly,
-                "Can't write: what is frozen never changes. Thaw it, and change what that gives.")
+                "Can't write: a frozen realm never changes. Thaw it, and change the result.")
         }
     }
 }

@@ -41,7 +41,7 @@ extension Session {
         guard handlerDepth == 0 else {
             throw EngineError(
                 .insideCallback,
-                "Can't dispatch inside a callback: the dispatch that called it goes on when it "
+                "Can't dispatch inside a callback: the dispatch that called it continues when it "
                     + "returns."
             )
         }
@@ -101,7 +101,7 @@ extension Session {
         guard !isFrozen else {
             throw EngineError(
                 .observationUnavailable,
-                "What is frozen never changes, so there is nothing to observe.")
+                "A frozen realm never changes, so there is nothing to observe.")
         }
         let opened = try Channel(at: base)
         channel = opened

@@ -80,7 +80,7 @@ extension Session {
         throw EngineError(
             .tooManyReaders,
             "There are \(count) versions that are still read or newest, and the limit is \(limit). "
-                + "Refresh or close the realms that read old ones, or release what is frozen.",
+                + "Refresh or close the realms that read old ones, or release frozen ones.",
             number: Int64(count))
     }
 

@@ -146,7 +146,7 @@ package final class ModelView: Sendable {
     /// The tree of a slot without a reference count. Valid as long as the view.
     @inline(__always)
     func uncountedTree(_ slot: Int, _ id: TreeID?) throws(ModelError) -> Unmanaged<TreeReader> {
-        guard let id else { throw .inconsistent("a tree was asked for that is not there") }
+        guard let id else { throw .inconsistent("a tree is missing") }
         do { return try slots.tree(slot, id: id, in: snapshot) } catch { throw .storage(error) }
     }
 

@@ -98,7 +98,7 @@ package struct Salvage {
             throw .storage(
                 .corrupt(
                     page: 0,
-                    reason: "its schema is lost, and without that nothing says what it holds"))
+                    reason: "its schema is lost, and without it the content has no meaning"))
         }
         return found
     }

@@ -268,7 +268,7 @@ extension StoredClass {
             else { throw .damagedSchema("\(subject) is the inverse of a link that is not there") }
         default:
             guard property.targetClassID == nil else {
-                throw .damagedSchema("\(subject) is no link and has a target")
+                throw .damagedSchema("\(subject) is not a link and has a target")
             }
             guard property.type != .mixed || (property.isOptional && property.backlinkTree != nil)
             else {
@@ -285,7 +285,7 @@ extension StoredClass {
             throw .damagedSchema("\(subject) can't have a delete rule and has one")
         }
         if !property.type.canLink, property.backlinkTree != nil {
-            throw .damagedSchema("\(subject) is no link and has a backlink tree")
+            throw .damagedSchema("\(subject) is not a link and has a backlink tree")
         }
         if property.indexTree != nil, property.isCollection || !property.type.canBeIndexed {
             throw .damagedSchema("\(subject) can't have an index and has one")

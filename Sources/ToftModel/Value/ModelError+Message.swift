@@ -93,7 +93,7 @@ extension ModelError {
         case .typeMismatch(let className, let property, let expected, let found):
             "Property '\(className).\(property)' holds \(expected), not \(found)."
         case .invalidDefault(let className, let property, let reason):
-            "The default of property '\(className).\(property)' is no value: \(reason)"
+            "The default of property '\(className).\(property)' is not a value: \(reason)"
         case .refusedDefault(let className, let property, let reason):
             "The default that was given for property '\(className).\(property)' does not fit: "
                 + reason.message
@@ -105,7 +105,7 @@ extension ModelError {
         case .invalidText(let className, let property):
             "The text for property '\(className).\(property)' is not valid UTF-8."
         case .invalidDate(let className, let property):
-            "The date for property '\(className).\(property)' is invalid: nanoseconds lie within "
+            "The date for property '\(className).\(property)' is invalid: nanoseconds are within "
                 + "999,999,999 and have the sign of the seconds."
         case .wrongLinkTarget(let className, let property, let expected, let found):
             "Property '\(className).\(property)' links to objects of class '\(expected)', not "

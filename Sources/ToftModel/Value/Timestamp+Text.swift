@@ -116,7 +116,7 @@ extension Timestamp {
             let rest = Int32(String(decoding: parts[1], as: UTF8.self)),
             rest > -1_000_000_000, rest < 1_000_000_000
         else {
-            throw Problem("behind 'T' stand neither seconds and nanoseconds nor a colon in between")
+            throw Problem("seconds and nanoseconds, with a colon in between, do not follow 'T'")
         }
         guard seconds == 0 || rest == 0 || (seconds < 0) == (rest < 0) else {
             throw Problem("its seconds and its nanoseconds have different signs")

@@ -35,9 +35,9 @@ extension SystemError {
             "Something is mounted at this name, such as a file that was given to a container: "
                 + "mount its directory instead, or use another name."
         case EBUSY: "Something else uses it: try again when that has ended."
-        case EXDEV: "It lies on two file systems at once: use another directory."
+        case EXDEV: "The file would move to another file system: use another directory."
         case EIO:
-            "The disk, or what it is connected by, reported an error: look into the system's log, "
+            "The disk, or its connection, reported an error: look into the system's log, "
                 + "and have a backup at hand."
         case ELOOP: "Its path leads through too many symbolic links: give the path of the file."
         case ENOLCK: "The system has no locks left: end programs that hold some."

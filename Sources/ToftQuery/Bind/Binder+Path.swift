@@ -74,7 +74,7 @@ extension Binder {
             let kind: String
             if case .link = collection.type {
                 kind = "is a link to one object"
-                hint = "What is asked of the object is written with a path: \(name).name == 'Ann'."
+                hint = "A property of the object is written as a path: \(name).name == 'Ann'."
             } else if collection.leaf.isCollection {
                 kind = "holds single values"
             } else {
@@ -537,7 +537,7 @@ extension Binder {
         guard case .name(let name)? = rest.first?.kind else {
             throw failure(
                 .typeMismatch,
-                "\(operation.rawValue) over objects needs to know of which property.",
+                "\(operation.rawValue) over objects needs a property.",
                 hint: "Write dogs.\(operation.rawValue).age.", at: offset)
         }
         let nameOffset = rest[rest.startIndex].offset
@@ -619,7 +619,7 @@ extension Binder {
             throw failure(
                 .invalidQuery, "A list has numbers as indexes; texts belong to dictionaries.",
                 at: offset)
-        case .size: throw failure(.invalidQuery, "SIZE is no position in a list.", at: offset)
+        case .size: throw failure(.invalidQuery, "SIZE is not a position in a list.", at: offset)
         }
     }
 

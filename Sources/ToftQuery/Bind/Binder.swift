@@ -78,7 +78,7 @@ struct Binder {
         guard substitutions <= KeyPathAliases.substitutionLimit else {
             throw failure(
                 .invalidQuery,
-                "The alias '\(name)' stands for more than "
+                "The alias '\(name)' is a path of more than "
                     + "\(KeyPathAliases.substitutionLimit) others.",
                 at: offset)
         }
@@ -260,7 +260,7 @@ struct Binder {
                 .invalidArgument,
                 "$\(index) is a date with \(date.seconds) seconds and \(date.nanoseconds) "
                     + "nanoseconds.",
-                hint: "Nanoseconds go from -999999999 to 999999999 and have the seconds' sign.",
+                hint: "Nanoseconds are from -999999999 to 999999999 and have the seconds' sign.",
                 at: offset)
         default: return Constant(value)
         }
@@ -310,8 +310,8 @@ struct Binder {
                 : arguments.count == 1
                     ? "only $0 was given" : "only $0 to $\(arguments.count - 1) were given"
             throw failure(
-                .invalidArgument, "The query asks for $\(index), but \(given).",
-                hint: "Hand in a value for every $n; where there are no arguments, as in a "
+                .invalidArgument, "The query has $\(index), but \(given).",
+                hint: "Hand in a value for every $n; if there are no arguments, as in a "
                     + "terminal, write the value itself: name == 'Rex'.", at: offset)
         }
         return arguments[index]

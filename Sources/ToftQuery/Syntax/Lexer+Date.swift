@@ -56,14 +56,14 @@ extension Lexer {
             guard limits.range.contains(field.value) else {
                 throw failure(
                     "The \(limits.name) of this date is out of range.",
-                    hint: "It goes from \(limits.range.lowerBound) to \(limits.range.upperBound).",
+                    hint: "It is from \(limits.range.lowerBound) to \(limits.range.upperBound).",
                     at: field.offset)
             }
         }
         guard fields[0].value <= Self.lastYear else {
             throw failure(
                 "The year of this date is out of range.",
-                hint: "It goes from 0 to \(Self.lastYear).", at: start)
+                hint: "It is from 0 to \(Self.lastYear).", at: start)
         }
         move(to: end)
         return .date(Self.timestamp(fields.map(\.value)))

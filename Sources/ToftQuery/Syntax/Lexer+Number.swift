@@ -17,7 +17,7 @@ extension Lexer {
             advance()
             let float = Float(Self.normalized(text)) ?? .nan
             if !float.isFinite || float == 0 && text.contains(where: Self.isDigitFromOne) {
-                throw failure("There is no float so large, or so small.", at: start)
+                throw failure("The number is too large or small for a float.", at: start)
             }
             return .float(float)
         }
@@ -125,13 +125,13 @@ extension Lexer {
                 if isDouble {
                     let number = WrittenNumber(double: value, decimal: decimal)
                     guard !number.isBeyondDouble, !decimal.isBeyondRange(of: bytes) else {
-                        throw failure("There is no double so large, or so small.", at: start)
+                        throw failure("The number is too large or small for a double.", at: start)
                     }
                     return .value(.double(value))
                 }
                 guard isExact, !decimal.isBeyondRange(of: bytes) else {
                     throw failure(
-                        "A decimal has 34 digits, and goes from 1E-6176 to 9.99...E+6144.",
+                        "A decimal has 34 digits, and is from 1E-6176 to 9.99...E+6144.",
                         at: start)
                 }
                 return .value(.decimal(decimal))

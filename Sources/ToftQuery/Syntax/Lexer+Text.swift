@@ -63,7 +63,7 @@ extension Lexer {
         case UInt8(ascii: "u"): return try unicodeEscape(from: start)
         default:
             throw failure(
-                "A backslash does not go with what follows it.",
+                "A backslash has no meaning before this character.",
                 hint: #"The escapes are \' \" \\ \/ \b \f \n \r \t \0 \uXXXX, and \* \? for LIKE."#,
                 at: start)
         }

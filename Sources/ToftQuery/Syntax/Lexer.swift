@@ -60,7 +60,7 @@ struct Lexer {
         case 0xE2 where isAtCurlyQuote:
             throw failure(
                 "A curly quote has no meaning here.",
-                hint: "A text stands in straight quotes, ' or \", not in curly ones.",
+                hint: "A text is in straight quotes, ' or \", not in curly ones.",
                 at: position)
         case _ where Self.beginsName(first):
             return name()

@@ -156,7 +156,7 @@ extension Parser {
             }
             throw unexpected(
                 "a constant",
-                hint: "Only constants and arguments may stand here; text stands between quotes.")
+                hint: "Only constants and arguments are allowed here; text is between quotes.")
         }
         try advance()
         return literal

@@ -131,7 +131,7 @@ struct Parser {
     private mutating func wholePredicate() throws(QueryError) -> PredicateSyntax {
         if case .end = token.kind {
             throw failure(
-                "The query is empty.", hint: "TRUEPREDICATE stands for all objects.", at: 0)
+                "The query is empty.", hint: "TRUEPREDICATE matches all objects.", at: 0)
         }
         return try predicate()
     }
@@ -170,7 +170,7 @@ struct Parser {
         let word = String(decoding: tokenBytes.prefix(32), as: UTF8.self).uppercased()
         switch word {
         case "IS", "EQUALS", "EQ": return "Write ==."
-        case "NOT": return "NOT stands before the whole condition: NOT age IN {1, 2}."
+        case "NOT": return "NOT is written before the whole condition: NOT age IN {1, 2}."
         case "STARTSWITH", "STARTS", "PREFIX": return "Did you mean BEGINSWITH?"
         case "ENDS", "SUFFIX": return "Did you mean ENDSWITH?"
         case "HAS", "INCLUDES": return "Did you mean CONTAINS?"

@@ -34,7 +34,7 @@ extension StorageError: CustomStringConvertible {
         case .poisoned: "an earlier sync of the file failed"
         case .commitOutcomeUnknown(let version): "a sync of version \(version) failed"
         case .readOnly: "it is open for reading only"
-        case .readOnlyFileSystem(let path): "'\(path)' lies on a read-only file system"
+        case .readOnlyFileSystem(let path): "'\(path)' is on a read-only file system"
         case .openingHere(let path): "'\(path)' is being opened on this thread"
         case .tooManyReaders: "too many realms read the file at once"
         case .tooManyFreedRuns: "older versions keep more pages than the file can list"
@@ -55,7 +55,7 @@ extension StorageError: CustomStringConvertible {
         case .typeMismatch(let what): what
         case .replaced(let path): "'\(path)' is another file now"
         case .sharedAlready(let path): "'\(path)' is open for others to share"
-        case .unsupportedFileSystem(let path, let name): "'\(path)' lies on \(name)"
+        case .unsupportedFileSystem(let path, let name): "'\(path)' is on \(name)"
         }
     }
 }

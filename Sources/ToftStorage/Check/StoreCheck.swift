@@ -94,7 +94,7 @@ package struct StoreCheck {
     private mutating func visit(_ ref: Ref, _ what: String) {
         guard isInFile(ref.page, UInt64(ref.pageCount)) else {
             add(
-                "\(what) lies at page \(ref.page), outside the file of \(report.pages) pages")
+                "\(what) is at page \(ref.page), outside the file of \(report.pages) pages")
             return
         }
         report.usedPages += UInt64(ref.pageCount)

@@ -45,7 +45,7 @@ public struct BytesColumn {
             slice.high <= UInt64(leaf.cluster.heapEnd)
         else {
             throw .corrupt(
-                page: page, reason: "a column's bytes lie outside its cluster's heap")
+                page: page, reason: "a column's bytes are outside its cluster's heap")
         }
         (low, high) = (Int(slice.low), Int(slice.high))
         let range = low..<high
@@ -219,7 +219,7 @@ public struct BytesColumn {
     }
 
     private var outside: StorageError {
-        .corrupt(page: page, reason: "a cell lies outside its column's heap")
+        .corrupt(page: page, reason: "a cell is outside its column's heap")
     }
 
     private func external(_ bytes: UnsafeRawBufferPointer) throws(StorageError)

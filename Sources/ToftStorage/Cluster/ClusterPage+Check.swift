@@ -155,7 +155,7 @@ extension ClusterPage {
         case .bool, .bytes, .fixed, .null: isWithin = true
         }
         guard isWithin else {
-            throw damage("a value lies outside its column's bounds")
+            throw damage("a value is outside its column's bounds")
         }
     }
 
@@ -167,7 +167,7 @@ extension ClusterPage {
         let bytes = try heapBytes(cell)
         let end = cell.offset + cell.length
         guard !isNull, cell.length > 0, UInt64(cell.offset) >= slice.low, UInt64(end) <= slice.high
-        else { throw damage("a cell lies outside its column's heap") }
+        else { throw damage("a cell is outside its column's heap") }
         cells.append(cell.offset..<end)
         if cell.isExternal {
             let size =

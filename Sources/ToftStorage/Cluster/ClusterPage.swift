@@ -195,7 +195,7 @@ struct ClusterPage {
             textRoom: width == .one && type == .bytes ? textRoom : 0)
         let start = start(ofColumn: index)
         guard start & 7 == 0, start >= columnsStart, start &+ geometry.size <= heapStart else {
-            throw .corrupt(page: page, reason: "a column lies outside its cluster")
+            throw .corrupt(page: page, reason: "a column is outside its cluster")
         }
         return ColumnSlice(base: base, entry: entry, start: start, geometry: geometry)
     }
@@ -256,7 +256,7 @@ struct ClusterPage {
     func heapBytes(_ cell: HeapCell) throws(StorageError) -> UnsafeRawBufferPointer {
         guard cell.offset >= heapStart && cell.offset &+ cell.length <= heapEnd || cell.raw == 0
         else {
-            throw .corrupt(page: page, reason: "a cell lies outside its cluster's heap")
+            throw .corrupt(page: page, reason: "a cell is outside its cluster's heap")
         }
         return UnsafeRawBufferPointer(start: base + cell.offset, count: cell.length)
     }

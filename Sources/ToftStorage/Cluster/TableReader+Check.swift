@@ -43,7 +43,7 @@ private struct ClusterWalker: LeafWalker {
         guard low.map({ $0.compare(first) <= 0 }) ?? true,
             high.map({ last.compare($0) < 0 }) ?? true
         else {
-            throw damage(cluster, "keys lie outside what the parent says")
+            throw damage(cluster, "keys are outside the parent's bounds")
         }
         guard keys[cluster.rowCount - 1] < nextKey || nextKey == .max else {
             throw damage(cluster, "a key could be given again")

@@ -279,7 +279,7 @@ package final class TableReader: Sendable {
     {
         let sequence = try catalog.sequence(try TableReader.sequenceID(bytes, page))
         guard try sequence.kind().fits(kind) else {
-            throw .corrupt(page: page, reason: "a list's elements are not what its column says")
+            throw .corrupt(page: page, reason: "a list's elements are not of its column's type")
         }
         return sequence
     }

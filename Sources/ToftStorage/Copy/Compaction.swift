@@ -355,7 +355,7 @@ final class ExtentMove {
         for offset in try LongValues.references(in: leaf, of: ref, type) {
             let old = Ref(decoding: leaf + offset)
             guard Page.isRun(old.page, count: old.pageCount) else {
-                throw .corrupt(page: ref.page, reason: "a long value lies outside the file")
+                throw .corrupt(page: ref.page, reason: "a long value is outside the file")
             }
             guard try canMove(old) else { continue }
             let edited = try pages.edit(&ref, as: type)

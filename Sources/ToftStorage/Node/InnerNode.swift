@@ -52,7 +52,7 @@ struct InnerNode {
         guard length <= TreeLimits.key, offset >= base.uint16(at: InnerLayout.heapLow),
             offset &+ length &- 8 <= Page.size
         else {
-            throw .corrupt(page: page, reason: "a separator lies outside its node")
+            throw .corrupt(page: page, reason: "a separator is outside its node")
         }
         return Separator(
             prefix: base.uint64(at: entry &+ InnerLayout.entryPrefix), length: length,

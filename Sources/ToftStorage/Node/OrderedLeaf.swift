@@ -116,7 +116,7 @@ struct OrderedLeaf {
     }
 
     private var outside: StorageError {
-        .corrupt(page: page, reason: "an entry lies outside its leaf")
+        .corrupt(page: page, reason: "an entry is outside its leaf")
     }
 
     /// The place of an entry's form.

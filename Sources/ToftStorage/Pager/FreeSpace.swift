@@ -153,7 +153,7 @@ final class FreeSpace {
     }
 
     static func notInUse(_ page: PageNumber) -> StorageError {
-        .corrupt(page: page, reason: "pages were given back that were not in use")
+        .corrupt(page: page, reason: "pages were released that were not in use")
     }
 
     /// Notes pages of an earlier version that this one no longer needs.

@@ -232,7 +232,7 @@ final class PageWriter {
     {
         let height = UnsafeRawPointer(extent.base).uint8(at: InnerLayout.height)
         guard height < limit else {
-            throw .corrupt(page: extent.page, reason: "an inner node stands too high")
+            throw .corrupt(page: extent.page, reason: "an inner node's level is too high")
         }
         let count = UnsafeRawPointer(extent.base).uint16(at: InnerLayout.count)
         guard InnerLayout.entries + count * InnerLayout.entrySize <= Page.size else {

@@ -138,7 +138,7 @@ final class TableWriter {
     {
         let sequence = try sequences.writer(try TableReader.sequenceID(bytes, page))
         guard try sequence.reader.kind().fits(kind) else {
-            throw .corrupt(page: page, reason: "a list's elements are not what its column says")
+            throw .corrupt(page: page, reason: "a list's elements are not of its column's type")
         }
         sequence.setKind(kind)
         return sequence

@@ -83,7 +83,7 @@ struct Replay {
         case .listClear: try table().listClear(effect.key, effect.column)
         case .treeCreate, .treeDrop, .columnAdd, .columnRemove, .rowsInserted, .rowsErased,
             .cellTouched:
-            throw .corrupt(page: 0, reason: "the log holds what is never logged")
+            throw .corrupt(page: 0, reason: "the log has a record of a kind that is never logged")
         }
         try transaction.spill()
     }

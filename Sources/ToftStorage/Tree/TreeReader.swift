@@ -261,7 +261,7 @@ private struct OrderedLeafWalker: LeafWalker {
             high.map({ last.compare($0) < 0 }) ?? true
         else {
             throw .corrupt(
-                page: ref.page, reason: "the keys of a leaf lie outside of its separators")
+                page: ref.page, reason: "the keys of a leaf are outside its separators")
         }
         for index in 0..<leaf.count {
             if let blob = try leaf.entry(index).blob { try check(blob) }

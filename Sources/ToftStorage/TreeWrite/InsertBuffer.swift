@@ -137,7 +137,7 @@ final class InsertBuffer {
         position = try levels[level].takeEntries(atMost: count, from: position) {
             (entry) throws(StorageError) in
             guard let (id, key) = BufferKey.split(entry.key), !entry.isBlob else {
-                throw .corrupt(page: 0, reason: "an entry of the insert buffer is no such entry")
+                throw .corrupt(page: 0, reason: "an entry of the insert buffer is malformed")
             }
             if id != destination.id {
                 let level = toTrees ? levels.count - 1 : level

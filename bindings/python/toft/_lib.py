@@ -123,7 +123,7 @@ class NeverCopied:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(
-            "what belongs to an open database cannot be pickled or copied deeply: take the copy() "
+            "objects of an open database cannot be pickled or copied deeply: take the copy() "
             "of a collection, the to_dicts() or lists() of results"
         )
 

@@ -209,7 +209,7 @@ class Arguments:
     def _apart(self, items: list[Any], realm: Realm, wanted: int) -> Any:
         """The memory of values that are one value together. There is room for that one then."""
         if self._depth > 0 and wanted != MIXED:
-            raise TypeMismatchError(f"What a collection holds is no collection: {items!r:.80}")
+            raise TypeMismatchError(f"Collections do not hold collections: {items!r:.80}")
         if self._depth > TOFT_MAX_NESTED_COLLECTIONS:
             raise ValueTooLongError(
                 f"More than {TOFT_MAX_NESTED_COLLECTIONS} lists and dictionaries are within one "
@@ -274,7 +274,7 @@ class Arguments:
         elif kind in ("bool_", "bool"):  # NumPy's
             self._words(BOOL, bool(value), 0)
         elif wanted == MIXED and isinstance(value, Set):
-            raise TypeMismatchError(f"A mixed value is no set: say list({value!r:.80})")
+            raise TypeMismatchError(f"A mixed value is not a set: say list({value!r:.80})")
         elif isinstance(value, (list, tuple, Set)) or _is_listlike(value):
             self.add_list(value, realm, wanted if wanted == MIXED else NULL)
         elif isinstance(value, Mapping):

@@ -62,14 +62,14 @@ def lines_of(file: LinesToRead) -> Iterator[Iterable[str]]:
     """A file to read."""
     if isinstance(file, str) and ("\n" in file or file.lstrip().startswith(("{", "["))):
         raise InvalidArgumentError(
-            f"{file!r:.80} is no path of a file: for a text say io.StringIO(text)."
+            f"{file!r:.80} is not the path of a file: for a text say io.StringIO(text)."
         )
     if isinstance(file, (str, os.PathLike)):
         with open(file, encoding="utf-8", newline="") as opened:
             yield opened
     elif isinstance(file, (bytes, bytearray, Mapping)) or not isinstance(file, Iterable):
         raise InvalidArgumentError(
-            f"Lines are read out of a file that is open, or of the path of one, not {file!r:.80}."
+            f"Lines are read from a file that is open, or from the path of one, not {file!r:.80}."
         )
     else:
         yield file

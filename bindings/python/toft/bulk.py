@@ -179,7 +179,7 @@ def _amount(binding: Binding, name: str, increment: Increment) -> int:
     """The amount to be added to a property."""
     if property_name(binding.cls, increment.expression) != name:
         raise InvalidArgumentError(
-            f"{increment.expression!r} is not {name}: what is added to is set, as in "
+            f"{increment.expression!r} is not {name}: the property that is added to is set, as in "
             f"update({name}={binding.cls.__name__}.{name} + 1)."
         )
     return counter_amount(binding.property(name), increment.amount)

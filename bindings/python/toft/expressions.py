@@ -580,14 +580,14 @@ class QueryText:
     def refuse_in_subquery(self) -> None:
         """To be called by conditions that are not allowed in one."""
         if len(self._scopes) > 1:
-            raise InvalidQueryError("toft.text(...) cannot stand in any(...), all(...), none(...).")
+            raise InvalidQueryError("toft.text(...) cannot be in any(...), all(...), none(...).")
 
     def _scope(self, expression: Expression[Any]) -> tuple[str, Binding]:
         for prefix, binding in reversed(self._scopes):
             if _is_of(expression, binding.cls):
                 return prefix, binding
         asked = self._scopes[-1][1].cls.__name__
-        raise InvalidQueryError(f"{expression!r} is no property of {asked}, which is asked here.")
+        raise InvalidQueryError(f"{expression!r} is not a property of the queried {asked}.")
 
     def _named(self, path: str) -> str:
         """A path with names that are words of the query language: as an argument."""
@@ -655,7 +655,7 @@ def key_path(binding: Binding, expression: Expression[Any]) -> tuple[list[str], 
     if expression._is_length or expression._quantifier:
         raise InvalidArgumentError(f"{expression!r} is for conditions: only properties here.")
     if not _is_of(expression, binding.cls):
-        raise InvalidArgumentError(f"{expression!r} is no property of {binding.cls.__name__}.")
+        raise InvalidArgumentError(f"{expression!r} is not a property of {binding.cls.__name__}.")
     return bound_path(binding, expression)
 
 
@@ -675,7 +675,7 @@ def property_name(cls: type[Object], name: str | Expression[Any]) -> str:
         return name
     _require_expression(name)
     if name._names[1:] or name._is_length or name._quantifier or not _is_of(name, cls):
-        raise InvalidArgumentError(f"{name!r} is no property of {cls.__name__} itself.")
+        raise InvalidArgumentError(f"{name!r} is not a property of {cls.__name__} itself.")
     return name._names[0]
 
 

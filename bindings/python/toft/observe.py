@@ -197,12 +197,12 @@ class Observation:
     def __aiter__(self) -> AsyncIterator[Changes]:
         if self._callback is not None:
             raise InvalidArgumentError(
-                "An observation with a callback has nothing to go through: observe() without one."
+                "An observation with a callback has nothing to iterate over: observe() without one."
             )
         loop = self._loop()
         if loop is not None and loop.ag_frame is not None:
             raise InvalidArgumentError(
-                "Another `async for` goes through this observation, and each change comes to one "
+                "Another `async for` iterates over this observation, and each change comes to one "
                 "alone: observe() once for each."
             )
         loop = self._coming()
@@ -264,7 +264,7 @@ def _require_function(callback: object) -> None:
         raise InvalidArgumentError(f"A callback can be called: {callback!r:.80}")
     if iscoroutinefunction(callback):
         raise InvalidArgumentError(
-            "Nobody awaits what a callback gives: observe() without one, and go through it with "
+            "The result of a callback is not awaited: observe() without one, and iterate with "
             "`async for`."
         )
 

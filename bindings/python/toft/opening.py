@@ -253,7 +253,7 @@ def _open(
         minimum_version = whole_number("minimum_version", minimum_version)
     if minimum_version is not None and not 0 < minimum_version < 2**64:
         raise InvalidArgumentError(
-            f"The first version of a file is 1: {values.shown(minimum_version)} is none."
+            f"The first version of a file is 1: {values.shown(minimum_version)} is not a version."
         )
     configuration.minimum_version = minimum_version or 0
     if delete_if_migration_needed:

@@ -43,7 +43,7 @@ def value_of(text: str) -> Any:
             text.encode()
         found = _DECODER.decode(text)
     except UnicodeEncodeError:
-        raise _not_json("it cannot be UTF-8, as half a surrogate pair stands in it") from None
+        raise _not_json("it cannot be UTF-8, as it has half a surrogate pair") from None
     except json.JSONDecodeError as error:
         reason = error.msg.removesuffix(" at")
         where = f"line {error.lineno}, " if "\n" in text.rstrip(BLANKS) else ""
@@ -53,7 +53,7 @@ def value_of(text: str) -> Any:
     except RecursionError:
         raise _too_deep() from None
     if "\\u" in text and any(each["half"] for each in _ESCAPE.finditer(text)):
-        raise _not_json("half a surrogate pair stands in a text, which cannot be UTF-8")
+        raise _not_json("a text has half a surrogate pair, which cannot be UTF-8")
     if text.count("[") + text.count("{") > TOFT_MAX_JSON_DEPTH:
         _require_depth(found)
     return found
@@ -103,7 +103,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _constant(text: str) -> None:
     raise _Problem(
-        f'{NOT_JSON}{text} stands in it. NaN and infinities are the texts "nan", "inf" and "-inf".'
+        f'{NOT_JSON}it has {text}. NaN and infinities are the texts "nan", "inf" and "-inf".'
     )
 
 
@@ -310,7 +310,7 @@ def _words_of(text: str) -> tuple[int, int]:
         seconds, nanoseconds = map(int, found.groups()) if found else (0, 0)
         is_far = not -(2**63) <= seconds < 2**63 or abs(nanoseconds) >= 1_000_000_000
         if found is None or is_far:
-            raise ValueError("behind 'T' stand seconds and nanoseconds since 1970, with a colon")
+            raise ValueError("behind 'T' are seconds and nanoseconds since 1970, with a colon")
         if seconds * nanoseconds < 0:
             raise ValueError("its seconds and its nanoseconds have different signs")
         return seconds, nanoseconds

@@ -380,7 +380,7 @@ class Results(Collection[T], Generic[T]):
         added up may be paths over to-one links: `group_by("seller.name")`.
         """
         if not keys:
-            raise InvalidArgumentError("Say by what: group_by('shop').")
+            raise InvalidArgumentError("Name a property: group_by('shop').")
         return Groups(self, keys)
 
     # -------------------------------------------------------------------------------------------

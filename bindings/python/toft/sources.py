@@ -158,7 +158,7 @@ def rows_of_csv(binding: Binding, source: Source) -> Iterator[Row]:
         if len(fields) != len(names):
             raise InvalidArgumentError(
                 f"{source.place(line)}: there are {len(fields)} fields, and the first line names "
-                f"{len(names)}. A field with a comma in it stands in quotes."
+                f"{len(names)}. A field with a comma in it is written in quotes."
             )
         row = {}
         for name, each, (field, is_quoted) in zip(names, properties, fields):
@@ -205,7 +205,7 @@ def _fields(source: Source, line: int, record: str) -> list[tuple[str, bool]]:
             line += record.count("\n", 0, position)
             raise InvalidArgumentError(
                 f"{source.place(line)}: the quotes of field {len(fields) + 1} are odd. A field "
-                "with quotes in it stands in quotes, and has each of its own twice."
+                "with quotes in it is written in quotes, and has each of its own twice."
             )
         quoted, plain, end = found.groups()
         fields.append((plain if quoted is None else quoted.replace('""', '"'), quoted is not None))
