@@ -38,6 +38,8 @@ let package = Package(
         .target(name: "ToftModel", dependencies: ["ToftStorage", "ToftPlatform"]),
         // Questions: text to syntax tree to plan to batches of clusters.
         .target(name: "ToftQuery", dependencies: ["ToftModel", "ToftStorage"]),
+        // Sync: what changes on one device and what becomes of it on all, as rules without I/O.
+        .target(name: "ToftSync"),
         // Sessions, live results, observation.
         .target(
             name: "ToftEngine",
@@ -129,6 +131,12 @@ let package = Package(
         .executableTarget(
             name: "ExchangeSwift", dependencies: ["RealmSwift"], path: "Tests/Exchange",
             exclude: ["objects.py"]),
+        .testTarget(
+            name: "ToftSyncTests", dependencies: ["ToftSync", "ToftTestKit", "SyncVectors"],
+            exclude: ["Fixtures"]),
+        // Plays vectors of sync: Tests/sync-vectors FILE...
+        .executableTarget(
+            name: "SyncVectors", dependencies: ["ToftSync"], path: "Tests/SyncVectors"),
         .testTarget(
             name: "ToftTests",
             dependencies: ["Toft", "RealmSwift", "ToftEngine", "ToftStorage", "ToftTestKit"]),

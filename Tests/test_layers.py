@@ -25,6 +25,7 @@ ORDER = {
         "Errors Change Definition Calculate Observe Database Session Results Handles JSON "
         "Opening RealmImport"
     ).split(),
+    "ToftSync": "Value Change Wire State Resolver Replica".split(),
     "ToftCAPI": "Arguments Handles Realms Objects Results".split(),
     "ToftCLI": "Terminal Commands Demo".split(),
 }
