@@ -134,6 +134,11 @@ let package = Package(
         .testTarget(
             name: "ToftSyncTests", dependencies: ["ToftSync", "ToftTestKit", "SyncVectors"],
             exclude: ["Fixtures"]),
+        // A server, clients and a network in one thread: random schedules of sync, all from a seed.
+        // `swift run -c release ToftSyncSimulator`.
+        .executableTarget(
+            name: "ToftSyncSimulator", dependencies: ["ToftSync", "ToftTestKit"],
+            path: "Tests/ToftSyncSimulator"),
         // Plays vectors of sync: Tests/sync-vectors FILE...
         .executableTarget(
             name: "SyncVectors", dependencies: ["ToftSync"], path: "Tests/SyncVectors"),

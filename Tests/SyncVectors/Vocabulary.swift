@@ -217,7 +217,7 @@ package struct Vocabulary: Sendable {
         let rest = parts.dropFirst()
         switch property.collection {
         case .list:
-            return [.element(try element(first.string ?? ""))] + (try inner(rest))
+            return [.element(try element(first.string ?? ""))] + (try inner(rest, ofElement: true))
         case .set:
             if let name = first.string, name.hasPrefix("{\"link\"") {
                 return [.member(try member(name))]
@@ -229,12 +229,14 @@ package struct Vocabulary: Sendable {
         }
     }
 
-    private func inner(_ parts: ArraySlice<OrderedJSON>) throws -> [Step] {
+    private func inner(
+        _ parts: ArraySlice<OrderedJSON>, ofElement isElement: Bool = false
+    ) throws -> [Step] {
         var steps: [Step] = []
         for part in parts {
             switch part.string {
-            case "v" where steps.isEmpty && parts.startIndex > 2: steps.append(.value)
-            case "l" where steps.isEmpty && parts.startIndex > 2: steps.append(.label)
+            case "v" where steps.isEmpty && isElement: steps.append(.value)
+            case "l" where steps.isEmpty && isElement: steps.append(.label)
             case let name?: steps.append(.property(try property(Self.embedded, name).number))
             case nil: throw JSONError("no step: \(part.canonical)")
             }

@@ -13,7 +13,7 @@ package struct Owners: Sendable {
 
     package init() {}
 
-    package var isEmpty: Bool { owned.isEmpty && adds.isEmpty }
+    var hasAdds: Bool { !adds.isEmpty }
 
     mutating func insert(_ changeset: Changeset, _ schema: Schema) {
         for op in changeset.ops {

@@ -25,7 +25,12 @@ extension Replica {
             }
         }
         for fact in batch.facts where store.contains(fact.path.object) {
-            apply(fact.content, at: fact.path, isFresh: fresh.contains(fact.path.object))
+            let isFresh = fresh.contains(fact.path.object)
+            if isFresh, fact.path.steps.isEmpty, let fields = fact.content.node?.fields {
+                fill(fact.path, fields)
+            } else {
+                apply(fact.content, at: fact.path, isFresh: isFresh)
+            }
         }
         cursor = batch.through
         needsAll = false
@@ -51,6 +56,29 @@ extension Replica {
             if !there.contains(object), !owners.covers(Path(object)) { gone.append(object) }
         }
         for object in gone { store.remove(object) }
+    }
+
+    /// Gives an object that has just been made all that a fact has. A property that the server does
+    /// not know yet stays as it is in a new object.
+    private mutating func fill(_ path: Path, _ fields: Fields) {
+        guard let type = store.schema[path.object.type] else { return }
+        var all = type.blank
+        for field in fields.all {
+            var node = field.node
+            if case .value(.int(let value)) = node, owners.hasAdds,
+                type[field.property]?.type == .int
+            {
+                let number = path + .property(field.property)
+                node = .value(.int(owners.shown(value, at: number)))
+            }
+            all[field.property] = node
+        }
+        store.put(.node(.fields(all)), at: path)
+        var dead: [(Path, ObjectID)] = []
+        store.schema.eachLink(in: all, at: path, type) { link, target, _ in
+            if !store.contains(target) { dead.append((link, target)) }
+        }
+        for (link, target) in dead { store.unlink(link, from: target) }
     }
 
     /// - Parameter isFresh: The object has come with this batch, so it is filled whole.

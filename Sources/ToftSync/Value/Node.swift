@@ -64,6 +64,17 @@ package enum Node: Hashable, Sendable {
     package var value: SyncValue? { if case .value(let value) = self { value } else { nil } }
     package var fields: Fields? { if case .fields(let fields) = self { fields } else { nil } }
     package var list: ElementList? { if case .list(let list) = self { list } else { nil } }
+
+    /// False where there is no link for sure.
+    var mayLink: Bool {
+        switch self {
+        case .value(.link), .value(.list), .value(.dictionary), .fields: true
+        case .value: false
+        case .list(let list): !list.isEmpty
+        case .set(let members): !members.isEmpty
+        case .dictionary(let entries): !entries.isEmpty
+        }
+    }
 }
 
 /// What is at any path, or is said to be there.

@@ -292,7 +292,7 @@ extension Schema {
         _ body: (Path, ObjectID, PropertySchema) -> Void
     ) {
         for property in type.properties where property.canLink {
-            if let node = fields[property.number] {
+            if let node = fields[property.number], node.mayLink {
                 eachLink(in: node, at: path + .property(property.number), property, body)
             }
         }
