@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Where the test of a thing is: Tests/WHERE.md, made of the first lines of the tests.
+"""The tests of each source file: Tests/WHERE.md, made of the first lines of the tests.
 
     Tests/where.py           fails for a source file that no test names, and for an old page
     Tests/where.py --write   writes the page
 
 The first line of a test file names the source files that it tests, by their names alone, with the
 target in front if two targets have a file of that name: `// Tests: Commit.swift, Toft/Realm.swift`.
-The list may go on in the next lines. A source file is named by the test that should fail first.
+The list may continue in the next lines. A source file is named by the test that should fail first.
 """
 
 import re
