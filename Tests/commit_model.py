@@ -46,7 +46,7 @@ class Rules:
     )
     # shared memory, set after a sync, says which pages may be reused; not a meta
     durable_is_a_word: bool = True
-    # recovery syncs, writes a checkpoint and begins the log anew, before anything is published
+    # recovery syncs, writes a checkpoint and begins the log again, before anything is published
     recovery_is_durable: bool = True
     # of two consecutive records, if one had no room behind the other, the later one counts
     the_later_record_follows: bool = True
@@ -209,7 +209,7 @@ def recover(blocks, rules):
     return meta, operations, version, end, last
 
 
-# The steps that may come next. Each yields what is done, the state after it, and the blocks that it
+# The steps that may come next. Each yields the step, the state after it, and the blocks that it
 # synced.
 
 

@@ -30,7 +30,7 @@ package.targets.append(
 
 for target in package.targets
 """
-# The words of the language, for libFuzzer to put together.
+# The words of the language, for libFuzzer to combine.
 WORDS = """
 AND OR NOT ANY SOME ALL NONE IN BETWEEN BEGINSWITH ENDSWITH CONTAINS LIKE MATCHES SUBQUERY(
 TRUEPREDICATE FALSEPREDICATE SORT( DISTINCT( LIMIT( OFFSET( FILTER( ASC DESC SELF YES null nil true
@@ -94,7 +94,7 @@ def main() -> None:
     options += ["-max_len=400", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"]
     options += [f"-artifact_prefix={BUILD / 'found'}/"]
     program = BUILD / "release/QueryFuzz"
-    # A crash goes to libFuzzer, which keeps the text; Swift's own handler does not.
+    # A crash is libFuzzer's to handle, which keeps the text; Swift's own handler does not.
     environment = {**os.environ, "SWIFT_BACKTRACE": "enable=no"}
     environment |= {"TOFT_CONFORMANCE_DATASET": str(FIXTURES / "dataset.json")}
     corpora = [BUILD / "corpus", BUILD / "seeds"]

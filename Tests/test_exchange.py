@@ -134,7 +134,7 @@ def test_every_character_comes_back_byte_for_byte_whoever_reads_and_writes(tmp_p
         for first in range(0, len(characters), 500)
     ]
     texts += [strange(chance) for _ in range(500)]
-    # Alone in a field is what needs no quotes; the first of a file is behind its header.
+    # Texts without quotes are alone in a field; the first of a file is behind its header.
     texts += [*map(chr, range(0x250)), *chance.sample(characters, 500), "\ufeff", "\ufeffa", ""]
     source, schema = tmp_path / "source.toft", tmp_path / "schema.json"
     in_python(source, tmp_path / "empty", "write")

@@ -30,7 +30,7 @@ ORDER = {
     "ToftCLI": "Terminal Commands Demo".split(),
 }
 # Arrows that still point up: (target, folder, type of a later folder). No arrow may be added; one
-# that is gone must be removed here.
+# that no longer exists must be removed here.
 KNOWN: set[tuple[str, str, str]] = {
     ("ToftStorage", "Bytes", "RegionEntry"),
     ("ToftStorage", "Mapping", "DirtyPages"),

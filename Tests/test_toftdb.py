@@ -103,7 +103,7 @@ def test_counted_keys_are_shown_moved_and_given_out(tmp_path: Path) -> None:
     run("load", copy, "-", input=dumped)
     assert run("dump", copy).stdout == dumped
     assert json.loads(dumped.splitlines()[0])["counters"] == {"Ticket": 8}
-    # The keys of objects that are gone are not given out again.
+    # The keys of deleted objects are not used again.
     first, *lines = dumped.splitlines()
     schema["counters"] = {"Ticket": 41}
     dump.write_text("".join(line + "\n" for line in [json.dumps(schema), *lines]))
@@ -249,7 +249,7 @@ def test_a_whole_database_is_dumped_and_loaded_with_every_link(tmp_path: Path) -
     assert of_a[0]["small"] == 0.10000000149011612
     assert of_a[0]["words"] == ["", "two\n\0", "\u00e9\U0001f600"]
     assert json.loads(run("check", second, "--json").stdout)["problems"] == []
-    # Not into a file that has objects; and what fails leaves nothing behind.
+    # A file that has objects is refused; and a failure leaves nothing behind.
     assert "already" in run("load", second, dump, status=1).stderr
     broken = tmp_path / "broken.jsonl"
     broken.write_text("\n".join(lines[:-1]) + "\n")
@@ -305,7 +305,7 @@ def test_properties_may_have_the_names_that_a_dump_gives_the_class_and_the_key(
         run("import", again, table, "--schema", tmp_path / "schema.json", *options)
         found = lines_of("export", again, "Odd")
         assert found == [{k: v for k, v in row.items() if k != "__class"} for row in odd]
-    # As it was written before, and what says nothing for certain.
+    # The earlier form, and forms that are ambiguous.
     for wrong, told in (
         ({"_class": "Odd", "_key": 5, "next": None}, "as '__class'"),
         ('{"__class":"Odd","__key":5,"__key":6}', "'__key' twice"),
@@ -668,7 +668,7 @@ def test_what_can_not_be_printed_is_a_failure(tmp_path: Path, command: list[str]
     # A command that does not need its input or has nothing to complain of succeeds without.
     assert shell(given, "<&- 2>&-") == (0, printed, "")
     assert shell(given, "2>/dev/full") == (0, printed, "")
-    # Complaints that nobody can read end with the same status.
+    # Complaints that can't be printed end with the same status.
     missing = [*given[:2], tmp_path / "nope.toft", *given[3:]]
     for redirected in ("2>&-", "2>/dev/full", "<&- >&- 2>&-"):
         assert shell(missing, redirected)[0] == 1
@@ -847,7 +847,7 @@ def test_damage_of_any_size_is_told_in_words_with_status_2(tmp_path: Path) -> No
         new.unlink(missing_ok=True)
         done = subprocess.run([TOFTDB, "salvage", file, new], capture_output=True, text=True)
         assert done.returncode in (0, 1, 2)
-        # As Swift shows its values: `corrupt(page: 3, reason: "...")`.
+        # Swift's form of values: `corrupt(page: 3, reason: "...")`.
         for text in (told.stdout, *found["problems"], others, done.stdout, done.stderr):
             assert "reason:" not in text and "(page:" not in text, text
 
@@ -1925,7 +1925,7 @@ def on_a_terminal(*arguments: object, until: str = "") -> tuple[int, str]:
         [TOFTDB, *map(str, arguments)],
         stderr=its,
         stdout=subprocess.DEVNULL,
-        # A shell makes what it runs in the background ignore it.
+        # A shell makes its background programs ignore the signal.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     os.close(its)

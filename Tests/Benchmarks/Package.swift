@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Measurements of the Swift API, in a package of their own so that nobody who uses Toft resolves
-// or builds them.
+// Measurements of the Swift API, in a package of their own so that users of Toft do not resolve or
+// build them.
 let package = Package(
     name: "toft-benchmarks",
     dependencies: [.package(name: "toft", path: "../..")],

@@ -124,7 +124,7 @@ static void print_decimal(toft_decimal decimal) {
 
 static void print_dictionary(toft_dictionary *dictionary);
 
-// Prints and releases it; so do the next two with what is within.
+// Prints a list and releases it; so do the next two with their contents.
 static void print_list(toft_list *list) {
     uint64_t count = 0;
     CHECK(toft_list_count(list, &count));

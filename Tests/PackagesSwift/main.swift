@@ -4,7 +4,7 @@
 //   PackagesSwift PACKAGES.tsv DATABASE
 //
 // bindings/c/examples/packages/packages.c and bindings/python/examples/packages.py are the same
-// program, part by part, and print the same. How long it took goes to standard error.
+// program, part by part, and print the same. The times are printed to standard error.
 import Foundation
 import RealmSwift
 
@@ -27,7 +27,7 @@ final class Package: Object {
     @Persisted var recommends: List<Package>
     @Persisted(originProperty: "depends") var dependents: LinkingObjects<Package>
 
-    // `description` is what every object has already.
+    // Every object already has a `description`.
     override class func propertiesMapping() -> [String: String] { ["summary": "description"] }
 }
 

@@ -89,7 +89,7 @@ import ToftTestKit
                 Self.configuration(file.path, Self.new([property]), Self.giving { _ in value }))
             #expect(try Self.values(session, "new") == [value, value, value])
             #expect(try session.checkEverything().problems == [])
-            // Nothing is asked again.
+            // The defaults are not requested again.
             let again = try Session.open(
                 Self.configuration(
                     file.path, Self.new([property]),

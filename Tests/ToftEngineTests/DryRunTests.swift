@@ -113,7 +113,7 @@ import ToftTestKit
             #expect(
                 migrated.contains(
                     asked("property 'Person.note' is removed with its values", "my_note")))
-            // A program that says so is not asked.
+            // A program that declares the renaming is not asked for it.
             let renamed = try Self.changes(path, [person, hound, Self.part], 2) {
                 migration throws(EngineError) in
                 try migration.renameClass("Dog", to: "Hound")
@@ -284,7 +284,7 @@ extension StoredSchema {
     }
 }
 
-/// Deleting files, and opening those that do not fit anew.
+/// Deletion of files, and of those that do not fit at an opening.
 @Suite struct FileDeletionTests {
     private func schema(_ type: PropertyType) -> Schema {
         Schema([ClassSchema("Note", [PropertySchema("text", type)])])
@@ -376,7 +376,7 @@ extension StoredSchema {
             try made.commit()
             let again = try Session.open(new)
             #expect(try again.count(of: again.classHandle(named: "Note").id) == 1)
-            // A file of a later version is no mismatch.
+            // A file of a later version is not a mismatch.
             new.schemaVersion = 3
             #expect(
                 code { () throws(EngineError) in _ = try Session.open(new) } == .schemaVersionTooLow

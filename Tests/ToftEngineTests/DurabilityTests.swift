@@ -7,8 +7,8 @@ import ToftTestKit
 @testable import ToftEngine
 
 @Suite struct DurabilityTests {
-    /// Sessions that any thread may use, one after the other: a test that waits for a process goes
-    /// on on another.
+    /// Sessions that any thread may use, one after the other: a test that waits for a process
+    /// continues on another one.
     private static func configuration(_ path: String, _ mode: Configuration.Mode = .readWrite)
         -> Configuration
     {
@@ -17,7 +17,8 @@ import ToftTestKit
             confinement: .caller)
     }
 
-    /// Adds a person in a transaction of its own. Gives what then waits to become durable.
+    /// Adds a person in a transaction of its own. Returns the token to wait with until it is
+    /// durable.
     private func add(_ id: Int64, to database: TestDatabase, _ durability: Durability)
         throws(EngineError) -> UInt64
     {

@@ -5,7 +5,7 @@ import ToftStorage
 import ToftTestKit
 @testable import ToftEngine
 
-/// How often results are worked out, and how much of them.
+/// The number and the extent of evaluations of results.
 @Suite struct EvaluationTests {
     /// People whose name is one of ten.
     private func family(_ count: Int64 = 50) throws -> TestDatabase {
@@ -16,7 +16,7 @@ import ToftTestKit
         return database
     }
 
-    /// How often `body` works results out.
+    /// The number of evaluations that `body` causes.
     private func evaluations(_ results: Results, _ body: () throws -> Void) throws -> Int {
         let before = results.evaluations
         try body()

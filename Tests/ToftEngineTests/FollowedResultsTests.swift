@@ -5,7 +5,7 @@ import ToftStorage
 import ToftTestKit
 @testable import ToftEngine
 
-/// Results that were worked out follow what happens, without a look at all objects again.
+/// Results that were evaluated follow later changes, without another scan of all objects.
 @Suite struct FollowedResultsTests {
     private func family(_ count: Int64) throws -> TestDatabase {
         let database = try TestDatabase()
@@ -17,7 +17,7 @@ import ToftTestKit
         return database
     }
 
-    /// Results with all their keys, and how often they have been worked out.
+    /// Results with all their keys, and the number of their evaluations.
     private func worked(_ query: String, _ database: TestDatabase) throws -> (Results, Int) {
         let results = try database.people().filter(query)
         _ = try results.keys()
@@ -129,7 +129,7 @@ import ToftTestKit
     ]
 
     /// Two sessions change people at random, in transactions that are committed or cancelled; the
-    /// results of each are at any time what the same query gives anew.
+    /// results of each always equal those of a new query.
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
     func `Results are what a new query gives, whatever happened`(number: UInt64) throws {
         var seed = Seed(number)

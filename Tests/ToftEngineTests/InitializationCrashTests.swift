@@ -21,7 +21,7 @@ import ToftTestKit
         ClassSchema("Other", [PropertySchema("x", .int)]),
     ])
 
-    /// How often the handler was called.
+    /// The number of calls of the handler.
     private final class Calls: Sendable {
         private let number = FutexMutex<Int>(0)
         var count: Int { number.withLock { $0 } }
@@ -91,8 +91,8 @@ import ToftTestKit
         return try key.withUnsafeBytes { try EncryptionKey($0) }
     }
 
-    /// People, what the transaction may hold in memory, whether the file is encrypted, and of how
-    /// many images one is opened.
+    /// The number of people, the memory limit of the transaction, whether the file is encrypted,
+    /// and the fraction of images to open: one in this many.
     @Test(arguments: [
         (0, 48 << 20, false, 1), (1, 48 << 20, false, 1), (1, 48 << 20, true, 1),
         (300, 48 << 20, false, 2), (300, 16 << 10, false, 8), (300, 16 << 10, true, 8),

@@ -135,7 +135,7 @@ import ToftTestKit
         #expect(try !session.refresh())
         #expect(session.base === before)
 
-        // A frozen realm keeps the pages that it reads, at nobody else's cost.
+        // A frozen realm keeps the pages that it reads, at no cost to others.
         let frozen = try session.frozen()
         #expect(try !frozen.refresh())
         #expect(try read(refreshing: 500) < 2 * Self.keptPages)

@@ -10,7 +10,7 @@ import ToftTestKit
 /// values, or the new one with the new ones.
 @Suite struct MigrationCrashTests {
     /// 1: a name. 2: also points, with defaults, indexed. 3: points are texts. 4: names are called
-    /// titles, and are the primary key. 5: all are gone.
+    /// titles, and are the primary key. 5: all are removed.
     private static func schema(_ version: Int) -> Schema {
         var properties = [PropertySchema("name", .string)]
         if version >= 4 { properties = [PropertySchema("title", .string, isPrimaryKey: true)] }

@@ -8,8 +8,8 @@ import ToftTestKit
 
 /// A program that went through six versions, and its one migration.
 private enum History {
-    /// 1: ages are texts. 2: they are numbers. 3: the name is called fullName, and indexed.
-    /// 4: people have a number. 5: a note is required. 6: dogs are hounds, and there are no notes.
+    /// 1: ages are texts. 2: they are numbers. 3: the name is called fullName, and indexed. 4:
+    /// people have a number. 5: a note is required. 6: dogs are hounds, and notes are removed.
     static func schema(_ version: Int) -> Schema {
         var person: [PropertySchema] = []
         if version >= 4 { person.append(PropertySchema("id", .int, isPrimaryKey: true)) }
@@ -61,7 +61,7 @@ private enum History {
         return try Session.open(configuration)
     }
 
-    /// Ada (36, with a note, the owner of Rex) and Bob (seven, which is no number).
+    /// Ada (36, with a note, the owner of Rex) and Bob ("seven", which is not a number).
     static func fill(_ file: String) throws(EngineError) {
         let session = try open(file, 1)
         try session.beginWrite()
@@ -411,7 +411,7 @@ func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, String)? {
         }
     }
 
-    /// It opened, and the values were gone.
+    /// Earlier it opened, and the values were lost.
     @Test func `What ends with a name that is not declared is refused, and says what is near`()
         throws
     {
@@ -797,7 +797,7 @@ func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, String)? {
             #expect(
                 failure { () throws(EngineError) in try free.refresh() }?.1.contains(
                     "class 'Land' is embedded now") == true)
-            // One that takes the file as it is goes on.
+            // A session that accepts the file's classes continues.
             let any = try Session.open(Configuration(location: .file(path: file.path)))
             #expect(try any.classHandle(named: "Land").isEmbedded)
             try any.expectSound()
@@ -811,7 +811,7 @@ func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, String)? {
                 try migration.renameClass("Address", to: "Place")
                 try migration.renameClass("Country", to: "Land")
             }
-            // The link of the companies goes, as it was not renamed.
+            // The link of the companies is removed, as it was not renamed.
             let refused = failure { () throws(EngineError) in
                 _ = try Self.seats(file.path, 2, rename)
             }

@@ -43,7 +43,7 @@ import ToftTestKit
         ]
     }
 
-    /// How many rows there are from one on, as they are read in blocks, one at most.
+    /// The number of rows from `first` on when they are read in blocks; at most one is wanted.
     private func rowCount(_ results: Results, from first: Int) throws(EngineError) -> Int {
         var count = 0
         try results.forEachRows(of: first..<first + 1) { cluster, _ in
@@ -70,7 +70,7 @@ import ToftTestKit
             let second = try #require(try walk.nextRun())
             #expect(second.count < 500)
             #expect(found.order == nil)
-            // The rest. The results have what the loop has found.
+            // The rest. The results include all that the loop has found.
             let all = try first + second + self.all(walk)
             #expect(all.count == 2_000)
             #expect(try found.keys() == all)

@@ -123,7 +123,7 @@ extension Session {
                 try session.classHandle(named: "Part").id,
                 try session.classHandle(named: "Inner").id
             )
-            // Those of `part` are gone, with what was in them; those of `parts` are there.
+            // The objects of `part` are deleted, with their contents; those of `parts` exist.
             #expect(try session.count(of: part) == Notes.count / 10)
             #expect(try session.count(of: inner) == 0)
             try session.expectSound()
@@ -182,7 +182,7 @@ extension Session {
     }
 
     /// A program that knows a part of the classes deletes one that an unknown class links to. The
-    /// class stayed, empty and without a name, for the link that nobody could declare any more.
+    /// class stayed, empty and without a name, for a link that no class could declare any more.
     @Test func `A deleted class takes the links of classes that are not declared with it`() throws {
         try withTemporaryDatabase { file in
             let dog = ClassSchema("Dog", [.link("owner", to: "Person")])
@@ -198,7 +198,7 @@ extension Session {
             let session = try Session.open(configuration)
             #expect(session.schema.classes.map(\.name) == ["Dog", "Cat"])
             try session.expectSound()
-            // Both begin anew, without a migration.
+            // Both begin again, without a migration.
             configuration.schema = Schema([dog, person, cat])
             configuration.migration = nil
             let again = try Session.open(configuration)

@@ -11,7 +11,7 @@ import ToftTestKit
 @testable import ToftEngine
 @testable import ToftStorage
 
-/// Damaged files, and what is salvaged from them.
+/// Damaged files, and the content salvaged from them.
 @Suite struct SalvageTests {
     @Test func `A sound file is salvaged whole, with its keys, indexes and counters`() throws {
         try withLibrary { library in
@@ -354,7 +354,7 @@ import ToftTestKit
             var found = 0
             for page in 2..<library.pages where found == 0 {
                 library.image = whole
-                // The middle of a page: a node is refused, what it led to is whole.
+                // The middle of a page: a node is refused, and its children are whole.
                 library.image[page * 4_096 + 60] ^= 1
                 guard let (report, content) = try? library.salvage(newKey: Keys.second) else {
                     continue
@@ -502,7 +502,7 @@ private final class Library {
     var path: String { directory + "/library.toft" }
     var newPath: String { directory + "/salvaged.toft" }
     var damagedPath: String { directory + "/damaged.toft" }
-    /// That of the image.
+    /// The image's key.
     private var key: EncryptionKey?
     var image: [UInt8]
     /// The content of the undamaged file.
@@ -716,7 +716,7 @@ private final class Library {
     }
 
     /// Every object that was salvaged is one that the file held; a value is its own, or was lost
-    /// and counted. Links lead to what was salvaged.
+    /// and counted. Links lead to salvaged objects.
     func expectKept(_ salvaged: Content, _ report: SalvageReport) throws {
         for (name, objects) in salvaged {
             let counts = try classReport(name, report)

@@ -7,13 +7,14 @@ import ToftTestKit
 @testable import ToftEngine
 @testable import ToftStorage
 
-/// A plain and an encrypted file of the same commits, damaged at the same places: what is salvaged
-/// of the one is held against what is salvaged of the other, and both against what was written.
+/// A plain and an encrypted file of the same commits, damaged at the same places: the salvaged
+/// contents are compared with each other and with the written content.
 @Suite struct SalvageTwinTests {
     @Test func `Objects of an encrypted file stay what they are where a cluster is damaged`() throws
     {
         try withTwins(onlyGrowing: true) { plain, encrypted in
-            // Older versions are asked for what the cluster held, and their pages are in use again.
+            // The salvage searches older versions for the cluster's content, and their pages are in
+            // use again.
             var damaged = 0
             for offset in try plain.clusters() where damaged < 4 {
                 let kept = try plain.salvage(flipping: offset + 1_000)
@@ -110,7 +111,7 @@ import ToftTestKit
                 for name in names {
                     for step in 0..<10 { try Self.fill(name, step * 100, in: session) }
                 }
-                // Clusters of the first class are written anew; older versions keep theirs.
+                // Clusters of the first class are rewritten; older versions keep theirs.
                 let apple = try session.classHandle(named: "Apple")
                 let other = try apple.property(named: "other").id
                 let keys = try session.results(of: apple.id).keys()
@@ -120,7 +121,7 @@ import ToftTestKit
                         other, Value.link(ObjectRef(classID: apple.id, key: keys[0])))
                 }
                 try session.commit()
-                // As a crash leaves it.
+                // The image after a crash.
                 image = Array(try Data(contentsOf: URL(fileURLWithPath: directory + "/fruit")))
             }
             var salvages = 0
@@ -209,7 +210,7 @@ private final class Twin {
     let count: Int
     private static let changed = 40
 
-    /// That of encrypted files.
+    /// The key of encrypted files.
     static let key = try? EncryptionKey([UInt8](0..<64))
 
     private static let schema = Schema([
@@ -279,7 +280,7 @@ private final class Twin {
             history[Int64(number)]?.append(values)
         }
         try session.commit()
-        // The next commit may use what this one has freed.
+        // The next commit may use the pages that this one has freed.
         try session.flush()
     }
 

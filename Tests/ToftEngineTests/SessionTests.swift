@@ -156,7 +156,7 @@ import ToftTestKit
         try expectAll(in: all)
         var seed = Seed(5)
         try expectAll(in: (0..<3_000).map { _ in all[seed.below(all.count)] })
-        // Changes are visible in their own transaction, and gone when that is cancelled.
+        // Changes are visible in their own transaction, and undone when it is cancelled.
         try database.session.beginWrite()
         try database.findPerson(11).delete()
         let name = expected.removeValue(forKey: 11)

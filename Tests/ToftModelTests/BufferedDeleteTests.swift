@@ -4,7 +4,7 @@ import Testing
 import ToftStorage
 import ToftTestKit
 
-/// Erased objects whose rows wait to go: nobody may see that they do.
+/// Erased objects whose rows are still to be removed: no reader may see them.
 @Suite struct BufferedDeleteTests {
     static let person = ClassSchema(
         "Person",

@@ -4,7 +4,7 @@ import Testing
 @testable import ToftStorage
 import ToftTestKit
 
-/// Values that wait for their rows: nobody may see that they do.
+/// Values that are not yet in their rows: no reader may see a difference.
 @Suite struct BufferedValueTests {
     static let counter = ClassSchema(
         "Counter",
@@ -44,7 +44,7 @@ import ToftTestKit
         try database.check()
     }
 
-    /// Each read has what was set before written, in memory that it is lent.
+    /// Each read gets the value that was set before, in memory that is lent to it.
     @Test func `Memory is given back while a transaction reads what it sets`() throws {
         let database = try ModelDatabase(Self.counter, isTight: true)
         let keys = try makeCounters(20_000, in: database)
@@ -187,8 +187,7 @@ import ToftTestKit
         }
     }
 
-    /// All changes that programs make to objects that they have found, each after a look at what is
-    /// there.
+    /// All changes that programs make to objects that they have found, each after a read.
     private func change(
         _ key: Int64, turn: Int64, rival: Int64, _ transaction: ModelTransaction,
         _ database: ModelDatabase
@@ -334,7 +333,7 @@ import ToftTestKit
             }
             _ = try transaction.view.table(try database.handle("Runner")).rowCount
             #expect(Array(lent) == Array("name \(keys[9])".utf8))
-            // A text that the transaction has lent may be given back to it.
+            // A text that the transaction has lent may be passed back to it.
             try transaction.set(keys[10], name, BorrowedValue.string(lent))
             try transaction.set(keys[11], name, Value.string("another"))
             #expect(try transaction.view.value(keys[10], name) == .string("name \(keys[9])"))

@@ -53,7 +53,7 @@ import ToftTestKit
 
         func close() throws { try store.close() }
 
-        /// Commits what the body does.
+        /// Commits the changes of the body.
         func commit(_ body: (ModelTransaction, inout Seed) throws -> Void) throws {
             file.note(.transaction)
             let writing = try store.beginWrite()

@@ -4,7 +4,7 @@ import Testing
 import ToftStorage
 import ToftTestKit
 
-/// Adding to integers: the result, the exact limits, and what the commit record keeps.
+/// Additions to integers: the result, the exact limits, and the content of the commit record.
 @Suite struct CounterTests {
     static let page = ClassSchema(
         "Page",

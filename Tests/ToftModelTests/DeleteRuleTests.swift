@@ -192,7 +192,7 @@ import ToftStorage
             try transaction.set(home, "Home", "guard", link(database, "Player", players[0]))
             #expect(throws: ModelError.self) { try transaction.erase(team, "Team") }
             #expect(try transaction.view.count(database.handle("Player")) == 2)
-            // With its own home in the same call it goes.
+            // With its own home in the same call it is deleted.
             try transaction.append(
                 team, "Team", "players", link(database, "Player", players[1]))
             try transaction.erase(team, "Team")

@@ -126,7 +126,7 @@ import ToftStorage
             let all = try transaction.view.listValues(ann, list)
             _ = try transaction.listSetEmbedded(ann, list, at: 0)
             #expect(try streets(transaction.view) == ["a", "f", "g", ""])
-            // Its first element is gone.
+            // Its first element is deleted.
             #expect(throws: ModelError.noSuchObject(className: "Address", key: 2)) {
                 try transaction.assign(ann, list, all)
             }
@@ -316,7 +316,7 @@ import ToftStorage
             }
             // Nothing of all that has left anything.
             #expect(try streets(transaction.view) == ["home"])
-            // An upsert keeps what it has, and null deletes it.
+            // An upsert keeps its present value, and null deletes it.
             try transaction.create(
                 "Person", ["name": .string("Ann"), "address": value], policy: .all)
             #expect(try streets(transaction.view) == ["home"])

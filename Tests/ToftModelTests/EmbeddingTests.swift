@@ -378,7 +378,7 @@ import ToftTestKit
             #expect(text.contains("Tag") && text.contains("unique"))
             try database.check()
         }
-        // One that goes leaves its values to others.
+        // An element that is removed leaves its values to others.
         try database.write { transaction throws in
             let tags = try database.property("Holder", "tags")
             try transaction.listErase(0, tags, at: 0)
@@ -391,7 +391,7 @@ import ToftTestKit
         try database.check()
     }
 
-    /// Every object is what it was, seen from the people; nothing is in two places.
+    /// Every object is unchanged, seen from the people; no object is in two places.
     @Test(arguments: 0..<40)
     func `Random links unfold to trees`(seed: UInt64) throws {
         var numbers = Seed(seed)
@@ -413,7 +413,7 @@ import ToftTestKit
         let count = Int64(4 + seed % 5)
         try database.write { transaction throws in
             let classes = ["Address", "Box"]
-            // Each links to those of lower numbers, so that there are no circles.
+            // Each links to those of lower numbers, so that there are no cycles.
             for number in 0..<count {
                 try transaction.create("Address", ["street": .string("a\(number)")])
                 try transaction.create("Box")

@@ -53,7 +53,7 @@ import Testing
             let sum = values.reduce(Int128(0)) { $0 + Int128($1) }
             #expect(ExactSum.average(sum, of: values.count) == expected, "\(values)")
         }
-        // Half of the least double is a tie, which goes to the even one.
+        // Half of the least double is a tie, which is rounded to the even one.
         for (count, expected) in [(1, 3), (2, 2), (3, 1), (4, 1), (5, 1), (6, 0), (7, 0)] {
             var sum = ExactSum()
             for _ in 0..<3 { _ = sum.add(-Self.least) }

@@ -16,7 +16,7 @@ import ToftTestKit
     static let part = ClassSchema("Part", isEmbedded: true, [PropertySchema("name", .string)])
     static let owner = ClassSchema("Owner", [.link("part", to: "Part")])
 
-    /// Lists in one another.
+    /// Nested lists.
     static func nested(_ depth: Int) -> Value {
         depth == 0 ? .int(7) : .list([nested(depth - 1)])
     }

@@ -747,7 +747,7 @@ private struct RandomRun {
         #expect(try transaction.view.find(wanted, owner) == expected, "\(seed)")
     }
 
-    /// Reads one object and what is known of its class.
+    /// Reads one object and the known facts about its class.
     mutating func look(_ owner: ClassHandle, _ transaction: ModelTransaction) throws {
         let view = transaction.view
         #expect(try view.count(owner) == model.classes[owner.name]?.count ?? 0, "\(seed)")

@@ -191,7 +191,7 @@ extension Value {
         return .dictionary(zip(entries, elements).map { ValueEntry(key: $0.key, value: $1) })
     }
 
-    /// How often a value is in this one.
+    /// The number of occurrences of a value in this one.
     func count(of wanted: Value) -> Int {
         isCollection
             ? elements.reduce(0) { $0 + $1.count(of: wanted) } : self == wanted ? 1 : 0

@@ -9,8 +9,8 @@ import ToftTestKit
 @testable import ToftQuery
 
 /// One value after the other of one path: IN, an OR of ==, an AND of != and their kin are one test,
-/// which costs the same for a row however many values there are. Each has to find what the
-/// comparisons find one by one.
+/// which costs the same for a row however many values there are. Each has to find the same as the
+/// single comparisons.
 @Suite struct AlternativesTests {
     private let session: Session
     private let thing: ClassID

@@ -6,7 +6,7 @@ import ToftStorage
 
 @testable import ToftQuery
 
-/// Queries that Realm answers oddly and we answer otherwise, each with answers worked out by hand.
+/// Queries that Realm answers oddly and Toft otherwise, each with answers computed by hand.
 @Suite struct DecidedOtherwiseTests {
     /// Five people: 1 Ann (boss 2), 2 Bob, 3 'it's' (boss 1), 4 'a*b', 5 'aXb'.
     private let session: Session

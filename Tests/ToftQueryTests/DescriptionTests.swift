@@ -127,7 +127,7 @@ import ToftStorage
                     ] {
                         let text = "\(path) \(comparator) \(value)"
                         let found = Self.outcome(all, text)
-                        // Together with another condition its path is bound anew each time.
+                        // Together with another condition its path is bound again each time.
                         var alone = Self.outcome(all, text + " AND TRUEPREDICATE")
                         if found.count == 1, found[0] == alone[0] {
                             errors += 1

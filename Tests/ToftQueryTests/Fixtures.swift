@@ -1,7 +1,7 @@
 import Foundation
 import ToftTestKit
 
-/// Queries with the answers of the real Realm, and the data they were asked of.
+/// Queries with the answers of the real Realm, and the data that they query.
 enum Fixtures {
     /// Whether they are those of this repository: `Tests/conformance` names others.
     static let isOwn = named("DATASET") == nil
@@ -50,7 +50,7 @@ enum Fixtures {
             result: JSON(fields[6]))
     }
 
-    /// Rows whose answer is odd, though well defined: id -> what is odd. Ours is decided otherwise
+    /// Rows whose answer is odd, though well defined: id -> the oddity. Ours is decided otherwise
     /// and tested by hand.
     static let quirks: [String: String] = Dictionary(
         lines(of: isOwn ? own("quirks.tsv") : named("QUIRKS")).map { ($0[0], $0[1]) },

@@ -220,8 +220,8 @@ import ToftStorage
         #expect(try ids("SUBQUERY(friends, $f, $f.id > 2).@count == 2") == [1, 2, 3, 4])
     }
 
-    /// `age - 1 - 1 ...` took twice as long with each operator: what a type is was asked of both
-    /// sides at every level.
+    /// `age - 1 - 1 ...` took twice as long with each operator: the type of both sides was computed
+    /// at every level.
     @Test(arguments: [20, 28, 60, 99]) func `A long computation takes as long as its length`(
         operators: Int
     ) throws {

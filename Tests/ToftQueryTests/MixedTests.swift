@@ -6,7 +6,7 @@ import ToftStorage
 
 @testable import ToftQuery
 
-/// Queries on mixed values, with answers worked out by hand.
+/// Queries on mixed values, with answers computed by hand.
 ///
 /// Boxes by id: 1 holds 5, 2 holds 5.0, 3 '5', 4 a dictionary with the lists 'sizes' (1, 2) and
 /// 'more', 5 a list with 5 and a dictionary, 6 nothing, 7 a link to box 1, 8 true, 9 NaN.
@@ -63,7 +63,7 @@ import ToftStorage
             .decimal(try #require(Decimal128("1E34"))), .double(1e34), .int(.max),
             .decimal(.infinity), .double(-.infinity), .double(1e35),
         ]) { ids throws in
-            // 1E34 + 1, which is no decimal, and the double next to 1E34, exactly.
+            // 1E34 + 1, which is not a decimal, and the double next to 1E34, exactly.
             let large = "10000000000000000000000000000000001"
             #expect(try found("value == \(large)") == [])
             #expect(try found("value >= \(large)") == [ids[3], ids[5]])

@@ -5,7 +5,7 @@ import ToftModel
 
 @testable import ToftQuery
 
-/// Queries that nobody would write: each is answered or refused, and never stops the process.
+/// Queries that no program would contain: each is answered or refused, and never stops the process.
 @Suite struct MutatedQueryTests {
     @Test func `Mutated queries are answered or refused`() throws {
         let seed = UInt64.random(in: 0...UInt64(UInt32.max))

@@ -8,7 +8,7 @@ import ToftTestKit
 
 @testable import ToftQuery
 
-/// Queries on sets and dictionaries, with answers worked out by hand.
+/// Queries on sets and dictionaries, with answers computed by hand.
 ///
 /// Boxes: 1 and 2 hold things, 3 is empty, and 4 keeps the name of an item that is deleted. Items:
 /// 10 a hammer that weighs 3, 11 a nail of 1, 12 a saw of 4.
@@ -487,7 +487,7 @@ import ToftTestKit
                 try dictionary.dictionarySet(key, .int(value))
                 expected[id, default: [:]][key] = value
             }
-            // Whoever owns item 10 at last is asked through a link, too.
+            // The last owner of item 10 is queried through a link, too.
             try session.object(try ref(10))?.set(try property("box", item), Value.link(object.ref))
         }
         for id in Int64(1)...4 { try find(id).delete() }

@@ -8,7 +8,8 @@ import ToftTestKit
 @testable import ToftQuery
 
 /// Sorts of a few thousand objects beside a stable sort written out here: many ties, nulls, NaN,
-/// texts that share their beginnings, and limits below and above what is sorted at a time.
+/// texts that share their beginnings, and limits below and above the number that is sorted at a
+/// time.
 @Suite struct SortTests {
     private static let rows = 5000
     private static let names = [
@@ -207,7 +208,8 @@ import ToftTestKit
             )
             #expect(try one.count == other.count, "\(sorted)")
         }
-        // Which ten are left decides how many texts they have, and how many pass a filter.
+        // The choice of the ten that are left determines the number of their texts, and of those
+        // that pass a filter.
         for query in [
             "TRUEPREDICATE SORT(text ASC) LIMIT(10) DISTINCT(text)",
             "TRUEPREDICATE SORT(text DESC) DISTINCT(text) LIMIT(3)",

@@ -84,7 +84,7 @@ struct CloseTests {
     @Test func `Deferred commits whose sync failed before the close are reported by it`() throws {
         let database = try Database()
         try database.put(1, .deferred)
-        // A write transaction asks for the file's size first, which is no sync.
+        // A write transaction requests the file's size first, which is not a sync.
         database.breakDisk(after: 1)
         #expect(throws: StorageError.self) { try database.store.flush() }
         database.file.repair()

@@ -32,7 +32,7 @@ import ToftTestKit
         return twin
     }
 
-    /// How many lists of all clusters are coded.
+    /// The number of coded lists in all clusters.
     private func codedLists(_ twin: TableTwin) throws -> Int {
         var count = 0
         try twin.table.forEachLeaf { (cluster) throws(StorageError) in

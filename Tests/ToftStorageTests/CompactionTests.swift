@@ -147,7 +147,7 @@ internal import ToftTestKit
 
     @Test func `A whole compaction leaves nothing in free pages, nor in the log`() throws {
         try withTemporaryDatabase { database in
-            /// How often the value of a key is in the file.
+            /// The number of occurrences of a key's value in the file.
             func count(of key: Int) throws -> Int {
                 let file = try PosixFile.open(database.path, forWriting: false)
                 defer { try? file.close() }
@@ -161,7 +161,7 @@ internal import ToftTestKit
                 return count
             }
             let store = try database.open()
-            // Many in one commit are no part of the log, one is.
+            // Many in one commit are not part of the log, one is.
             try put(0..<3_000, in: store)
             for key in [55, 56] { try delete(CollectionOfOne(key), in: store) }
             try put(CollectionOfOne(56), in: store)
@@ -194,7 +194,7 @@ internal import ToftTestKit
         _ = try transaction.commit()
     }
 
-    /// How many do.
+    /// The number of waiting entries.
     private func waiting(_ store: Store) throws -> Int {
         let snapshot = try store.beginRead()
         defer { snapshot.release() }
@@ -253,7 +253,7 @@ internal import ToftTestKit
 
     // MARK: In steps, beside others
 
-    /// Steps until there is nothing left to do; how many.
+    /// Makes steps until nothing is left to do, and returns their number.
     private func compact(_ store: Store, by byteCount: UInt64) throws -> Int {
         var steps = 0
         while try store.compactStep(movingAtMost: byteCount).hasMore {

@@ -130,7 +130,7 @@ private func published(_ version: UInt64) -> PublishedVersion {
         _ = try second.pinLatest()
         first.publish(published(2))
         #expect(try first.pinnedVersions() == [1])
-        // The lock that proves its life goes, though a process with its number lives.
+        // The lock that proves its life is released, though a process with its number lives.
         try second.living?.close()
         try file.close()
         #expect(try first.pinnedVersions() == [])
@@ -173,7 +173,7 @@ private func published(_ version: UInt64) -> PublishedVersion {
         second.unlockWriter()
         #expect(try first.lockWriter(timeoutMilliseconds: 0) == false)
         first.unlockWriter()
-        // An owner that dies: its descriptor goes, its phase stays. A process that another test is
+        // An owner dies: its descriptor is closed, its phase stays. A process that another test is
         // starting has a copy of the descriptor for a moment.
         #expect(try second.lockWriter(timeoutMilliseconds: 0) == false)
         try file.close()

@@ -6,15 +6,15 @@ internal import ToftTestKit
 
 @testable import ToftStorage
 
-/// The counters that encryption uses, read out of all that was ever written to a file and to what
-/// crashes and backups have made of it.
+/// The counters that encryption uses, read from all writes to a file and to the states that crashes
+/// and backups have made of it.
 @Suite struct CounterUseTests {
     private static let tree = SystemTree.firstUser
 
     /// Bytes that were encrypted with one first counter.
     private struct Use {
         var hash: Int
-        /// Blocks of 16 bytes: the counter goes up by one for each.
+        /// Blocks of 16 bytes: the counter increases by one for each.
         var blocks: Int
     }
 
@@ -42,8 +42,7 @@ internal import ToftTestKit
             if let place { contents[place, default: []].insert(hash) }
         }
 
-        /// Adds what was written over an image: whole extents, found without their parents, and
-        /// frames.
+        /// Adds the writes over an image: whole extents, found without their parents, and frames.
         mutating func add(
             _ events: [DiskEvent], over image: [UInt8], _ finder: Cipher.Finder, _ cipher: Cipher
         ) throws {
@@ -126,7 +125,7 @@ internal import ToftTestKit
             return nil
         }
 
-        /// How many contents had a place and a version that another content had, too.
+        /// The number of contents whose place and version another content also had.
         var rivals: Int { contents.values.reduce(0) { $0 + ($1.count > 1 ? $1.count : 0) } }
 
         func expectApart() {
@@ -170,12 +169,12 @@ internal import ToftTestKit
             }
             if numbers.chance(10) { try store.checkpoint() }
         }
-        // Else it is left as a process that was killed leaves it.
+        // Otherwise it is left as by a process that was killed.
         if numbers.chance(40) { try store.close() }
         return file
     }
 
-    /// The disk after a power failure at some moment of what was written.
+    /// The disk after a power failure at some moment of the writes.
     private static func crashed(
         _ image: [UInt8], _ events: [DiskEvent], _ numbers: inout Seed
     ) -> [UInt8] {
@@ -185,7 +184,7 @@ internal import ToftTestKit
         return disk.image(with: kept).flatMap(\.bytes)
     }
 
-    /// TOFT_COUNTER_WRITES: how many extents and frames to write; a few thousand without it.
+    /// TOFT_COUNTER_WRITES: the number of extents and frames to write; a few thousand without it.
     private static let writes =
         getenv("TOFT_COUNTER_WRITES").flatMap { Int(String(cString: $0)) } ?? 6_000
 
@@ -200,7 +199,7 @@ internal import ToftTestKit
         let cipher = try #require(try Store.cipher(of: ground, key))
         let finder = try cipher.finder()
         var uses = Uses()
-        // Images that somebody may put back. Two successors of one image have the same versions.
+        // Images that an operator may restore. Two successors of one image have the same versions.
         var images = [try ground.content()]
         var refused = 0
         while uses.extents + uses.frames < Self.writes {

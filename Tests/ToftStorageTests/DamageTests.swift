@@ -159,7 +159,7 @@ struct DamageTests {
         } throws: { "\($0)".contains("no meta page holds it") }
     }
 
-    /// An unclean file whose log holds, behind its end, what looks like a frame of another log that
+    /// An unclean file whose log has, behind its end, the likeness of a frame of another log that
     /// knows a later checkpoint.
     private func imageWithFrame(salt: (Meta) -> UInt64) throws -> [UInt8] {
         let file = WrappedFile(MemoryFile(name: "hostile"))

@@ -6,7 +6,7 @@ internal import ToftTestKit
 
 @testable import ToftStorage
 
-/// Encrypted files: who can read them, and what happens to those that somebody has changed.
+/// Encrypted files: who can read them, and the effect of foreign changes to them.
 @Suite struct EncryptionTests {
     private static let tree = SystemTree.firstUser
     /// Nothing else in a file looks like it.
@@ -224,7 +224,7 @@ internal import ToftTestKit
         return (try disk.content(), id)
     }
 
-    /// Keys and clusters that a scan of a new opening meets, and what ends it.
+    /// Keys and clusters that a scan of a new opening meets, and the error that ends it.
     private static func scan(
         _ image: [UInt8], _ id: TreeID, _ key: EncryptionKey, clusters limit: Int = .max
     ) throws -> (keys: [Int64], clusters: [PageNumber], error: StorageError?, reads: Int) {
@@ -256,7 +256,7 @@ internal import ToftTestKit
         let whole = try Self.scan(image, id, key)
         #expect(whole.keys == Array(0..<20_000) && whole.error == nil)
         #expect(whole.clusters.count > 10)
-        // As many again as were wanted, at most, and the nodes above them.
+        // At most twice as many as were wanted, and the nodes above them.
         for limit in 1...6 {
             let some = try Self.scan(image, id, key, clusters: limit)
             #expect(some.keys == Array(whole.keys[..<some.keys.count]) && some.error == nil)
@@ -407,7 +407,7 @@ internal import ToftTestKit
             let store = try open(path, Self.key())
             try Self.fill(store, 0..<10)
             try Self.fill(open(plain, nil), 0..<10)
-            // While it is open in this process, and when nobody has it open.
+            // While it is open in this process, and when no process has it open.
             for _ in 0..<2 {
                 for readOnly in [false, true] {
                     #expect(throws: StorageError.wrongKey(path: path)) {
@@ -467,7 +467,7 @@ internal import ToftTestKit
             _ = try Store.compact(directory + "/a.toft", encryptionKey: Self.key())
             try expectNothing()
             #expect(TemporaryDirectory.names(in: directory).count >= 3)
-            // The search finds what is there.
+            // The search works: it finds the text in a plain file.
             let plain = try #require(Self.images(nil).last)
             #expect(Self.has(plain, Array(Self.secret.utf8)))
         }
@@ -520,7 +520,7 @@ internal import ToftTestKit
             damaged[offset] ^= 0x10
             _ = try Self.isNoticed(damaged, key, [content])
         }
-        // Both are damaged: that is no matter of keys.
+        // Both are damaged: that is unrelated to keys.
         var damaged = image
         damaged[300] ^= 1
         damaged[4_396] ^= 1
@@ -626,9 +626,9 @@ internal import ToftTestKit
                 if place >= length { continue }
                 var damaged = image
                 damaged[frame + place] ^= 1
-                // A torn end of the log: what was committed before is there.
+                // A torn end of the log: everything committed before exists.
                 _ = try Self.isNoticed(damaged, key, contents)
-                // And by somebody who makes the checksums right: that is no torn end.
+                // An attacker who makes the checksums right: that is not a torn end.
                 Image.put(
                     Image.checksum(
                         damaged, frame + LogLayout.payload, length - LogLayout.payload), &damaged,

@@ -247,7 +247,7 @@ private func facts(_ format: String, _ path: String) throws -> [String] {
         }
     }
 
-    /// Gives a file in the lower layer of an overlay, which nobody has written to since.
+    /// Makes a file in the lower layer of an overlay that has not been written to since.
     private func withOverlay(_ body: (String) throws -> Void) throws {
         try withMount("size=64m") { directory throws in
             for name in ["lower", "upper", "work", "merged"] {
@@ -464,8 +464,8 @@ private func facts(_ format: String, _ path: String) throws -> [String] {
 
     // MARK: Replacing
 
-    /// A new file took the place of the old one without its access control list, whose mask became
-    /// what the group may do.
+    /// Earlier, a new file took the place of the old one without its access control list, whose
+    /// mask became the permissions of the group.
     @Test func `A file that gets another key keeps who may read it`() throws {
         try withClosedDatabase { _, path throws in
             chmod(path, 0o640)
@@ -484,7 +484,7 @@ private func facts(_ format: String, _ path: String) throws -> [String] {
                 #expect(try facts("%f %u %g", path) == access)
                 #expect(list(of: path) == rights)
             }
-            // Those who may use the file may use its lock file.
+            // Users of the file may use its lock file.
             unlink(path + ".lock")
             try Store.open(StoreConfiguration(location: .file(path: path))).close()
             #expect(list(of: path + ".lock") == list(of: path))

@@ -64,8 +64,8 @@ import ToftTestKit
         }
     }
 
-    /// A failure before a change has begun (its tree could not be opened) lets the transaction go
-    /// on; one in the middle does not.
+    /// A failure before a change has begun (its tree could not be opened) lets the transaction
+    /// continue; one in the middle does not.
     @Test func `A transaction in which a change has failed halfway is not committed`() throws {
         let content = try Self.content()
         let error = SystemError.io(operation: "any", path: "", errno: EIO)

@@ -7,7 +7,7 @@ internal import ToftTestKit
 
 @testable import ToftStorage
 
-/// Copies of an open database, and files that are compacted while nobody has them open.
+/// Copies of an open database, and files that are compacted while no process has them open.
 @Suite struct FileCopyTests {
     private let tree = Content.directory
     private let table: TreeID = 17

@@ -105,7 +105,7 @@ import ToftPlatform
         }
     }
 
-    /// A file of many regions, full but for a page here and there, far less than what is taken.
+    /// A file of many regions, full except for a page here and there, far less than is taken.
     @Test func `A file grows where it has no run left, and later takes what was given back`()
         throws
     {
@@ -121,7 +121,7 @@ import ToftPlatform
             taken.append(try free.allocate(number % 9 + 1, .long, in: space))
         }
         let end = free.filePages
-        // Pages of one in ten extents, each too short for what is asked for next.
+        // Pages of one in ten extents, each too short for the next request.
         for (number, page) in taken.enumerated() where number % 10 == 1 {
             try free.release(page, count: number % 9 + 1, in: space)
         }
@@ -303,7 +303,7 @@ import ToftPlatform
             in: PageReader(database.store.file, version: database.store.latestVersion))
         #expect(!batches.isEmpty)
         #expect(batches.count < 20, "small batches are joined")
-        // The first one still takes in what only the last checkpoint kept.
+        // The first one still takes in the pages that only the last checkpoint kept.
         try database.put([1])
         let list = try database.root.batchList
         for _ in 0..<10 { try database.put([1]) }
@@ -361,7 +361,7 @@ import ToftPlatform
         let database = try Database()
         try database.put(0..<20)
         var readers: [Snapshot] = []
-        // With more than 8,000 the lists of what they keep outgrow what one commit may take.
+        // With more than 8,000 readers the lists of kept pages outgrow the limit of one commit.
         for number in 0..<8_300 {
             readers.append(try database.store.beginRead())
             try database.put([number % 20])

@@ -134,8 +134,8 @@ import Testing
             for encoding in 0...255 where encoding != right {
                 base.storeUInt8(encoding, at: place)
                 if column.type.hasIntegers && [0, 1, 2, 4].contains(encoding) {
-                    // Another width is no contradiction as long as the arrays are between the keys
-                    // and the heap; nothing outside may be read.
+                    // Another width is not a contradiction as long as the arrays are between the
+                    // keys and the heap; nothing outside may be read.
                     do throws(StorageError) { try twin.table.check(VisitedExtents()) } catch {}
                 } else {
                     #expect(throws: StorageError.self) { try twin.table.check(VisitedExtents()) }

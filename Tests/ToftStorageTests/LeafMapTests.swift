@@ -2,7 +2,7 @@
 import Testing
 @testable import ToftStorage
 
-/// A tree that is asked often finds what it found before.
+/// A tree with many lookups finds the same as before.
 @Suite struct LeafMapTests {
     enum Keys: CaseIterable {
         /// Eight bytes, few of them not shared.
@@ -34,7 +34,7 @@ import Testing
         withUnsafeBytes(of: number.bigEndian) { Array($0) }
     }
 
-    /// A committed tree of its own, without a map, and what it holds.
+    /// A committed tree of its own, without a map, and its content.
     private func tree(_ keys: Keys, count: Int, seed: UInt64) throws -> (
         tree: TreeReader, model: [[UInt8]: [UInt8]]
     ) {
@@ -54,7 +54,7 @@ import Testing
         return (TreeReader(pages: pages, head: TreeHead(root: root)), model)
     }
 
-    /// Looks a key up, and what begins with it.
+    /// Looks up a key, and the keys that begin with it.
     private func expect(
         _ key: [UInt8], _ tree: TreeReader, _ model: [[UInt8]: [UInt8]], _ sorted: [[UInt8]]
     ) throws {

@@ -3,7 +3,7 @@
 import Testing
 @testable import ToftStorage
 
-/// Limits of counts and lengths: how they depend on each other, and what happens at each of them,
+/// Limits of counts and lengths: their dependence on each other, and the behaviour at each of them,
 /// one below and one above.
 @Suite struct LimitTests {
     // MARK: Relations

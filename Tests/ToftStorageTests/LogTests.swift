@@ -14,7 +14,8 @@ import ToftPlatform
 /// Small commits go through the log. The crash trials try everywhere the cases that are shown here
 /// for one process and a disk that loses unsynced bytes.
 @Suite struct LogTests {
-    /// A database on a disk below a page cache: when the power goes, `device` is what is left.
+    /// A database on a disk below a page cache: after a power failure, `device` is the remaining
+    /// content.
     private struct Database {
         let file: FragileFile
         let store: Store
@@ -158,7 +159,7 @@ import ToftPlatform
         }
     }
 
-    /// How many small frames still fit into the last segment.
+    /// The number of small frames that still fit into the last segment.
     private static func room(_ database: Database) throws -> Int {
         let coordinator = database.store.coordinator
         let location = coordinator.log.location(of: coordinator.published.log.position)
@@ -194,7 +195,7 @@ import ToftPlatform
         let frame = try #require(try LogAppend(record, of: dying))
         try frame.write(to: database.store.file)
         dying.rollback()
-        // The next one's is longer than what the segment has left.
+        // The next frame is longer than the rest of the segment.
         try put(keys.count, bytes: room * LogLayout.unit)
         try database.file.sync()
         #expect(try database.afterPowerLoss().keys() == keys)
@@ -255,7 +256,7 @@ import ToftPlatform
         for whole in 0..<8 {
             let disk = try TornMetaFile(content: database.file.device, after: whole, prefix: 2048)
             let file = MappedFile(disk)
-            // The first opening, if it is asked to compact.
+            // The first opening, if it is to compact.
             let recovered = try? Recovery.recover(
                 file, readOnlyPins: [], dirtyLimit: StoreLimit.dirtyBytes)
             if let recovered {
@@ -345,7 +346,7 @@ import ToftPlatform
             guard case StorageError.corrupt(_, let reason) = error else { return false }
             return reason.contains("no meta page holds it")
         }
-        // A meta that never became whole is no loss: nothing was ever built on it.
+        // A meta that never became whole is not a loss: nothing was ever built on it.
         var torn = closed.file.device
         let clean = try #require(
             try MetaPage.newest(fromDevice: false, of: MappedFile(closed.file)))
@@ -417,7 +418,7 @@ import ToftPlatform
         try put(1)
         try put(2)
         // Each operation of a commit fails in turn: up to the write of the record that is a
-        // rollback, then nobody knows.
+        // rollback, then the outcome is unknown.
         var failed = 0
         var index = 0
         for _ in 0..<200 {
@@ -429,7 +430,7 @@ import ToftPlatform
                 after: faults.operations.count)
             do {
                 try put(3)
-                // Reading ahead failed, which nobody has to know; the next time it is not needed.
+                // Reading ahead failed, which is of no consequence; the next time it is not needed.
                 if faults.operations[planned] == .populate { continue }
                 Issue.record("nothing failed at operation \(index)")
             } catch StorageError.commitOutcomeUnknown {
@@ -577,7 +578,8 @@ import ToftPlatform
                     "left.toft", "open.toft", "open.toft.lock",
                 ])
 
-            // While it looks, somebody recovers the file and goes on: what it looks at stays.
+            // While it reads, another process recovers the file and continues: the pages that it
+            // reads stay.
             let pinned = try reader.beginRead()
             #expect(
                 try ChildProcess(TrialsProgram.path(), ["open", left, "rw"]).lines() == ["ok child"]

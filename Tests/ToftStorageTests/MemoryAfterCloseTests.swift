@@ -15,7 +15,7 @@ internal import ToftTestKit
             let directory = try TemporaryDirectory.make()
             defer { TemporaryDirectory.remove(directory) }
             let key = HiddenBytes(count: EncryptionKey.size)
-            // The search finds what is there.
+            // The search works: it finds the key.
             var copies = [key.revealed()]
             try #require(try key.count(inMemoryPiecesOf: 16) > 0)
             try useFile(

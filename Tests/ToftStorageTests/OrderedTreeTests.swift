@@ -204,7 +204,8 @@ import Testing
     }
 }
 
-/// A tree holds what a dictionary does, in the order of the keys, from whichever side it is read.
+/// A tree has the content of a dictionary, in the order of the keys, from whichever side it is
+/// read.
 func compare(_ tree: TreeWriter, _ model: [[UInt8]: [UInt8]]) throws {
     let sorted = model.keys.sorted { $0.lexicographicallyPrecedes($1) }
     #expect(try tree.count == sorted.count)

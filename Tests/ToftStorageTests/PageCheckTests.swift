@@ -13,7 +13,7 @@ import Testing
         Column(id: 4, type: .float64, isNullable: false),
     ]
 
-    /// A table of one cluster, whose checksums nobody has computed yet.
+    /// A table of one cluster, whose checksums are not computed yet.
     private static func cluster() throws -> TableTwin {
         let twin = try TableTwin(columns)
         for key in 0..<20 as Range<Int64> {

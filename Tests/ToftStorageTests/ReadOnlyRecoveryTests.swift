@@ -6,8 +6,8 @@ internal import ToftTestKit
 
 @testable import ToftStorage
 
-/// Recoveries beside a read-only attachment: what it looks at stays, and the file does not grow
-/// with their number.
+/// Recoveries beside a read-only attachment: the pages that it reads stay, and the file does not
+/// grow with their number.
 @Suite(.serialized) struct ReadOnlyRecoveryTests {
     private let tree = Content.directory
 
@@ -86,8 +86,8 @@ internal import ToftTestKit
         }
     }
 
-    /// A file whose last process died after it had committed what no checkpoint has; `store` is a
-    /// read-only attachment that has seen it. Returns the version that it saw.
+    /// A file whose last process died after a commit that no checkpoint has; `store` is a read-only
+    /// attachment that has seen it. Returns the version that it saw.
     private func abandoned(_ path: String, _ store: Store) throws -> [[UInt8]] {
         var seen: [[UInt8]]?
         try commitAndDie(path, 0) { seen = try content(store) }
@@ -119,7 +119,7 @@ internal import ToftTestKit
             #expect(try FileLocks(file: file).takeExclusive(LockByte.attach))
             #expect(try content(early) == committed)
             FileLocks(file: file).release(LockByte.attach)
-            // The lock file was made anew; nothing is recovered yet.
+            // The lock file was made again; nothing is recovered yet.
             let coordinator = try Coordinator.attach(file)
             #expect(coordinator.isFirst)
             #expect(try content(early) == committed)
@@ -145,7 +145,7 @@ internal import ToftTestKit
             var pinned: Snapshot?
             try commitAndDie(path, 0) { pinned = try store.beginRead() }
             let reader = try #require(pinned)
-            // The file after a failed sync: the log is gone, without a trace.
+            // The file after a failed sync: the log is lost, without a trace.
             let meta = try #require(try MetaPage.newest(fromDevice: false, of: store.file)?.meta)
             let file = try PosixFile.open(path, forWriting: true)
             for segment in meta.logMap.segments {

@@ -2,7 +2,7 @@
 import Testing
 @testable import ToftStorage
 
-/// Columns that leave a table with what their cells hold.
+/// Columns that leave a table with the contents of their cells.
 @Suite struct RemovedColumnTests {
     private static let kept: [Column] = [
         Column(id: 1, type: .int64, isNullable: false),
@@ -74,7 +74,7 @@ import Testing
         try twin.table.removeColumns(Self.removed.map(\.id))
         #expect(twin.workshop.sequences.isEmpty)
         try expectOnlyKept(twin, clusters: 1...max(1, Int(rows) / 100 + 2))
-        // The table goes on.
+        // The table stays usable.
         for key in 100_000..<100_300 as Range<Int64> {
             try twin.insert(key)
             try twin.set(key, 4, .bytes([7]))

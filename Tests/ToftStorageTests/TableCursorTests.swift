@@ -2,14 +2,14 @@
 import Testing
 @testable import ToftStorage
 
-/// A cursor gives what the table gives, in whatever order its rows are read.
+/// A cursor returns the content of the table, in whatever order its rows are read.
 @Suite struct TableCursorTests {
     private static let columns = [
         Column(id: 0, type: .int64, isNullable: false),
         Column(id: 1, type: .bytes, isNullable: true),
     ]
 
-    /// Rows of some 50 clusters: every fifth hundred has gaps. Those from `long` on have texts of
+    /// Rows of some 50 clusters: every fifth hundred has gaps. Rows from `long` on have texts of
     /// 1,500 bytes, which makes clusters of few rows.
     private func twin(long: Int64 = .max) throws -> TableTwin {
         let twin = try TableTwin(Self.columns)
@@ -71,7 +71,7 @@ import Testing
         var random = SeededGenerator(seed: 5)
         for key in 0..<9_000 as Range<Int64> {
             try twin.insert(key)
-            // How wide a column is in a cluster depends on its greatest number.
+            // The width of a column in a cluster depends on its greatest number.
             let block = key / 200
             for id in 2..<5 as Range<UInt32> {
                 let bits = (block &* 31 &+ Int64(id) &* block / 3) % 60

@@ -98,7 +98,7 @@ final class TableTwin {
         rows[key]![column] = value
     }
 
-    /// Makes a column nullable: what was never set stays what it read as.
+    /// Makes a column nullable: cells that were never set still read as before.
     func makeNullable(_ id: UInt32) throws {
         let column = try table.reader.column(id)
         if column.type != .list {

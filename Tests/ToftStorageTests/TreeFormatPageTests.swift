@@ -3,8 +3,8 @@ import Testing
 
 @testable import ToftStorage
 
-/// The format page's tables of trees and clusters hold against the constants, as those of the pager
-/// do in `FormatPageTests`.
+/// Compares the format page's tables of trees and clusters with the constants, as `FormatPageTests`
+/// does those of the pager.
 @Suite struct TreeFormatPageTests {
     @Test func `The page draws roots and nodes as they are`() throws {
         try FormatPageTests.expect(

@@ -28,7 +28,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Remembers what a check reached, and refuses what it reaches twice.
+/// Remembers the extents that a check reached, and refuses to reach one twice.
 final class VisitedExtents: TreeVisitor {
     private(set) var pages: Set<PageNumber> = []
     private(set) var sequences: Set<TreeID> = []
@@ -105,8 +105,8 @@ final class TreeWorkshop {
             + pages.spilled.values.reduce(0) { $0 + Int($1.pageCount) }
     }
 
-    /// Writes a tree as a commit does and goes on with the next version. The tree is to be opened
-    /// anew from the root.
+    /// Writes a tree as a commit does and begins the next version. The tree is to be opened again
+    /// from the root.
     func commit(_ root: TreeRoot) throws -> TreeRoot {
         let committed = try finalized(root)
         try beginNextVersion()

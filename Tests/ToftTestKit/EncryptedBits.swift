@@ -1,8 +1,7 @@
 internal import ToftPlatform
 internal import ToftStorage
 
-/// The smallest encrypted file that holds something, and what becomes of it when one bit of it is
-/// another.
+/// The smallest encrypted file with content, and the effect of flipping one bit of it.
 package struct EncryptedBits {
     /// The answer of a file with a changed bit.
     private enum Outcome {
@@ -29,7 +28,7 @@ package struct EncryptedBits {
     package let image: [UInt8]
     /// Of each page.
     package let uses: [Use]
-    /// How many pages the check counts as free.
+    /// The number of pages that the check counts as free.
     package let freePages: Int
     private let key: EncryptionKey
     private let content: [UInt8]
@@ -89,8 +88,8 @@ package struct EncryptedBits {
         package let problems: [String]
     }
 
-    /// Flips every `stride`-th bit, one at a time. Returns those that do not do what they have to:
-    /// one of a page that is needed is refused, all others change nothing.
+    /// Flips every `stride`-th bit, one at a time. Returns those without the right effect: a bit of
+    /// a needed page is refused, all others change nothing.
     package func surprises(stride: Int) throws -> [String] {
         var surprises: [String] = []
         for bit in Swift.stride(from: 0, to: image.count * 8, by: stride) {
@@ -117,7 +116,7 @@ package struct EncryptedBits {
         }
     }
 
-    /// Everything in the tree, and what the check says.
+    /// Everything in the tree, and the report of the check.
     private static func read(_ file: any StorageFile, _ key: EncryptionKey) throws -> (
         content: [UInt8], report: CheckReport
     ) {

@@ -29,7 +29,7 @@ package struct TemporaryDatabase {
 
     package func open() throws -> Store { try Store.open(configuration) }
 
-    /// Throws what is wrong with the newest version, if there is a file.
+    /// Throws the faults of the newest version, if the file exists.
     package func check() throws {
         guard try FileIdentity.ofFile(at: path) != nil else { return }
         let report = try open().check()

@@ -33,7 +33,7 @@ package enum TemporaryDirectory {
         guard let nameOffset = MemoryLayout<dirent>.offset(of: \.d_name) else { return [] }
         var names: [String] = []
         while let entry = readdir(stream) {
-            // The entry is as long as its name asks for, not as long as its type: nothing behind
+            // The entry is as long as its name requires, not as long as its type: nothing behind
             // the name may be read.
             let name = String(
                 cString: UnsafeRawPointer(entry).advanced(by: nameOffset)

@@ -1,5 +1,5 @@
-/// How large things are in a random workload. A uniform mix hides what happens at a limit: most
-/// workloads stay near one.
+/// The sizes in a random workload. A uniform mix hides behaviour at a limit: most workloads stay
+/// near one.
 package enum SizeProfile: String, CaseIterable, Sendable {
     case tiny, boundary, large
 }
@@ -48,7 +48,7 @@ package struct WorkloadSizes: Sendable {
         }
     }
 
-    /// How many objects a command makes.
+    /// The number of objects that a command makes.
     package func objects(_ numbers: inout Seed) -> Int {
         switch profile {
         case .tiny: return numbers.chance(90) ? 1 : 1 + numbers.below(6)
@@ -62,7 +62,8 @@ package struct WorkloadSizes: Sendable {
         }
     }
 
-    /// How many elements go into a list at once; `width`: of an element in its block.
+    /// The number of elements that are inserted into a list at once; `width`: of an element in its
+    /// block.
     package func elements(_ numbers: inout Seed, width: Int) -> Int {
         switch profile {
         case .tiny: return 1 + numbers.below(numbers.chance(95) ? 3 : 40)

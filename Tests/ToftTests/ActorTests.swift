@@ -204,7 +204,7 @@ struct ActorTests {
                 let realm = try Realm(configuration: configuration)
                 try realm.write { realm.add(Dog("Rex")) }
             }
-            // It may have gone there by itself.
+            // It may have advanced by itself.
             _ = await kennel.refreshed()
             #expect(await kennel.names == ["Rex"])
             #expect(await !kennel.refreshed(), "there is nothing newer")
@@ -274,7 +274,7 @@ extension ActorTests {
 }
 
 extension ActorTests.Kennel {
-    /// A transaction that goes over a suspension, and a write that is asked for meanwhile.
+    /// A transaction that spans a suspension, and a write that is requested meanwhile.
     func addInTwoTasks() async throws {
         realm.beginWrite()
         realm.add(Dog("Rex"))

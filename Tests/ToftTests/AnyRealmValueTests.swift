@@ -458,7 +458,7 @@ struct AnyRealmValueTests {
         }
     }
 
-    // MARK: Results and observers of what is within a value
+    // MARK: Results and observers of collections within a value
 
     /// The elements of results, as text.
     private func text(_ results: Results<AnyRealmValue>) -> String {

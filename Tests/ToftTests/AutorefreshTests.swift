@@ -113,7 +113,7 @@ struct AutorefreshTests {
         try LoopThread.run { loop in
             let realm = try loop.inside { try Realm(configuration: configuration) }
             try Self.commit(1, in: configuration)
-            // It goes to the newest version as it begins, and the call that is due finds it so.
+            // It advances to the newest version as it begins, and the call that is due finds it so.
             realm.beginWrite()
             try loop.inside {}
             #expect(realm.isInWriteTransaction)
@@ -167,7 +167,7 @@ struct AutorefreshTests {
             realm = try await Realm(configuration: configuration, actor: self)
         }
 
-        /// Whether the dog comes to have an age, while other work of the actor may happen.
+        /// Whether the dog gets an age, while other work of the actor may happen.
         func follows(to age: Int) async -> Bool {
             let end = ContinuousClock.now + .seconds(60)
             while realm.objects(Dog.self).first?.age != age, ContinuousClock.now < end {

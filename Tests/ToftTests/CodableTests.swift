@@ -51,7 +51,7 @@ class Puppy: Object, Codable {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// Each has an id, a code and a time of its own, though nobody gives it any.
+/// Each has an id, a code and a time of its own, though none is given.
 final class Postcard: Object, Codable {
     @Persisted(primaryKey: true) var id: ObjectId
     @Persisted(indexed: true) var code: UUID
@@ -104,7 +104,7 @@ struct CodableTests {
             #expect(realm.objects(Puppy.self).count == 2 && realm.objects(Toy.self).count == 3)
             #expect(realm.object(ofType: Puppy.self, forPrimaryKey: 2)?.admirers.map(\.id) == [1])
             try realm.write {
-                // An update of what is there.
+                // An update of an existing object.
                 realm.add(try self.puppy(), update: .modified)
                 puppy.toys.append(Toy("rope"))
             }

@@ -172,7 +172,7 @@ struct CreatingCopiesTests {
             for _ in 0..<20_000 { copy = try #require(copy.neighbour) }
             #expect(copy.name == "20000" && copy.door?.keeper?.name == "Guard")
             #expect(copy.neighbour?.isSameObject(as: made) == true)
-            // Else the chain would be freed in one go, which takes a stack of its length.
+            // Otherwise the chain would be freed at once, which takes a stack of its length.
             var rest: Household? = first
             while let each = rest {
                 rest = each.neighbour

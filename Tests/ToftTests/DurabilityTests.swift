@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Durability")
 struct DurabilityTests {
-    /// Puts a dog into the realm. Gives what then waits to become durable.
+    /// Puts a dog into the realm. Returns the token to wait with until it is durable.
     fileprivate static func put(_ name: String, into realm: Realm, _ durability: Realm.Durability)
         throws -> UInt64
     {

@@ -22,7 +22,7 @@ class Landlord: Object {
 struct EmbeddedMapTests {
     static let types: [ObjectBase.Type] = [Landlord.self, Resident.self, House.self]
 
-    /// How many houses the database has, owned or not.
+    /// The number of houses in the database, owned or not.
     func houses(_ realm: Realm) -> Int { TestRealm.count("House", in: realm) }
 
     @Test

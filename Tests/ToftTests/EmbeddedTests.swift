@@ -41,7 +41,7 @@ class House: EmbeddedObject {
 struct EmbeddedTests {
     static let types: [ObjectBase.Type] = [Resident.self, House.self]
 
-    /// How many houses the database has, owned or not.
+    /// The number of houses in the database, owned or not.
     func houses(_ realm: Realm) -> Int { TestRealm.count("House", in: realm) }
 
     @Test
@@ -219,7 +219,7 @@ struct EmbeddedTests {
                 #expect(bob.house?.landlord?.id == 3)
                 #expect(bob.house?.rooms.first?.street == "r")
                 #expect(bob.earlier.map(\.street) == ["a", "b"])
-                // A copy of an object copies what lives in it.
+                // A copy of an object copies its embedded objects.
                 let copy = realm.create(Resident.self, value: Resident(value: bob), update: .all)
                 #expect(copy.isSameObject(as: bob))
                 #expect(bob.house?.street == "Oak")

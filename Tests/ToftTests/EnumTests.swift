@@ -112,7 +112,7 @@ struct EnumTests {
         }
     }
 
-    /// A file in which another app has left what our enums do not know.
+    /// A file in which another app has left values that our enums do not have.
     private func withUnknownValues(_ body: (Cat) throws -> Void) throws {
         try TestRealm.withFolder { folder in
             let url = folder.appendingPathComponent("cats.realm")

@@ -37,7 +37,7 @@ struct ExchangeTests {
         return url
     }
 
-    /// The call fails, and its error begins with a place and says what is wrong.
+    /// The call fails, and its error begins with a place and names the fault.
     private func expect(
         _ code: Realm.Error.Code, _ place: String, _ told: String, _ call: () throws -> Int
     ) throws {

@@ -19,7 +19,7 @@ struct FreezingTests {
         }
     }
 
-    /// Another thread changes and deletes what the test began with.
+    /// Another thread changes and deletes the objects that the test began with.
     private func overturn(_ realm: Realm) throws {
         let configuration = realm.configuration
         try elsewhere {

@@ -77,7 +77,7 @@ struct InterruptionTests {
                 expectError(.interrupted) { realm.beginWrite() }
             }
         }
-        // It is the realm's also when that begins anew.
+        // It is the realm's also after an invalidation.
         let interruption = realm.interruption
         realm.invalidate()
         try whileAnotherWrites(configuration) {

@@ -19,9 +19,9 @@ final class Tile: Object {
     @Persisted var next: Tile?
     @Persisted(originProperty: "next") var previous: LinkingObjects<Tile>
 
-    /// How many instances the initializer has made on this thread.
+    /// The number of instances that the initializer has made on this thread.
     static var made: Int { Thread.current.threadDictionary["made"] as? Int ?? 0 }
-    /// How many instances have ended on this thread.
+    /// The number of instances that have ended on this thread.
     static var ended: Int { Thread.current.threadDictionary["ended"] as? Int ?? 0 }
 
     required init() {
@@ -329,7 +329,7 @@ struct IterationTests {
                 #expect(tile.name == "renamed \(tile.number)")
             }
             #expect(numbers == (500..<2000).reversed())
-            // Those that are gone come, too.
+            // Deleted ones come, too.
             #expect(gone.count == 500 && Set(gone.map(\.hash)).count == 500)
             expectError(.objectDeleted) { _ = gone.first?.name }
             #expect(names[..<700].elementsEqual(numbers[..<700].map { "tile \($0)" }))
@@ -455,7 +455,7 @@ struct IterationTests {
                 }
                 realm.cancelWrite()
                 realm.beginWrite()
-                // A map has the entries that there were; those of what is gone have nil.
+                // A map has its former entries; those of deleted objects have nil.
                 var entries = 0
                 for (_, tile) in shelf.map {
                     if entries == 0 { realm.delete(all.filter("number >= 5")) }

@@ -175,7 +175,7 @@ struct KeyPathObservationTests {
                 changed("nickname")?.oldValue as? String == "B"
                     && changed("nickname")?.newValue == nil)
 
-            // Two commits before the run loop comes around: what was held before both.
+            // Two commits before the run loop comes around: the old values are those before both.
             changes.value = []
             try realm.write { ben.age = 41 }
             try realm.write { ben.age = 42 }

@@ -131,7 +131,7 @@ struct LoggerTests {
             let realm = try Realm(
                 configuration: Realm.Configuration(fileURL: url, objectTypes: types))
             try realm.write { realm.add(Dog("Rex")) }
-            // As a crash of the machine leaves it.
+            // The file after a crash of the machine.
             try FileManager.default.copyItem(at: url, to: copy)
             try realm.close()
             let configuration = Realm.Configuration(fileURL: copy, objectTypes: types)

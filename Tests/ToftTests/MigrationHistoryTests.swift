@@ -7,7 +7,7 @@ import Testing
 
 // An app in six versions. 1: ages are texts. 2: they are numbers, and people have a number of
 // points. 3: the name is called fullName, and indexed. 4: people have an id. 5: a note is required,
-// and an address is embedded. 6: there are no notes, and dogs have friends.
+// and an address is embedded. 6: notes are removed, and dogs have friends.
 private class HiddenObject: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
@@ -99,7 +99,7 @@ struct MigrationHistoryTests {
         [V6.Person.self, V6.Dog.self, V6.Address.self],
     ]
 
-    /// The one block of the app, from every version to the one that is asked for.
+    /// The one block of the app, from every version to the requested one.
     private static func configuration(_ url: URL, _ version: Int) -> Realm.Configuration {
         Realm.Configuration(
             fileURL: url, schemaVersion: UInt64(version),

@@ -335,7 +335,7 @@ struct MigrationTests {
     @Test
     func `A default that is nil for one object is asked for the others`() throws {
         try withOldFile { url in
-            // Which looks at an instance, once.
+            // The class examines an instance, once.
             _ = ModelClass.of(Turns.Person.self)
             Turns.given.withLock { $0 = [nil, 5] }
             let realm = try Realm(
@@ -717,7 +717,7 @@ struct MigrationTests {
                 configuration: Realm.Configuration(
                     fileURL: url, schemaVersion: 1,
                     migrationBlock: { migration, _ in
-                        // The friend is there: what is not given stays.
+                        // The friend exists: a property that is not given stays.
                         let tom = ["name": "Tom"]
                         migration.create("Cat", value: ["name": "Kim", "friend": tom])
                         migration.create("Cat", value: ["name": "Lea", "rank": 10])

@@ -221,7 +221,7 @@ struct MisuseTests {
             processExitsWith: .trap, observing: [\.standardErrorContent]
         ) {
             let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: "misuse"))
-            // A commit throws; what can't throw stops the process.
+            // A commit throws; a call that can't throw stops the process.
             do { try realm.commitWrite() } catch let error as Realm.Error
                 where error.code == .notInTransaction
             { realm.cancelWrite() }

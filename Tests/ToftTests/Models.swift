@@ -1,7 +1,7 @@
 import Foundation
 import RealmSwift
 
-// The classes of the tests. Tests find them as an app would: nobody names them to the realm.
+// The classes of the tests. Tests find them as an app would: no configuration names them.
 
 class Person: Object {
     @Persisted(primaryKey: true) var id: Int
@@ -93,7 +93,7 @@ final class Bicycle: Vehicle {
     }
 }
 
-/// The older way to say what is special about properties, and names of their own in the file.
+/// The older way to declare attributes of properties, and names of their own in the file.
 final class Ticket: Object {
     @Persisted var number: Int
     @Persisted var title: String
@@ -212,7 +212,7 @@ final class Book: Object {
     }
 }
 
-/// A key and no more than one property, that a set may be a part of what is created.
+/// A key and no more than one property, so that a set may be part of a created object.
 final class Reader: Object {
     @Persisted(primaryKey: true) var name: String
     @Persisted var wishes: MutableSet<Wish>

@@ -5,7 +5,7 @@ import ToftTestKit
 
 @testable import Toft
 
-/// Every example of the page about the query language, asked of `filter`.
+/// Every example of the page about the query language, given to `filter`.
 @Suite struct QueryLanguageTests {
     final class LanguageCity: Object {
         @Persisted var name = ""

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Queries")
 struct QueryTests {
-    /// Five people: Ada leads Ben and Cem, Ben leads Dan; Eva has nobody.
+    /// Five people: Ada leads Ben and Cem, Ben leads Dan; Eva leads no one.
     private func withPeople(_ body: (Realm, Results<Person>) throws -> Void) throws {
         try TestRealm.with { realm in
             try realm.write {
@@ -251,7 +251,7 @@ struct QueryTests {
             expect(people.filter("age == 60"), "Ada")
             try realm.setAlias("chief", of: Person.self, to: nil)
             expectError(.invalidQuery) { people.filter("chief == 'Ada'").count }
-            // It is seen when it is used what a path leads to.
+            // The path is resolved when it is used.
             try realm.setAlias("wrong", of: Person.self, to: "boss.wings")
             expectError(.invalidQuery) { people.filter("wrong == 1").count }
         }

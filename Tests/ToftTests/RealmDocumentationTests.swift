@@ -3,7 +3,7 @@ import Foundation
 import RealmSwift
 import Testing
 
-// No `@testable`: what an app can see.
+// No `@testable`: only the API that an app can see.
 
 // The models of the stories, in one place as an app has them.
 

@@ -108,7 +108,7 @@ struct RealmHabitsTests {
             _ = try Realm(configuration: missing)
             Issue.record("it was opened")
         } catch Realm.Error.fileNotFound {
-            // As it should be.
+            // The right message.
         }
         let error: any Error = Realm.Error(.diskFull, "No space is left.")
         #expect(error.localizedDescription == "No space is left.")

@@ -33,7 +33,7 @@ class Rack: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
-/// A class whose objects are no `Rack` to the database.
+/// A class whose objects are not a `Rack` to the database.
 final class DerivedRack: Rack {}
 
 final class Sticker: Object {
@@ -149,7 +149,7 @@ struct RefusedCallTests {
         return lines.joined(separator: "\n")
     }
 
-    /// Expects a call to be misuse, and the realm and what was given to be what they were.
+    /// Expects a call to be misuse, and the realm and the given objects to be unchanged.
     private func expectRefusal(
         of realm: Realm, giving given: [ObjectBase] = [], _ codes: [Realm.Error.Code]? = nil,
         at what: String = "", _ call: () throws -> Void,
@@ -478,10 +478,10 @@ struct RefusedCallTests {
         let foreign: Rack
         let gone: Rack
         let owned: Carton
-        /// Whether the next place that can take it gets what is refused.
+        /// Whether the next place that can take it gets the refused value.
         var isPoisoned = false
         private(set) var poison = ""
-        /// How many objects may come.
+        /// The number of objects that may come.
         private var budget = 14
 
         init(_ seed: Seed, there: [Rack], foreign: Rack, gone: Rack, owned: Carton) {

@@ -7,8 +7,8 @@ import ToftStorage
 
 @testable import Toft
 
-/// Databases of tests: in memory, or in a folder that is gone afterwards; each is checked from the
-/// first page to the last when the test ends.
+/// Databases of tests: in memory, or in a folder that is deleted afterwards; each is checked from
+/// the first page to the last when the test ends.
 enum TestRealm {
     private static let counter = Atomic(0)
 
@@ -87,7 +87,7 @@ func expectError<Result>(
 }
 
 extension ExitTest.Condition {
-    /// How the default handler of misuse ends a process: by the processor's trap.
+    /// The way in which the default handler of misuse ends a process: by the processor's trap.
     static var trap: ExitTest.Condition {
         #if arch(x86_64)
         .signal(SIGILL)

@@ -518,7 +518,7 @@ struct WritingTests {
             #expect(realm.objects(Person.self).map(\.id) == [1])
             #expect(realm.objects(Dog.self).isEmpty)
             #expect(child.realm == nil && boss.realm == nil && child.dogs.map(\.name) == ["Rex"])
-            // Without what was wrong it is taken.
+            // Without the wrong value it is accepted.
             boss.boss = child
             try realm.write { realm.add(child) }
             #expect(realm.objects(Person.self).count == 3 && boss.boss == child)

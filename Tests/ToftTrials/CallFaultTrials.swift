@@ -210,8 +210,8 @@ enum CallFaultTrials {
         Scenario(name: "close", before: { try $0.commit([9: [9]]) }) { try $0.close() },
         Scenario(name: "takeover", before: { try $0.commit([9: [9]]) }) { subject in
             #if TOFT_TRIALS
-            // Another writer dies when its record is written: nobody has published it, so it does
-            // not exist.
+            // Another writer dies when its record is written: it is not published, so it does not
+            // exist.
             let dying = try subject.opened().twin().beginWrite(timeoutMilliseconds: 5_000)
             try Subject.write([1: [1]], in: dying)
             Failpoint.script.death = .logWritten
@@ -333,7 +333,7 @@ enum CallFaultTrials {
         }
     }
 
-    /// So many faults of an opening, spread over its calls.
+    /// Faults of an opening, spread over its calls.
     private static func seconds(_ count: Int, _ number: Int) -> [Fault?] {
         (0..<count).map { index in
             var numbers = Seed(UInt64(number &* 1_000 &+ index))
@@ -440,7 +440,7 @@ enum CallFaultTrials {
         return outcome
     }
 
-    /// The error says what the system said.
+    /// The error names the system's error.
     private static func checkTyped(_ error: StorageError, _ fault: Fault) throws {
         let isRight =
             switch error {
@@ -549,7 +549,7 @@ extension CallFaultTrials.Subject {
 }
 
 extension PosixFile {
-    /// Whether nobody has a lock on the file.
+    /// Whether no process has a lock on the file.
     func hasNoLocks() throws -> Bool {
         let descriptor = try lockDescriptor()
         var lock = flock(

@@ -7,8 +7,8 @@ internal import ToftTestKit
 /// Crash images of all scripted workloads and of random ones, on both cores, until there are
 /// enough.
 enum CrashTrials {
-    /// The scripted ones do the same with each seed but for what they write, the random ones all
-    /// else.
+    /// The scripted ones do the same with each seed except for the values, the random ones do all
+    /// differently.
     static func run(floor: Int, seed: UInt64 = 1) throws -> Bool {
         print("crash, seed \(seed)")
         let start = MonotonicClock.nanoseconds

@@ -8,8 +8,8 @@ internal import ToftTestKit
 /// Descriptors are closed under the engine, as a daemon does, and other files get their numbers: at
 /// any moment of a transaction, of a read, of a checkpoint, of a close.
 ///
-/// Afterwards no other file has changed or lost its descriptor; what was acknowledged is in the
-/// file, and what was refused is not; a version that was being read is read; the process opens the
+/// Afterwards no other file has changed or lost its descriptor; acknowledged commits are in the
+/// file, and refused ones are not; a version that was being read is read; the process opens the
 /// file again though it has it open, and commits; and the file is sound.
 enum DescriptorTrials {
     static func run(rounds: Int, seed: UInt64) throws -> Bool {
@@ -162,7 +162,7 @@ enum DescriptorTrials {
             do throws(StorageError) { try body() } catch { try allow(error) }
         }
 
-        /// An error that says what has happened.
+        /// An error that names the cause.
         private func allow(_ error: StorageError) throws {
             switch error {
             case .descriptorLost, .commitOutcomeUnknown, .closed:

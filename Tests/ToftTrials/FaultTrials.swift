@@ -407,8 +407,8 @@ enum FaultTrials {
         return failure == nil ? "harmless" : "failed cleanly"
     }
 
-    /// The power fails while the next one recovers from a failed sync: what the cache shows, and
-    /// the disk does not have, was of no use.
+    /// The power fails while the next one recovers from a failed sync: the content that only the
+    /// cache shows was of no use.
     private static func crashRecovery(
         of file: FaultFile, _ fragile: FragileFile, _ allowed: [[UInt8]]
     ) throws {

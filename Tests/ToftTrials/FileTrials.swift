@@ -100,7 +100,7 @@ enum FileTrials {
         return try database.file.content()
     }
 
-    /// Values of a tree that nobody touches again.
+    /// Values of a tree that no commit touches again.
     private static let marked = [UInt8](repeating: 0x5A, count: 100)
 
     /// The offsets of the log's frames.

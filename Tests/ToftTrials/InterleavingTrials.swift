@@ -149,8 +149,8 @@ enum InterleavingTrials {
         try scene.end()
     }
 
-    /// A checkpoint ends between the looks that a writer takes at what is pinned. Its version, now
-    /// the durable one, keeps its pages.
+    /// A checkpoint ends between a writer's two reads of the pins. Its version, now the durable
+    /// one, keeps its pages.
     private static func whileAWriterReadsThePins() throws {
         let file = MemoryFile(name: "pins")
         try Store.format(file)
@@ -189,8 +189,8 @@ enum InterleavingTrials {
         guard report.isSound else { throw Failure("unsound: \(report.problems.prefix(2))") }
     }
 
-    /// A step of a compaction dies while it moves the log: what others check is sound, the versions
-    /// from before and the one that they find when they have taken over.
+    /// A step of a compaction dies while it moves the log: others' checks are sound, of the
+    /// versions from before and of the one that they find after the takeover.
     private static func whenACompactionDies(_ moment: Failpoint, _ nth: Int) throws {
         let file = MemoryFile(name: "compaction")
         try Store.format(file)

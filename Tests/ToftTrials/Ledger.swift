@@ -91,7 +91,7 @@ struct Ledger {
             derived: false)
     }
 
-    /// How many commits of a participant a version holds.
+    /// The number of a participant's commits in a version.
     static func counter(_ participant: Int, _ snapshot: Snapshot) throws -> Int64 {
         try [UInt8(participant)].withUnsafeBytes { key throws in
             try snapshot.orderedTree(counters).value(forKey: key)?.loadUnaligned(as: Int64.self)
@@ -134,8 +134,8 @@ struct Ledger {
             }
         }
 
-        /// Applies what commits did, as far as `snapshot`. Whatever a record touched is read from
-        /// there.
+        /// Applies the changes of commits, as far as `snapshot`. The rows and cells that a record
+        /// touched are read from there.
         mutating func apply(_ records: [CommitRecord], _ snapshot: Snapshot) throws {
             var touched: Set<Int64> = []
             var logged: Set<Int64> = []

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import ToftTestKit
 
-/// `ToftTrials crash`, ...: each prints what it did and ends with 1 if something was wrong.
+/// `ToftTrials crash`, ...: each prints its results and ends with 1 if something was wrong.
 @main
 enum Main {
     static func main() {

@@ -39,7 +39,7 @@ enum MutantTrials {
             while let line = child.line(timeoutMilliseconds: -1) { lines.append(line) }
             let code = child.wait()
             // A hunt ends with 1 when it has found something wrong. A signal would mean that the
-            // engine fell over the mutant, or hung.
+            // mutant made the engine crash or hang.
             let isFound = code == 1
             if isFound { found += 1 }
             let seconds = Double(MonotonicClock.nanoseconds - start) / 1e9

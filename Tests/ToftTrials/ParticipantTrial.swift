@@ -8,8 +8,8 @@ internal import ToftTestKit
 /// Three processes have one file open; each commits a thousand times while a thread of it watches
 /// all commits and keeps a copy by their records.
 ///
-/// Versions never go back, money is neither made nor lost in any of them, and in the end all copies
-/// are what the file holds.
+/// Versions never decrease, money is neither made nor lost in any of them, and in the end all
+/// copies equal the content of the file.
 enum ParticipantTrial {
     static let participantCount = 3
 
@@ -75,7 +75,7 @@ enum ParticipantTrial {
         func run(until total: Int64) {
             let outcome = Result { try watch(until: total) }
             result.withLock { $0 = outcome }
-            // The process need not go on when its observer has failed.
+            // The process may end when its observer has failed.
             if case .failure(let error) = outcome {
                 print("observer: \(error)")
                 exit(1)

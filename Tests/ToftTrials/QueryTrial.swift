@@ -136,7 +136,7 @@ enum QueryTrial {
         return String(text)
     }
 
-    // MARK: What is asked
+    // MARK: The data
 
     private final class World {
         let people: Results

@@ -83,7 +83,7 @@ enum Roles {
         pause()
     }
 
-    /// Commits until the limit on the size of files stops it. The signal that goes with it must
+    /// Commits until the limit on the size of files stops it. The signal that comes with it must
     /// not.
     static func grow(_ path: String, limit: Int) {
         var limits = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(limit))
@@ -164,7 +164,7 @@ enum Roles {
         return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    /// Forks: the child's handles are of no use, new ones are; the parent goes on.
+    /// Forks: the child's old handles are of no use, new ones are; the parent continues.
     static func fork(_ path: String) throws {
         let store = try Store.open(StoreConfiguration(location: .file(path: path)))
         let snapshot = try store.beginRead()

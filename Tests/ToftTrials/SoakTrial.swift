@@ -75,7 +75,7 @@ enum SoakTrial {
             }
         }
 
-        /// Bytes of the file without its log, and of what the newest version uses.
+        /// Bytes of the file without its log, and of the newest version's pages.
         func sizes() throws -> (file: UInt64, live: UInt64) {
             let facts = try store.facts()
             let report = try store.check()
@@ -154,15 +154,15 @@ enum SoakTrial {
         print(
             "\(name): file \(before.file), \(early.file) after half of it, then \(late.file), live "
                 + "\(before.live) bytes; kept pages \(kept), then \(left)")
-        // Records for observers, what the durable version keeps, 1 MiB that is put by for commits
-        // to come, and the step of 256 KiB in which a file grows.
+        // Records for observers, pages kept by the durable version, 1 MiB that is reserved for
+        // later commits, and the step of 256 KiB in which a file grows.
         let allowed = before.live * copies + (3 << 19)
         guard late.file <= before.file + allowed else { throw Failure("it grew too much") }
         guard late.file <= early.file + (512 << 10) else { throw Failure("it grows") }
         guard left <= 100 else { throw Failure("\(left) pages stay") }
     }
 
-    /// As many versions are pinned as the table holds, and commits go on.
+    /// The greatest number of versions that the table holds is pinned, and commits continue.
     private static func upToTheLimit(_ seed: UInt64) throws {
         let file = MemoryFile(name: "limit")
         try Store.format(file)

@@ -17,7 +17,7 @@ enum fault_call {
     fault_name,
 };
 
-/// How much of a read or write is done.
+/// The extent to which a read or write is done.
 enum fault_part { fault_nothing = 0, fault_one_byte = 1, fault_all_but_one = 2, fault_whole = 3 };
 
 /// From now on the calls of this thread are counted. Number `index` fails with `error`, and so do
@@ -25,7 +25,7 @@ enum fault_part { fault_nothing = 0, fault_one_byte = 1, fault_all_but_one = 2, 
 /// write succeeds, but does only that much. An index below 0: no call fails.
 void fault_arm(long index, int error, long times, int part);
 
-/// Ends that. Returns how many calls there were.
+/// Ends that. Returns the number of calls.
 long fault_disarm(void);
 
 /// The kind of call number `index`, counted since `fault_arm`; -1 behind the last, or behind the

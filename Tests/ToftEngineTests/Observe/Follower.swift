@@ -2,7 +2,7 @@ import ToftModel
 import ToftStorage
 @testable import ToftEngine
 
-/// Keeps a copy of results or of a list that is fed by change sets alone, and holds it against the
+/// Keeps a copy of results or of a list that is fed by change sets alone, and compares it with the
 /// original after each.
 ///
 /// A copy keeps of an object a value of one property, so that a forgotten modification shows.
@@ -83,7 +83,7 @@ final class Follower {
         if difference == nil { difference = what }
     }
 
-    /// Whether the copy is what there is now.
+    /// Whether the copy equals the present content.
     func isUpToDate() throws(EngineError) -> Bool {
         if isEnded { return true }
         return copy?.elements == (try contents())

@@ -74,7 +74,7 @@ extension ChangeNotification {
         token.stop()
     }
 
-    /// In a process of its own, in which nobody else starts threads.
+    /// In a process of its own, in which nothing else starts threads.
     @Test func `No thread before the first observer, none after the last session`() async {
         await #expect(processExitsWith: .success) {
             let before = threadCount()

@@ -3,7 +3,7 @@ import ToftStorage
 import ToftTestKit
 @testable import ToftEngine
 
-/// Random changes of people and dogs: what a program that is lived in does.
+/// Random changes of people and dogs, as a program makes in everyday use.
 struct RandomCommits {
     let database: TestDatabase
     var seed: Seed

@@ -8,7 +8,7 @@ struct Replay<Element: Equatable> {
         self.elements = elements
     }
 
-    /// `current` is the collection after the change: what the user would read at an index.
+    /// `current` is the collection after the change, in which the user would read at an index.
     mutating func apply(_ change: CollectionChange, current: [Element]) {
         for index in Array(change.deletions).reversed() { elements.remove(at: index) }
         for index in change.insertions { elements.insert(current[index], at: index) }

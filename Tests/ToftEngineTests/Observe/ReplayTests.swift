@@ -7,8 +7,8 @@ import ToftStorage
 import ToftTestKit
 @testable import ToftEngine
 
-/// Whoever follows the change sets has what is there, whatever others commit and however often he
-/// looks.
+/// A follower of the change sets has the present content, whatever others commit and however often
+/// the follower reads.
 @Suite struct ReplayTests {
     private static let queries = [
         "age > 20", "age > 10 AND boss.age < 30", "ANY dogs.name == 'd3'",
@@ -184,7 +184,7 @@ import ToftTestKit
     }
 }
 
-/// A thread of a test; what its body throws is an issue.
+/// A thread of a test; an error of its body is an issue.
 struct Worker {
     private let thread: PlatformThread
 

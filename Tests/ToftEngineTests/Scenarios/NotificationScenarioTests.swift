@@ -15,7 +15,7 @@ import ToftTestKit
         try run(scenario) { session throws(EngineError) in _ = try session.refresh() }
     }
 
-    /// The notifier works in its own time; with one commit a round it must come to the same.
+    /// The notifier works in its own time; with one commit a round the result must be the same.
     @Test(arguments: Scenario.all.filter { $0.rounds.allSatisfy { $0.count == 1 } })
     func `A dispatch tells what the scenario expects`(scenario: Scenario) throws {
         try run(scenario) { session throws(EngineError) in try normalize(session) }

@@ -3,7 +3,7 @@ import ToftModel
 import ToftTestKit
 @testable import ToftEngine
 
-/// The observer of a scenario, and its notifications since it was last asked.
+/// The observer of a scenario, and its notifications since the last query.
 final class ScenarioObserver {
     enum Observed {
         case object(ObjectHandle)
@@ -116,7 +116,7 @@ final class ScenarioObserver {
 }
 
 extension Optional {
-    /// `map` for what throws engine errors.
+    /// `map` for functions that throw engine errors.
     func map<Result>(_ transform: (Wrapped) throws(EngineError) -> Result) throws(EngineError)
         -> Result?
     {

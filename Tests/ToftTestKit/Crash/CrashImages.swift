@@ -1,7 +1,7 @@
 package import ToftStorage
 
-/// How a disk may treat what was not synced when the power went, from the kindest to the roughest;
-/// and what may come after.
+/// The treatment of unsynced writes by a disk when the power fails, from the kindest to the
+/// roughest; and the events that may follow.
 package enum CrashModel: String, CaseIterable, Sendable {
     /// Only the process died: the cache survives.
     case processDeath = "M0 process death"
@@ -17,7 +17,7 @@ package enum CrashModel: String, CaseIterable, Sendable {
     case lyingDisk = "M5 lying disk"
     /// The crash came while an earlier one was being recovered from.
     case inRecovery = "M6 in recovery"
-    /// The crash came after life had gone on for some commits after an earlier one.
+    /// The crash came after some commits that followed an earlier crash.
     case lifeGoesOn = "M7 life goes on"
 }
 
@@ -53,7 +53,7 @@ package struct CrashImages {
     private var tornMetas = 0
     private var isLying = false
 
-    /// How many states of each kind to try at one sync; the rest is chosen by chance.
+    /// The number of states of each kind to try at one sync; the rest is chosen by chance.
     package struct Limits: Sendable {
         /// Pending pages up to which all subsets are tried.
         package var exhaustivePages = 7
@@ -187,8 +187,7 @@ package struct CrashImages {
     }
 
     private mutating func enumerateBarrier() throws {
-        // Every prefix was tried page by page; what was acknowledged since may forbid some of them
-        // now.
+        // Every prefix was tried page by page; later acknowledgements may forbid some of them now.
         try emit(.inOrder, disk.image(with: []))
         try emit(.inOrder, disk.image(with: disk.pending))
         try enumerateSubsets()
@@ -320,8 +319,8 @@ package struct CrashImages {
 
     // MARK: M5
 
-    /// The sync at this place of the history is forgotten: what may be on the disk from here to the
-    /// next one.
+    /// The sync at this place of the history is forgotten: the states that may be on the disk from
+    /// here to the next one.
     private func enumerateLie(about index: Int) throws {
         guard limits.lyingSubsets > 0, !isLying else { return }
         var liar = self

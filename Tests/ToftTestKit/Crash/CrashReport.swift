@@ -4,7 +4,7 @@ package struct CrashReport: Sendable {
     package static let openingLimit: Int64 = 1_000_000_000
 
     package var generated: [CrashModel: Int] = [:]
-    /// Those that differ in the disk or in what it may show.
+    /// The states that differ in the disk or in the versions that it may show.
     package var tried: [CrashModel: Int] = [:]
     /// Disks, each counted once.
     package var disks: Set<UInt64> = []

@@ -3,16 +3,16 @@ internal import Synchronization
 internal import ToftPlatform
 internal import ToftStorage
 
-/// Opens what crashes may have left of a workload, and says what is wrong with it.
+/// Opens the states that crashes may have left of a workload, and reports faults.
 package final class CrashTrial {
     let workload: Workload
     let seed: UInt64
     var report = CrashReport()
     /// The content after each commit, including commits after an image had been opened.
     var contents: [Int: Content] = [:]
-    /// Those of the commits, by their numbers.
+    /// The versions of the commits, by their numbers.
     var versions: [Int: Version] = [:]
-    /// That of the image.
+    /// The image's key.
     var key: EncryptionKey?
     var limits = CrashImages.Limits()
     var chance: Seed
@@ -155,8 +155,8 @@ package final class CrashTrial {
         }
     }
 
-    /// A disk that lied may have lost what was acknowledged, and may have damaged the file; but
-    /// what is shown without an error is true.
+    /// A disk that lied may have lost acknowledged commits, and may have damaged the file; but
+    /// everything shown without an error is true.
     private func attemptAfterLie(_ image: CrashImage) throws {
         do {
             try using(file) { store throws in
@@ -179,7 +179,7 @@ package final class CrashTrial {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Which of the keys that the file may have it has.
+    /// The key of the file, among those that it may have.
     func key(of image: CrashImage) throws -> EncryptionKey? {
         for key in image.keys.dropLast() {
             do throws(StorageError) {

@@ -1,5 +1,5 @@
-/// Which transaction wrote each page under each birth version: a page and its birth name one
-/// content for ever, so that no reader, who may remember either, can take one for the other.
+/// The transaction that wrote each page under each birth version: a page and its birth name one
+/// content forever, so that no reader, who may remember either, can take one for the other.
 package struct PageBirths {
     private struct Place: Hashable {
         var page: UInt64
@@ -17,7 +17,7 @@ package struct PageBirths {
 
     /// Follows a history.
     ///
-    /// - Throws: what was born twice.
+    /// - Throws: the pages that were born twice.
     package mutating func follow(_ events: some Sequence<DiskEvent>) throws {
         for event in events {
             switch event {
@@ -31,8 +31,8 @@ package struct PageBirths {
         }
     }
 
-    /// Forgets what never became a version that somebody could see: such numbers may come again
-    /// when all who were there are gone.
+    /// Forgets transactions that never became a version visible to any process: such numbers may
+    /// come again when all processes of that time have ended.
     package mutating func forgetUnseen() { owners = owners.filter { seen.contains($0.value) } }
 
     private mutating func note(_ bytes: [UInt8], at offset: Int) throws {

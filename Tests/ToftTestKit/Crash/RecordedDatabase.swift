@@ -22,7 +22,7 @@ package final class RecordedDatabase {
     private let firstLogPages: UInt64
     private let insertBuffer: InsertBufferPolicy
     private var encryptionKey: EncryptionKey?
-    /// Those of the commits, by their numbers, whose writers did not die.
+    /// The versions of the commits whose writers did not die, by their numbers.
     package private(set) var versions: [Int: Version] = [:]
 
     /// On a new file in memory.
@@ -69,7 +69,7 @@ package final class RecordedDatabase {
         fileprivate var isDoomed = false
         package internal(set) var content: Content
 
-        /// `content`: what the transaction shows.
+        /// `content`: the content that the transaction shows.
         package init(transaction: WriteTransaction, content: Content) {
             self.transaction = transaction
             self.content = content
@@ -77,7 +77,7 @@ package final class RecordedDatabase {
 
         package func keys(of tree: TreeID) -> [[UInt8]] { content.keys(of: tree) }
 
-        /// Commits. Nil if the writer has died at that, as a trial had asked for.
+        /// Commits. Nil if the writer has died at that, as planned by a trial.
         fileprivate func survives(_ durability: Durability) throws -> Version? {
             do throws(StorageError) {
                 return try transaction.commit(durability)
@@ -130,8 +130,8 @@ package final class RecordedDatabase {
         }
     }
 
-    /// Commits what the body does, as the next commit, through a store that sees the same file as
-    /// another process would if one is given.
+    /// Commits the changes of the body, as the next commit, through a store that sees the same file
+    /// as another process would if one is given.
     package func commit(
         _ durability: Durability = .immediate, through other: Store? = nil,
         _ body: (inout Editor) throws -> Void
@@ -160,8 +160,8 @@ package final class RecordedDatabase {
         number = next
     }
 
-    /// The writer has died while it committed, as a trial had asked for: the commit is what whoever
-    /// takes over finds of it.
+    /// The writer has died while it committed, as planned by a trial: the next writer's findings
+    /// determine the commit.
     private func settleDeath(of next: Int, _ tried: Content, through other: Store?) throws {
         file.note(.transaction)
         let transaction = try (other ?? openStore()).beginWrite()
@@ -182,8 +182,8 @@ package final class RecordedDatabase {
         file.note(.acknowledged(number))
     }
 
-    /// Makes all that was committed durable without the log. One that dies doing that, as a trial
-    /// had asked for, has promised nothing.
+    /// Makes all commits durable without the log. A checkpoint that dies, as planned by a trial,
+    /// has no effect on durability.
     package func checkpoint(through other: Store? = nil) throws {
         let store = try other ?? openStore()
         do throws(StorageError) {
@@ -206,7 +206,7 @@ package final class RecordedDatabase {
     }
 
     /// Runs an action within `body`, at a moment of it, as if another process did it. Does nothing
-    /// if there are no moments.
+    /// if the build has no moments.
     package func interrupt(
         at moment: Failpoint, with action: @escaping () throws -> Void, _ body: () throws -> Void
     ) throws {
@@ -226,7 +226,8 @@ package final class RecordedDatabase {
         #endif
     }
 
-    /// The next thread that reaches this moment dies there. Does nothing if there are no moments.
+    /// The next thread that reaches this moment dies there. Does nothing if the build has no
+    /// moments.
     package func die(at moment: Failpoint) {
         isDoomed = true
         #if TOFT_TRIALS
@@ -261,7 +262,7 @@ package final class RecordedDatabase {
         unseen.append(try openStore().beginRead())
     }
 
-    /// Lets the oldest pinned version go, which must be what it was.
+    /// Releases the oldest pinned version, which must be unchanged.
     package func unpin() throws {
         guard !pins.isEmpty else { return }
         let (snapshot, canonical) = pins.removeFirst()
@@ -271,7 +272,7 @@ package final class RecordedDatabase {
         snapshot.release()
     }
 
-    /// Closes and opens again, where asked for with a compaction.
+    /// Closes and opens again, with a compaction if requested.
     package func reopen(isCompacted: Bool = false) throws {
         while !pins.isEmpty { try unpin() }
         try closeReporting()
@@ -312,7 +313,7 @@ package final class RecordedDatabase {
         file.note(.acknowledged(number))
     }
 
-    /// Closes, and throws what could not be done then. Only `reopen` may follow.
+    /// Closes, and throws the error of the steps that failed then. Only `reopen` may follow.
     package func closeReporting() throws {
         pins = []
         unseen = []
@@ -331,8 +332,8 @@ package final class RecordedDatabase {
         return contents.filter { $0.key >= durable }.map { $0.value.canonical() }
     }
 
-    /// Forgets how the file came to be what it is: crashes come only from here on. All that was
-    /// committed is durable.
+    /// Forgets the history of the file: crashes come only from here on. All that was committed is
+    /// durable.
     package func startRecordingHere() throws {
         start = [PageContent](cutting: try file.content())
         startNumber = number

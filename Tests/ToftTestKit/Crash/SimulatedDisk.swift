@@ -1,5 +1,5 @@
-/// A disk with a cache in front: what programs see, what is surely on the platter, and what may or
-/// may not be.
+/// A disk with a cache in front: the content that programs see, the content that is surely on the
+/// platter, and the pages that may or may not be.
 package struct SimulatedDisk {
     /// A page as some write left it in the cache.
     package struct PendingPage {
@@ -70,7 +70,8 @@ package struct SimulatedDisk {
         }
     }
 
-    /// The pages of a range of the file: which, what of it, and which part of the range that is.
+    /// The pages of a range of the file: the page, its part, and the corresponding part of the
+    /// range.
     private static func forEachPage(
         of range: Range<Int>, _ body: (Int, Range<Int>, Range<Int>) -> Void
     ) {

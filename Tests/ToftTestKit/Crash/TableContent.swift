@@ -1,6 +1,6 @@
 package import ToftStorage
 
-/// A cell that owns what it says.
+/// A cell that owns its value.
 package enum CellValue: Equatable {
     case null
     case bool(Bool)
@@ -181,7 +181,7 @@ extension RecordedDatabase.Editor {
         content.tables[id]?.columns.append(column)
     }
 
-    /// Makes a column nullable: what was never set stays what it read as.
+    /// Makes a column nullable: cells that were never set still read as before.
     package mutating func makeNullable(_ id: TreeID, _ column: UInt32) throws {
         try transaction.makeNullable(id, column)
         guard var table = content.tables[id],

@@ -93,8 +93,8 @@ extension Workload {
             }
         },
         Workload("a file that grows across a section", percentTried: 25) { database, numbers in
-            // Nearly a section of long values, removed while somebody still reads them, so that
-            // what comes next must go behind them.
+            // Nearly a section of long values, removed while a reader still needs them, so that
+            // later values must be placed behind them.
             try database.commit { edit in
                 let tree = try edit.makeTree()
                 for key in 0..<UInt8(8) {

@@ -279,7 +279,7 @@ extension Workload {
                 for _ in 0..<4 {
                     let other = try database.openStore().twin()
                     var later = numbers
-                    // Only the log has what is committed between its checkpoint and its commit.
+                    // Only the log has the commits between its checkpoint and its commit.
                     try database.interrupt(
                         at: .checkpointLeaving, with: { try database.put(&later) }
                     ) { try database.compactStep(through: other) }

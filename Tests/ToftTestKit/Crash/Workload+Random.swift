@@ -24,7 +24,7 @@ extension Workload {
 package struct RandomEdits {
     private var numbers: Seed
     private let sizes: WorkloadSizes
-    /// How often each kind of edit comes; 0 for what this workload leaves out.
+    /// The frequency of each kind of edit; 0 for those that this workload leaves out.
     private let weights: [Int]
 
     package init(seed: UInt64) {

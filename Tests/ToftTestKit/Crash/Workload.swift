@@ -5,7 +5,7 @@ package struct Workload: Sendable, CustomStringConvertible {
     package let name: String
     /// Small, to make transactions write before they commit.
     package var dirtyLimit = 48 << 20
-    /// The log's first segment; 0: there is no log.
+    /// The size of the log's first segment; 0: no log.
     package var firstLogPages: UInt64 = 8
     /// Small, to make entries wander through the insert buffer.
     package var insertBuffer = InsertBufferPolicy.usual

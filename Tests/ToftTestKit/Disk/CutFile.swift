@@ -1,7 +1,7 @@
 package import ToftPlatform
 internal import ToftStorage
 
-/// A disk on which somebody cuts the file each time just after its size was asked for.
+/// A disk on which the file is cut each time just after its size was read.
 package final class CutFile: WrappedFile, @unchecked Sendable {
     private let end: UInt64
 

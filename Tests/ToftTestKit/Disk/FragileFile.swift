@@ -2,8 +2,8 @@ internal import Synchronization
 package import ToftPlatform
 
 /// A disk below a page cache, as it is on a real machine when a sync fails: the kernel calls the
-/// pages clean, so no later sync writes them, while the cache goes on showing them (ext4, XFS), or
-/// shows what is on the disk (btrfs).
+/// pages clean, so no later sync writes them, while the cache still shows them (ext4, XFS), or
+/// shows the content of the disk (btrfs).
 package final class FragileFile: WrappedFile, @unchecked Sendable {
     package enum AfterFailure: String, Sendable, CaseIterable {
         case cacheKeepsThem

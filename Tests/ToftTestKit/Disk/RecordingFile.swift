@@ -14,7 +14,7 @@ package enum DiskEvent: Sendable {
     /// Another file, to which this has happened since it was made, takes the name; then the
     /// directory is synced. `key`: of the other file.
     case replaced(by: [DiskEvent], key: EncryptionKey?)
-    /// A write transaction, or an opening, begins: pages are born anew.
+    /// A write transaction, or an opening, begins: pages get new births.
     case transaction
     /// The workload called `commit` for the commit with this number.
     case began(Int)
@@ -31,8 +31,8 @@ package final class RecordingFile: WrappedFile, @unchecked Sendable {
     /// The next durable writer dies in the middle of its write: the bytes are in the cache.
     private let isNextHalfDone = Mutex(false)
 
-    /// Ways in which the engine could be wrong, simulated below it: what reaches the disk is what
-    /// it would be then. Each has to be found.
+    /// Ways in which the engine could be wrong, simulated below it: the disk gets what it would get
+    /// then. Each has to be found.
     package enum Lie: String, Sendable, CaseIterable {
         case syncsAreForgotten
         case metasAreNotDurable
@@ -58,7 +58,7 @@ package final class RecordingFile: WrappedFile, @unchecked Sendable {
         note(.replaced(by: other.events, key: key))
     }
 
-    /// Forgets what happened so far.
+    /// Forgets all events so far.
     package func startOver() { log.withLock { $0 = [] } }
 
     package func note(_ event: DiskEvent) { log.withLock { $0.append(event) } }

@@ -65,8 +65,8 @@ package struct ImageMap: Sendable {
     // MARK: Sealing
 
     /// Makes all checksums right: of pages in their extents, of extents in the references to them,
-    /// of the root in the meta, of the metas. A reference that was changed gets the checksum of
-    /// what it names now.
+    /// of the root in the meta, of the metas. A reference that was changed gets the checksum of its
+    /// new target.
     package func seal(_ image: inout [UInt8], log: Bool = false) {
         for extent in extents where extent.offset + extent.byteCount <= image.count {
             for reference in extent.references { seal(reference.offset, &image) }
@@ -114,7 +114,7 @@ package struct ImageMap: Sendable {
         }
     }
 
-    // MARK: Finding what is there
+    // MARK: Finding the extents
 
     private mutating func visitRoot(_ image: [UInt8], _ page: Int) throws {
         let base = page * 4_096

@@ -4,7 +4,7 @@ package import ToftPlatform
 package final class SlowFile: WrappedFile, @unchecked Sendable {
     /// Done in the next durable write, before it happens; then forgotten.
     package var meanwhile: (() throws -> Void)?
-    /// Whether the durable write fails with what that threw.
+    /// Whether the durable write fails with the error of the action.
     package var failsAfterwards = false
     /// The error of that.
     package private(set) var failure: (any Error)?

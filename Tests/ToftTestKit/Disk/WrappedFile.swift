@@ -1,7 +1,7 @@
 package import ToftPlatform
 
-/// A disk on top of another: passes everything on. Closing it leaves the other open, so that what a
-/// store left behind can be looked at.
+/// A disk on top of another: passes everything on. Closing it leaves the other open, so that the
+/// state left by a store can be examined.
 package class WrappedFile: StorageFile, @unchecked Sendable {
     package let base: any StorageFile
 

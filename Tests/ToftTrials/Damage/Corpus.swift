@@ -6,8 +6,8 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// A small database with everything in it that the format knows, made by the engine itself, and
-/// what it held before.
+/// A small database with everything in it that the format knows, made by the engine itself, and its
+/// earlier contents.
 struct Corpus {
     let name: String
     /// The image that is damaged.
@@ -19,7 +19,7 @@ struct Corpus {
     /// The key of the image; nil if it is plain.
     let key: EncryptionKey?
     let map: ImageMap
-    /// Those to damage.
+    /// The pages to damage.
     let pages: [Int]
 
     init(name: String, image: [UInt8], history: [[UInt8]], other: [UInt8]) throws {
@@ -29,7 +29,7 @@ struct Corpus {
         self.other = other
         key = Self.key(of: name)
         map = try ImageMap(of: image, isEncrypted: key != nil)
-        // Which pages of an encrypted file something reaches does not show.
+        // In an encrypted file, the pages that are reachable do not show.
         pages = key == nil ? map.usedPages : Array(0..<image.count / 4_096)
     }
 
@@ -149,7 +149,7 @@ struct Corpus {
         }
         try session.beginWrite()
         var partObjects: [ObjectHandle] = []
-        // A database of the same content has the same pages: they are no foreign ones.
+        // A database of the same content has the same pages: they are not foreign ones.
         let word = name == "other" ? "twin" : "part"
         for number in 0..<parts {
             let object = try session.create(
@@ -173,7 +173,7 @@ struct Corpus {
         try session.commit()
         history.append(try content())
         guard name != "other" else { return }
-        // A reader of an old version keeps what is freed from being used again.
+        // A reader of an old version keeps freed pages from being used again.
         let pinned = name == "freed" ? try store.beginRead() : nil
         let rounds = name == "freed" ? 40 : 6
         for round in 0..<rounds {

@@ -1,6 +1,6 @@
 internal import ToftTestKit
 
-// Damage to the structure: what is made here is given right checksums.
+// Damage to the structure, with right checksums.
 extension Damage {
     /// A reference to every other extent, to itself, to metas, beyond the end, of wrong lengths, of
     /// the future.
@@ -107,7 +107,7 @@ extension Damage {
         return (header + 32 + 32 * Image.short(image, header + 4), 8, Image.short(image, header))
     }
 
-    /// Bytes of text that are no text: the second half of a page is mostly heap.
+    /// Bytes of text that are not text: the second half of a page is mostly heap.
     static func damageText(_ random: inout Seed, _ image: inout [UInt8], _ corpus: Corpus) {
         let candidates = corpus.map.extents.filter { (8...11).contains($0.type) }
         guard let extent = random.pick(candidates) else { return }
@@ -244,7 +244,7 @@ extension Damage {
     }
 
     /// Lies of free space: bitmaps that call used pages free, runs and batches that hold live
-    /// pages, leave the file or overlap, free pages that nobody has.
+    /// pages, leave the file or overlap, free pages that no list has.
     static func damageSpace(_ random: inout Seed, _ image: inout [UInt8], _ corpus: Corpus) {
         let extents = corpus.map.extents
         guard let root = extents.last else { return }

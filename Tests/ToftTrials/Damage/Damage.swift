@@ -36,7 +36,7 @@ enum Damage: String, CaseIterable {
         }
     }
 
-    /// How many different cases there are, at most.
+    /// The greatest number of different cases.
     func count(in corpus: Corpus) -> Int {
         // Nobody without the key makes the codes of an encrypted file right.
         if isSealed, corpus.key != nil { return 0 }
@@ -69,9 +69,9 @@ enum Damage: String, CaseIterable {
     static let wordCount = 12
     static let fieldCount = 8
 
-    /// How many commits at the end of the log a raw damage takes with it without a trace, as the
-    /// page on commits says: those from the first frame on that is not whole, unless the header of
-    /// some frame is left that says that the log was durable beyond it.
+    /// The number of commits at the end of the log that a raw damage removes without a trace, as
+    /// the page on commits describes: those from the first damaged frame on, unless the header of
+    /// an intact frame proves that the log was durable beyond it.
     static func lostCommits(_ image: [UInt8], of corpus: Corpus) -> Int {
         let frames = corpus.map.frames
         func isIntact(_ frame: ImageMap.Frame, _ count: Int) -> Bool {
@@ -88,7 +88,7 @@ enum Damage: String, CaseIterable {
     }
 
     /// True if a re-sealed damage breaks a rule that some question has to notice: the order of
-    /// keys, or invalid text. Not so if a replay of the log may have made the page anew.
+    /// keys, or invalid text. False if a replay of the log may have made the page again.
     ///
     /// - Parameter image: the damaged image, not yet sealed.
     func hasToBeNoticed(_ image: [UInt8], of corpus: Corpus) -> Bool {

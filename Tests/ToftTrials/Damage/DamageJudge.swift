@@ -2,7 +2,7 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// Holds what a damaged image of a corpus answers against what the sound one does.
+/// Compares the answers of a damaged image of a corpus with those of the sound one.
 struct DamageJudge {
     private let corpus: Corpus
     private let file: DamagedFile
@@ -44,7 +44,7 @@ struct DamageJudge {
         {
             return (.strange, problem)
         }
-        // Some are asked everything, the others as far as damage is usually found.
+        // Some get all questions, the others those that usually find damage.
         let hash = UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15
         let found = Inspection(
             of: file, key: corpus.key, part: hash >> 58 == 0 ? nil : Int(hash >> 48 & 0xFFF),
@@ -102,7 +102,8 @@ struct DamageJudge {
             ? (.harmless, "") : (.accepted, "another content")
     }
 
-    /// A question that was answered otherwise. Questions that come after a refusal are not asked.
+    /// The first question with a different answer. Questions that come after a refusal are left
+    /// out.
     private func firstDifference(_ found: Inspection, _ expected: [UInt32: UInt64]) -> UInt32? {
         found.answers.keys.sorted().first { found.answers[$0] != expected[$0] }
     }

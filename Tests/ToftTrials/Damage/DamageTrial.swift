@@ -77,7 +77,7 @@ enum DamageTrial {
         let workers = max(1, min(4, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
         let board = try Board(directory + "/board", workers: workers, shares: shares.count)
         let found = Mutex<[String]>([])
-        // Memory that is freed is used again: mapping images anew takes longer than damaging them.
+        // Freed memory is used again: mapping images again takes longer than damaging them.
         setenv("MALLOC_MMAP_THRESHOLD_", "\(16 << 20)", 1)
         setenv("MALLOC_TRIM_THRESHOLD_", "\(64 << 20)", 1)
         let start = MonotonicClock.nanoseconds
@@ -253,7 +253,7 @@ enum DamageTrial {
     /// mapping.
     private static let reserved = 8 * Page.perRegion * Page.size
 
-    /// The most that a case may take beside what is reserved.
+    /// Limits the memory of a case beside the reserved memory.
     private static func limitMemory(_ bytes: Int, _ corpus: Corpus) {
         var data = rlimit()
         getrlimit(__rlimit_resource_t(2), &data)
@@ -261,7 +261,7 @@ enum DamageTrial {
         setrlimit(__rlimit_resource_t(2), &data)
     }
 
-    /// Limits what the process may take; returns the bytes of memory for a case.
+    /// Limits the resources of the process; returns the bytes of memory for a case.
     private static func limitResources(largestFile: Int) -> Int {
         var used = 0
         if let status = fopen("/proc/self/status", "re") {
@@ -287,8 +287,8 @@ enum DamageTrial {
     }
 }
 
-/// Words that parent and workers share: what each worker is at, and what became of the cases of
-/// each share.
+/// Words that parent and workers share: the present case of each worker, and the outcomes of each
+/// share.
 private final class Board: @unchecked Sendable {
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
     private let workers: Int

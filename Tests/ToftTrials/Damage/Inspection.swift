@@ -7,8 +7,7 @@ internal import ToftTestKit
 /// The answers of a whole use of a database: its schema, every object and list, lookups, queries,
 /// the check, a write transaction, and everything again after another opening.
 ///
-/// Every question has a number of its own, so that answers of two files can be held against each
-/// other one by one.
+/// Every question has a number of its own, so that answers of two files can be compared one by one.
 struct Inspection {
     /// The question's number -> a digest of the answer.
     private(set) var answers: [UInt32: UInt64] = [:]
@@ -33,8 +32,8 @@ struct Inspection {
 
     /// Uses the database in `file`, which it writes to.
     ///
-    /// - Parameter part: a number; every 24th query from there on is asked, of a long table each
-    ///   eighth object (the others are read as columns), and the file is opened once. Nil:
+    /// - Parameter part: a number; every 24th query from there on is made, of a long table each
+    ///   eighth object is read (the others as columns), and the file is opened once. Nil:
     ///   everything.
     /// - Parameter writesFirst: the transaction comes before anything is read.
     init(
@@ -107,7 +106,7 @@ struct Inspection {
         case let error as ModelError: reported = EngineError(error)
         default: reported = nil
         }
-        // As a program would read it.
+        // The message that a program would read.
         let message = reported?.message ?? ""
         let text = "question \(base + question): \(error): \(message)"
         switch reported?.code {
@@ -233,7 +232,7 @@ struct Inspection {
         }
     }
 
-    /// A mixed value, read as a program does that goes from one collection to the next.
+    /// A mixed value, read as by a program that descends from one collection to the next.
     private static func add(_ value: LiveValue, to digest: inout Digest) throws {
         switch value {
         case .value(let value): digest.add(value)

@@ -4,7 +4,7 @@ internal import ToftPlatform
 internal import ToftStorage
 internal import ToftTestKit
 
-/// Holds what is salvaged from a damaged image of a corpus against what its versions held.
+/// Compares the content salvaged from a damaged image of a corpus with that of its versions.
 struct SalvageJudge {
     /// A property of an object.
     private struct Place: Hashable {

@@ -32,7 +32,7 @@ enum DifferentialTrial {
         return violations.isEmpty && found > 0
     }
 
-    /// Queries of new objects. The result: how many objects they found.
+    /// Queries of new objects. The result: the number of objects that they found.
     private static func round(_ seed: UInt64, _ violations: inout [String]) throws -> Int {
         var random = Seed(seed)
         let size = random.one(of: sizes)

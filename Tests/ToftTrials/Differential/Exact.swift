@@ -2,7 +2,7 @@ internal import ToftTestKit
 
 /// A number with all its decimal digits.
 struct Exact: Equatable {
-    /// As a query has it.
+    /// The text in a query.
     let text: String
     private let isNegative: Bool
     /// Before the point, without zeros at the beginning, and behind it, without zeros at the end.

@@ -10,7 +10,7 @@ enum Plainly: Equatable {
     case exact(Exact, Character)
     case text(String)
     case bool(Bool)
-    /// Dates, uuids, object ids, data and links (`k`): what kind, and a number that orders them.
+    /// Dates, uuids, object ids, data and links (`k`): the kind, and a number that orders them.
     case other(Character, Int)
 
     /// Less than, equal to or greater than 0; nil if the two have no order.
@@ -78,7 +78,7 @@ enum Plainly: Equatable {
         }
     }
 
-    /// As a query has it.
+    /// The text in a query.
     var literal: String {
         switch self {
         case .null: "null"
@@ -119,7 +119,7 @@ struct Plain {
         case entries(a: Plainly?, l: [Plainly])
     }
 
-    /// - Parameter nulls: how many of a hundred values of properties are null.
+    /// - Parameter nulls: the percentage of null values of properties.
     init(id: Int, _ size: Int, nulls: Int, _ random: inout Seed) {
         self.id = id
         for (name, _) in PlainWorld.scalars {
@@ -177,7 +177,7 @@ struct Plain {
     }
 }
 
-/// All objects, and what links to each.
+/// All objects, and those that link to each.
 struct PlainData {
     let people: [Plain]
     var reports: [[Int]]

@@ -1,6 +1,6 @@
 internal import ToftTestKit
 
-/// Mixed values, what is within them, and collections as a whole.
+/// Mixed values, their contents, and collections as a whole.
 extension PlainQuestion {
     /// Two values, one of them possibly mixed, with options that concern texts alone.
     static func foldedPair(_ random: inout Seed) -> Condition {
@@ -38,7 +38,7 @@ extension PlainQuestion {
         }
     }
 
-    /// All that a path leads to against a list: of what a set has, in any order and each once.
+    /// All values at the end of a path against a list: those of a set in any order and each once.
     static func wholeCollection(_ random: inout Seed) -> Condition {
         let name = random.one(of: ["b", "b", "i", "s", "v", "t"])
         let (path, isSet) = random.one(of: [

@@ -508,7 +508,7 @@ struct PlainQuestion {
     private static func aggregate(_ random: inout Seed) -> Condition {
         let operation = random.one(of: ["@sum", "@avg", "@min", "@max"])
         let comparator = random.one(of: comparators)
-        // Quotients of decimals are no doubles: means are compared with whole numbers.
+        // Quotients of decimals are not doubles: means are compared with whole numbers.
         let constant = Plainly.number(Double(random.below(12) - 4))
         let name = random.one(of: ["i", "f", "d", "m"])
         let path: PathTo

@@ -61,7 +61,7 @@ struct PlainWorld {
         return object
     }
 
-    /// Makes an object what `person` is.
+    /// Gives an object the values of `person`.
     func set(_ person: Plain) throws {
         let object = try object(person.id)
         for (name, type) in Self.scalars {
@@ -132,7 +132,7 @@ struct PlainWorld {
         try session.results(of: owner).filter(query).keys().map(Int.init)
     }
 
-    /// How many they are, asked before anything else.
+    /// The number of results, requested before anything else.
     func count(_ query: String) throws -> Int {
         try session.results(of: owner).filter(query).count
     }

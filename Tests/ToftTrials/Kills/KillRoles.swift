@@ -171,7 +171,7 @@ struct KillChild {
         }
     }
 
-    /// Keeps a version for long, and looks whether it stays what it is.
+    /// Keeps a version for long, and checks that it stays unchanged.
     mutating func pin() throws {
         while true {
             let store = try open()
@@ -205,7 +205,7 @@ struct KillChild {
         }
     }
 
-    /// Random edits of the second database, whose versions prove what they hold.
+    /// Random edits of the second database, whose versions prove their contents.
     mutating func editAtRandom() throws {
         while true {
             let store = try open()
@@ -229,7 +229,7 @@ struct KillChild {
         }
     }
 
-    /// Makes the third database with its first content, migrates it, makes it anew now and then.
+    /// Makes the third database with its first content, migrates it, makes it again now and then.
     mutating func migrate() throws {
         while true {
             if getppid() != parent { exit(0) }

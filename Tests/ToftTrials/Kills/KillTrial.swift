@@ -8,9 +8,9 @@ internal import ToftTestKit
 /// edit a second database at random; each is killed again and again, or stopped and woken: at any
 /// time, or at a named moment, holding every lock.
 ///
-/// Nothing acknowledged is lost, whatever anybody sees is whole and durable, a pinned version stays
-/// what it is, the dead hold nothing up. Now and then all are killed at once, so that those who
-/// come next must recover, and are killed doing that.
+/// Nothing acknowledged is lost, every visible version is whole and durable, a pinned version stays
+/// unchanged, the dead hold nothing up. Now and then all are killed at once, so that the next ones
+/// must recover, and are killed doing that.
 final class KillTrial {
     private let path: String
     /// The database of the random edits.
@@ -96,8 +96,7 @@ final class KillTrial {
     /// Moments at which too few have died.
     private var missed: [Failpoint] { moments.filter { tally.byMoment[$0, default: 0] < floor } }
 
-    /// Raises the goal by a few kills where moments are missed, up to twice as many as were asked
-    /// for.
+    /// Raises the goal by a few kills if moments are missed, up to twice the given number.
     private func goesOn(from asked: Int) -> Bool {
         guard !missed.isEmpty, goal < 2 * asked else { return false }
         goal += 50
@@ -145,7 +144,7 @@ final class KillTrial {
             _ = awaitWish(of: [0], milliseconds: 1_500)
         }
         try end(0)
-        // Else those who come next find the file as the dead have left it.
+        // Otherwise the next ones find the file as the dead have left it.
         guard tally.problems.isEmpty, numbers.chance(40) else { return }
         let store = try Store.open(StoreConfiguration(trial: path))
         try look(through: store, after: nil)
@@ -199,7 +198,7 @@ final class KillTrial {
         try replace(slot)
     }
 
-    /// One dies with the write lock in its hands, and whoever takes it over dies too.
+    /// One dies with the write lock in its hands, and its successor dies too.
     private func killWhoTakesOver() throws {
         guard let moment = rarest(of: Self.takingOver) else { return try killOne() }
         let victim = numbers.below(KillRole.writers.count)
@@ -222,8 +221,8 @@ final class KillTrial {
         for slot in heirs where slot == heir || witness[slot, .fulfilled] == 1 { try replace(slot) }
     }
 
-    /// One dies with a meta written that nobody has published, the next in the middle of its own
-    /// commit; then all are gone.
+    /// One dies with an unpublished meta written, the next in the middle of its own commit; then
+    /// all are dead.
     private func killInARow() throws {
         guard Failpoint.isCompiledIn else { return }
         let second =
@@ -286,7 +285,7 @@ final class KillTrial {
         }
     }
 
-    /// Waits until one of them has done what was wished. `arming` is called as soon as that has
+    /// Waits until one of them has fulfilled its wish. `arming` is called as soon as that has
     /// happened.
     private func awaitWish(
         of slots: [Int], milliseconds: Int, isDeath: Bool = true, arming: () -> Void = {}
@@ -303,7 +302,7 @@ final class KillTrial {
         return slots.first { witness[$0, .fulfilled] == 1 }
     }
 
-    /// In a round whose beginning nobody watches, one after the other dies while attaching.
+    /// In a round whose beginning is not watched, one after the other dies while attaching.
     private func buryTheDead(atMost count: Int, within milliseconds: Int) throws {
         let end = tally.kills + count
         let deadline = Deadline(timeoutMilliseconds: milliseconds)
@@ -324,8 +323,7 @@ final class KillTrial {
 
     // MARK: After a kill
 
-    /// Looks at what a dead child has left, while it is still there as a zombie, and puts another
-    /// in its place.
+    /// Examines the traces of a dead child, while it still exists as a zombie, and replaces it.
     private func replace(_ slot: Int) throws {
         guard let child = children[slot] else { return }
         child.awaitEnd()
@@ -381,8 +379,8 @@ final class KillTrial {
         if size > Self.fileLimit { tally.problems.append("the file has \(size) bytes") }
     }
 
-    /// The second database is sound and holds what its newest version proves, nothing acknowledged
-    /// is missing.
+    /// The second database is sound and has the content that its newest version proves, nothing
+    /// acknowledged is missing.
     private func lookAtRandomEdits() throws {
         let store = try Store.open(StoreConfiguration(trial: randomPath))
         let promised = KillRole.authors.map { witness[$0, .acknowledged] }.max() ?? 0

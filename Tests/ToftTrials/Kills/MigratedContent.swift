@@ -75,7 +75,7 @@ enum MigratedContent {
             of: path, encryptionKey: StoreConfiguration(trial: path).encryptionKey)
     }
 
-    /// Makes the database, or takes it to its next version, and looks at what it holds.
+    /// Makes the database, or migrates it to its next version, and checks its content.
     static func advance(_ path: String) throws -> UInt64 {
         let now = try version(path) ?? 0
         let next = now == 0 ? first : now + 1

@@ -1,8 +1,8 @@
 internal import ToftStorage
 internal import ToftTestKit
 
-/// Random content whose every version holds the hash of what it must be, computed from a model and
-/// not from the file: a process that was killed leaves enough to judge its work.
+/// Random content whose every version contains its own expected hash, computed from a model and not
+/// from the file: a process that was killed leaves enough to judge its work.
 enum ProvenContent {
     /// A tree beside the content that holds its hash.
     private static let proof: TreeID = 17
@@ -12,7 +12,7 @@ enum ProvenContent {
 
     /// The content of a version.
     ///
-    /// - Throws: `Failure` if that is not what its writer meant to leave.
+    /// - Throws: `Failure` if that is not the content that its writer meant to leave.
     static func read(_ snapshot: Snapshot) throws -> Content {
         let content = try Content(snapshot)
         guard try snapshot.hasTree(Content.directory) else { return content }
@@ -27,7 +27,7 @@ enum ProvenContent {
         return content
     }
 
-    /// Judges what is there and edits it. Returns the number of the commit that is to follow.
+    /// Judges the present content and edits it. Returns the number of the commit that is to follow.
     static func edit(_ transaction: WriteTransaction, _ numbers: inout Seed) throws -> UInt64 {
         let content = try read(transaction.view)
         let number = try UInt64(Content.commitNumber(transaction.view)) + 1

@@ -16,10 +16,10 @@ final class Witness: @unchecked Sendable {
         case moment, locks
         /// The version that the child has pinned for long; otherwise 0.
         case pinned
-        /// Counts what the child has done.
+        /// The number of steps that the child has done.
         case progress
-        /// The moment to die at, counted from 1; how often to pass it before; and the signal to
-        /// send to itself there.
+        /// The moment to die at, counted from 1; the number of times to pass it before; and the
+        /// signal to send to itself there.
         case wish, patience, signal
         /// 1 when the wish came true.
         case fulfilled
@@ -74,7 +74,7 @@ final class Witness: @unchecked Sendable {
         word(slot, field).pointee.max(value, ordering: .sequentiallyConsistent)
     }
 
-    /// Forgets all of a slot but what was acknowledged.
+    /// Forgets all of a slot but the acknowledged commits.
     func renew(_ slot: Int) {
         for field in [
             Field.moment, .locks, .pinned, .progress, .wish, .patience, .signal, .fulfilled,

@@ -34,7 +34,7 @@ struct CallFailure: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Throws what a call says.
+/// Throws the error of a call.
 func call(_ function: String, _ status: toft_status) throws {
     guard status != TOFT_OK else { return }
     var error = toft_error()

@@ -1,5 +1,5 @@
-/// Writes down the calls that a sequence makes, as the interface that it uses spells them: what a
-/// report shows of a shrunk sequence. Reading calls are left out.
+/// Writes down the calls that a sequence makes, in the spelling of its interface: the report of a
+/// shrunk sequence. Reading calls are left out.
 final class TracingDriver: ModelDriver {
     private let driver: any ModelDriver
     private let isC: Bool

@@ -1,5 +1,5 @@
-/// One step of a sequence. Numbers that name something count modulo what there is, so that a
-/// sequence stays meaningful when commands before are taken out.
+/// One step of a sequence. Numbers that name something count modulo the number of things, so that a
+/// sequence stays meaningful when commands before are removed.
 enum Command: Equatable {
     // Transactions. A change outside of one begins one in the session that wrote last.
     case begin(session: Int)
@@ -53,11 +53,11 @@ enum Command: Equatable {
     case refresh(session: Int)
     case dispatch(session: Int)
     case reopen
-    /// The process dies: what is in the file is all that is left.
+    /// The process dies: only the content of the file is left.
     case kill
     /// Goes on with a compacted copy of the file.
     case copy
-    /// Compacts the file, which nobody has open then.
+    /// Compacts the file, which is not open then.
     case compact
     /// Gives the closed file another key; 0: no key.
     case changeKey(Int)
@@ -66,7 +66,7 @@ enum Command: Equatable {
     /// Makes or drops an index; of a primary key, begins to count it or no longer does; of a link,
     /// takes the next delete rule.
     case toggleIndex(class: Int, property: Int)
-    /// A required property becomes optional; with `keeping` the open sessions go on as they are.
+    /// A required property becomes optional; with `keeping` the open sessions stay as they are.
     case makeOptional(class: Int, property: Int, keeping: Bool)
     /// A migration to the next schema version: renames, changes types, removes, embeds, adds with
     /// a default.

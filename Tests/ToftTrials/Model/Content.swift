@@ -39,7 +39,7 @@ extension ModelContent {
         classes = shape.classes.map { _ in ModelRows() }
     }
 
-    /// Whether two objects have the same values of what is unique.
+    /// Whether two objects have equal values of a unique constraint.
     var hasDuplicates: Bool {
         for (declared, rows) in zip(shape.classes, classes) {
             for unique in declared.uniques {
@@ -227,7 +227,7 @@ extension ModelContent {
         return true
     }
 
-    /// How many links lead to each object of a class, from mixed values of a property.
+    /// The number of links to each object of a class, from mixed values of a property.
     func mixedLinks(to owner: Int, from origin: Int, _ property: Int) -> [Int64: Int] {
         var counts: [Int64: Int] = [:]
         for row in classes[origin].rows {

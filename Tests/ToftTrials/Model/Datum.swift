@@ -37,7 +37,7 @@ enum Datum: Hashable, Sendable {
         }
     }
 
-    /// The value of an entry, else the datum itself.
+    /// The value of an entry, otherwise the datum itself.
     var value: Datum { if case .entry(_, let value) = self { value } else { self } }
 
     /// The elements of a list or set, or the values of a dictionary.
@@ -82,8 +82,8 @@ enum Datum: Hashable, Sendable {
         }
     }
 
-    /// How two values of one type compare, or two numbers of mixed values: less than, equal to or
-    /// greater than 0; nil for null and for NaN with a number.
+    /// The order of two values of one type, or of two numbers of mixed values: less than, equal to
+    /// or greater than 0; nil for null and for NaN with a number.
     static func order(_ left: Datum, _ right: Datum) -> Int? {
         func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
             left < right ? -1 : left == right ? 0 : 1
@@ -171,7 +171,7 @@ enum Datum: Hashable, Sendable {
     /// Whether it is a list or a dictionary.
     var isCollection: Bool { kind >= 9 }
 
-    /// Lists and dictionaries in one another, and itself if it is one.
+    /// The number of nested lists and dictionaries, and itself if it is one.
     var depth: Int {
         switch self {
         case .list(let elements), .map(let elements):
@@ -279,8 +279,7 @@ extension [Datum] {
     }
 }
 
-/// The decimals of the model, spelled by hand: no code of the engine says what they are and how
-/// they compare.
+/// The decimals of the model, spelled by hand: their values and order do not come from the engine.
 enum Decimals {
     /// NaN, then by value, equal ones side by side: the rank, the coefficient, the exponent and
     /// whether it is negative.
@@ -309,7 +308,7 @@ enum Decimals {
         return first.map { .decimal($0.low, $0.high) } ?? .decimal(low, high)
     }
 
-    /// 0 for NaN; -1 for what the model never wrote.
+    /// 0 for NaN; -1 for a decimal that the model never wrote.
     static func rank(_ low: UInt64, _ high: UInt64) -> Int {
         words.first { $0.low == low && $0.high == high }?.rank ?? -1
     }

@@ -81,7 +81,7 @@ extension Draw {
             }
             return .map(entries)
         default:
-            // As many collections in one another as there may be, or one more.
+            // The greatest number of nested collections, or one more.
             guard !isPlain, depth == 0, rest & 31 == 1 else { return .null }
             return (0..<98 + Int(rest >> 5) % 4).reduce(Datum.bool(true)) { inner, index in
                 index & 1 == 0 ? .list([inner]) : .map([.entry([UInt8(ascii: "k")], inner)])

@@ -1,5 +1,5 @@
-/// One way into the engine. Everything that a sequence does and reads goes through it; what it
-/// throws says a code of `ErrorCode`.
+/// One way into the engine. Everything that a sequence does and reads passes through it; its errors
+/// have a code of `ErrorCode`.
 protocol ModelDriver: AnyObject {
     /// Opens a session with a schema.
     func open(_ location: ModelLocation, _ shape: Shape) throws -> any ModelSession
@@ -47,16 +47,16 @@ protocol ModelSession: AnyObject {
     func find(_ owner: Int, _ value: Datum) throws -> Int64?
     func listIndex(_ owner: Int, _ key: Int64, _ property: Int, of value: Datum) throws -> Int?
     func results(_ base: ModelBase, _ query: ModelQuery?) throws -> any ModelResults
-    /// The first object of a class that a prepared query gives, when asked twice.
+    /// The first object of a class that a prepared query returns, in two runs.
     func firstTwice(_ owner: Int, _ query: ModelQuery) throws -> [Int64?]
-    /// Observes; `call` is called with every change set. The token ends the observation when it
-    /// goes.
+    /// Observes; `call` is called with every change set. The token's end is that of the
+    /// observation.
     func observe(_ subject: ModelSubject, _ call: @escaping (ModelChange) -> Void) throws
         -> AnyObject
 }
 
 /// A step to a list or a dictionary within a mixed value: first into the value of a property that
-/// is no collection, then into an element.
+/// is not a collection, then into an element.
 struct ModelStep {
     /// Whether it leads to a dictionary.
     var isMap: Bool
@@ -158,8 +158,8 @@ struct ModelChange {
     var properties: [Int] = []
 }
 
-/// Memory for values that are lent for one call; what it held is scribbled over afterwards, so that
-/// whoever keeps a pointer shows it.
+/// Memory for values that are lent for one call; its content is overwritten afterwards, so that a
+/// pointer kept beyond the call shows.
 final class Loan {
     private var buffers: [UnsafeMutableRawBufferPointer] = []
     private var room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)

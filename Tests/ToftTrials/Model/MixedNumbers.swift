@@ -81,7 +81,7 @@ enum MixedNumbers {
     /// The rank of a number among these, 0 for NaN; nil for other values.
     static func rank(_ number: Datum) -> Int? { Spelling(number).flatMap { ranks[$0] } }
 
-    /// How two of these numbers compare; nil for NaN with a number, and for all else.
+    /// The order of two of these numbers; nil for NaN with a number, and for all else.
     static func order(_ left: Datum, _ right: Datum) -> Int? {
         guard let left = rank(left), let right = rank(right) else { return nil }
         return left == 0 || right == 0 ? left == right ? 0 : nil : left - right

@@ -10,8 +10,8 @@ extension ModelContent {
     private static let copyLimit = 2_000
     private static let depthLimit = 100
 
-    /// The first link that leads to an object owns it, each further one a copy of it; what no link
-    /// leads to goes.
+    /// The first link that leads to an object owns it, each further one a copy of it; objects
+    /// without a link are deleted.
     mutating func giveOwners(_ owner: Int) -> OwnersEnd {
         let walked = shape.embedded(in: owner)
         var owned: Set<ModelObject> = [], copies = 0

@@ -6,7 +6,7 @@ internal import ToftTestKit
 enum ModelRegressions {
     static let programs: [ModelProgram] = [dataInLists, tooManyRows, oneRowTooMany, grownBySwap]
 
-    /// The check wrote to memory that it had given back (a release build only).
+    /// The check wrote to memory that it had released (a release build only).
     private static let dataInLists = ModelProgram(
         interface: .c,
         shape: [

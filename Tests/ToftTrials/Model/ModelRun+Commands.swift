@@ -137,8 +137,8 @@ extension ModelRun {
         let value = draw.value(property, in: content)
         switch (property.collection, value) {
         case (.dictionary, _): return .entry(draw.entryKey(), value)
-        // Which of two equal numbers (0 and -0, 1.0 and 1.00) a set keeps depends on how it came by
-        // them.
+        // The choice of a set between two equal numbers (0 and -0, 1.0 and 1.00) depends on the
+        // order of their arrival.
         case (.set, .float(0)): return .float(0)
         case (.set, .double(0)): return .double(0)
         case (.set, .decimal(let low, let high)): return Decimals.first(equalTo: low, high)
@@ -359,7 +359,7 @@ extension ModelRun {
         }
     }
 
-    /// Runs a call that deletes objects with all that goes with them, unless a link denies it.
+    /// Runs a call that deletes objects with all that depend on them, unless a link denies it.
     private func erase(_ keys: [Int64], _ owner: Int, _ body: () throws -> Void) throws {
         let isDenied = content.isDenied(owner, keys)
         try attempt(expecting: isDenied ? Self.deletionDenied : nil, body)
@@ -521,7 +521,7 @@ extension ModelRun {
         return .put(new)
     }
 
-    /// `change` edits the model's collection and says what the database is to do; nil: nothing.
+    /// `change` edits the model's collection and returns the edit for the database; nil: nothing.
     private func edit(
         _ session: any ModelSession, _ index: Int, _ object: Int, _ list: Int,
         _ change: (ShapeProperty, inout [Datum]) -> ModelListEdit?
@@ -696,7 +696,7 @@ extension ModelRun {
         seats.append(Seat(session, seat.content, isFrozen: true))
     }
 
-    /// A session still shows what it showed.
+    /// Checks that a session still shows the same.
     func look(_ seat: Seat, percent: Int) throws {
         guard seat !== writer else { return }
         try verify(seat, percent: percent)

@@ -115,7 +115,7 @@ extension ModelRun {
         work.renamedClasses.append((old, next.shape.classes[owner].name))
     }
 
-    /// The last class goes, unless a property leads to it: the others keep their places.
+    /// The last class is removed, unless a property leads to it: the others keep their places.
     private func removeClass(_ next: inout ModelContent, _ work: inout Work) {
         let last = next.shape.classes.count - 1, keys = next.classes[last].keys
         let isWanted = next.shape.classes[..<last].contains { declared in
@@ -246,8 +246,8 @@ extension ModelRun {
         handled.copies += copies
     }
 
-    /// A class becomes embedded, or is not any more. The block may delete what does not fit, or
-    /// automatic handling makes it fit.
+    /// A class becomes embedded, or ceases to be. The block may delete objects that do not fit, or
+    /// automatic handling makes them fit.
     private func toggleEmbedding(
         _ owner: Int, _ next: inout ModelContent, _ numbers: inout Seed, _ work: inout Work
     ) {
@@ -312,7 +312,7 @@ extension ModelRun {
 }
 
 extension ModelContent {
-    /// Deletes the objects that live in a property, which goes.
+    /// Deletes the objects that are embedded in a property, which is removed.
     fileprivate mutating func eraseOwned(_ owner: Int, _ property: Int) {
         let declared = shape.classes[owner].properties[property]
         guard declared.isOwning else { return }
@@ -325,7 +325,7 @@ extension ModelContent {
 }
 
 extension ModelContent {
-    /// Takes away what an embedded class can't have.
+    /// Removes the attributes that an embedded class can't have.
     fileprivate mutating func prepareEmbedding(of owner: Int) {
         classes[owner].primaryKeys = [:]
         for place in shape.classes[owner].properties.indices {

@@ -1,12 +1,12 @@
 internal import ToftModel
 internal import ToftTestKit
 
-/// Holds what the database shows against the model.
+/// Compares the database with the model.
 extension ModelRun {
     /// The content that a session shows: its open transaction, or its version.
     func shown(_ seat: Seat) -> ModelContent { seat === writer ? content : seat.content }
 
-    /// Compares all of a small database; else the objects that were touched and some others.
+    /// Compares all of a small database; otherwise the objects that were touched and some others.
     func verify(_ seat: Seat, touched: Set<ModelObject> = [], percent: Int) throws {
         let expected = shown(seat)
         let isSmall = expected.objectCount < 300

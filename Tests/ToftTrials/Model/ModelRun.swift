@@ -8,9 +8,9 @@ struct ModelViolation: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// Runs one sequence on a database and on the model, and holds them against each other.
+/// Runs one sequence on a database and on the model, and compares them.
 final class ModelRun {
-    /// A session and what it must show.
+    /// A session and the content that it must show.
     final class Seat {
         let session: any ModelSession
         var content: ModelContent
@@ -19,7 +19,7 @@ final class ModelRun {
         var isOutdated = false
         var canWrite: Bool { !isFrozen && !isOutdated }
         var watchers: [Watcher] = []
-        /// Results that live as long as the session, each with what it asks.
+        /// Results that live as long as the session, each with its question.
         var results: [(question: Question, results: any ModelResults)] = []
 
         init(_ session: any ModelSession, _ content: ModelContent, isFrozen: Bool = false) {
@@ -39,20 +39,21 @@ final class ModelRun {
     var writer: Seat?
     var lastWriter: Seat?
     var touched: Set<ModelObject> = []
-    /// By version what it holds, while somebody observes.
+    /// The content of each version, while the database is observed.
     var history: [UInt64: ModelContent] = [:]
     /// For each class the highest key that was ever committed.
     var highestKeys: [Int64] = []
-    /// How many migrations gave objects owners, and the objects that they copied for it.
+    /// The number of migrations that gave objects owners, and of the objects that they copied for
+    /// it.
     var handled = (migrations: 0, copies: 0)
     var numbers: Seed
     /// The store that all sessions share: keeps a database in memory alive.
     var anchor: Store?
     private let directory: String
     var fileNumber = 0
-    /// That of the file.
+    /// The file's schema version.
     var schemaVersion: UInt64 = 0
-    /// That of the file; nil: it is not encrypted.
+    /// The file's key; nil: it is not encrypted.
     private var key: [UInt8]?
     private(set) var done = 0
     private(set) var bytes = 0
@@ -126,7 +127,7 @@ final class ModelRun {
         Seat(try driver.open(location, committed.shape), committed)
     }
 
-    /// Remembers what a version holds.
+    /// Remembers the content of a version.
     func note(_ seat: Seat) throws { history[try seat.session.version()] = seat.content }
 
     /// Ends all sessions, and with them an open transaction.
@@ -173,7 +174,7 @@ final class ModelRun {
         try verify(seats[0], percent: 20)
     }
 
-    /// Writes a copy of the newest version, and goes on with that.
+    /// Writes a copy of the newest version, and continues with that.
     func copy() throws {
         guard program.ground != .memory, let store = anchor else { return try reopen() }
         let old = path
@@ -327,7 +328,7 @@ final class ModelRun {
         }
     }
 
-    /// Goes to wherever the notifier has come to.
+    /// Advances to the version of the notifier.
     func dispatch(_ seat: Seat) throws {
         guard !seat.isFrozen, writer !== seat else { return }
         try seat.session.dispatch()
@@ -346,7 +347,8 @@ final class ModelRun {
 
     // MARK: Calls
 
-    /// Calls the engine. Throws unless it does what is expected: succeeds, or fails with a code.
+    /// Calls the engine. Throws unless it has the expected outcome: success, or a failure with a
+    /// code.
     @discardableResult
     func attempt<Result>(expecting code: Int32?, _ body: () throws -> Result) throws -> Result? {
         do {

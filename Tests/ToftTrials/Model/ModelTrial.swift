@@ -5,7 +5,7 @@ internal import ToftStorage
 internal import ToftTestKit
 
 /// The model-based random test: sequences of random commands through the engine and through the C
-/// API, each held against a model of arrays.
+/// API, each compared with a model of arrays.
 ///
 ///     ToftTrials model --commands N --sequences N [--first SEED]   at least so many
 ///     ToftTrials model --minutes N [--commands N]                  and at least so long
@@ -72,7 +72,7 @@ enum ModelTrial {
         return report.violations == 0 && isEnough
     }
 
-    /// Runs sequences, at most as many as the floor, until one goes wrong. True if all succeeded.
+    /// Runs sequences, at most the floor, until one fails. True if all succeeded.
     static func hunt() -> Bool {
         var options = Options(["--commands", "1500000", "--sequences", "15000"])
         options.violationLimit = 1
@@ -80,7 +80,7 @@ enum ModelTrial {
         return run(options)
     }
 
-    /// Runs a sequence; what is wrong, if anything is.
+    /// Runs a sequence; returns the fault, if any.
     private static func attempt(_ program: ModelProgram, _ report: inout ModelReport) -> String? {
         ModelAlarm.begin(program.seed)
         let run = ModelRun(program)

@@ -4,10 +4,10 @@ internal import ToftTestKit
 struct ModelProfile {
     let sizes: WorkloadSizes
     let nullPercent: Int
-    /// Weights of the kinds of commands; 0 for what this sequence leaves out.
+    /// Weights of the kinds of commands; 0 for those that this sequence leaves out.
     let weights: [Int]
     let commandCount: Int
-    /// How many primary keys there are to draw from, so that some meet.
+    /// The number of primary keys to draw from, so that some meet.
     let keySpace: Int
 
     static let kinds: [(name: String, weight: Int)] = [

@@ -1,8 +1,8 @@
 internal import ToftModel
 internal import ToftTestKit
 
-/// A random query over the classes of a sequence: its text, and what it must find, worked out row
-/// by row.
+/// A random query over the classes of a sequence: its text, and the objects that it must find,
+/// computed row by row.
 struct Question {
     indirect enum Predicate {
         case constant(Bool)
@@ -50,7 +50,7 @@ struct Question {
     var sort: [Key] = []
     var distinct: [Key] = []
     var limit: Int?
-    /// How many are left out before the limit.
+    /// The number of results left out before the limit.
     var offset = 0
 }
 
@@ -146,7 +146,7 @@ extension Question {
             case .text(let bytes) = value
         {
             let part = part(of: bytes, &numbers)
-            // A longer text is no regular expression.
+            // A longer text is not a regular expression.
             let operators = TextOperator.allCases.filter { $0 != .matches || part.count < 1_900 }
             return .text(
                 path: path, property: place, numbers.pick(operators) ?? .begins, .text(part))
@@ -380,7 +380,7 @@ private struct Combination: Hashable {
 
     func hash(into hasher: inout Hasher) {
         for value in values {
-            // Numbers may equal others of another type; so may what is in a collection.
+            // Numbers may equal others of another type; so may elements of a collection.
             if case .decimal = value { continue }
             if MixedNumbers.rank(value) == nil, !value.isCollection { value.hash(into: &hasher) }
         }
@@ -495,7 +495,7 @@ extension Question {
         }
     }
 
-    /// How many links lead to each object.
+    /// The number of links to each object.
     private func sourceCounts(_ inverse: Int, _ content: ModelContent) -> [Int64: Int] {
         let link = content.shape.classes[owner].inverses[inverse]
         var counts: [Int64: Int] = [:]

@@ -17,7 +17,7 @@ struct ShapeClass: Equatable {
     var primaryKey: Int? { properties.firstIndex { $0.isPrimaryKey } }
     /// Lists, sets and dictionaries.
     var collections: [Int] { properties.indices.filter { properties[$0].isCollection } }
-    /// Those whose elements are given, not made in them.
+    /// Collections whose elements are given, not made in them.
     var editable: [Int] { collections.filter { !properties[$0].isOwning } }
     /// Properties that may hold lists and dictionaries within mixed values.
     var nesting: [Int] {
@@ -38,7 +38,8 @@ struct ShapeClass: Equatable {
     var cascading: [Int] {
         properties.indices.filter { properties[$0].isOwning || properties[$0].rule == .cascade }
     }
-    /// Properties that can be set: all but collections, the primary key and what owns an object.
+    /// Properties that can be set: all but collections, the primary key and those that own an
+    /// object.
     var settable: [Int] {
         properties.indices.filter {
             !properties[$0].isCollection && !properties[$0].isPrimaryKey && !properties[$0].isOwning

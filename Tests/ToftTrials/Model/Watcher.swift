@@ -1,6 +1,6 @@
-/// An observer, and a copy of what it observes that is fed by change sets alone.
+/// An observer, and a copy of the observed content that is fed by change sets alone.
 final class Watcher {
-    /// The subject, so that the model can say what is in it.
+    /// The subject, so that the model can compute its content.
     enum Subject {
         case database
         case object(Int, Int64)
@@ -30,7 +30,7 @@ final class Watcher {
 
     func receive(_ change: ModelChange) { arrived.append(change) }
 
-    /// Works off the calls that came. Returns what is wrong.
+    /// Processes the calls that came. Returns the fault, if any.
     func work(_ content: (UInt64) -> ModelContent?) -> String? {
         defer { arrived = [] }
         for change in arrived {

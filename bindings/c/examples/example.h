@@ -16,7 +16,7 @@ static inline void example_check(toft_status status, const char *call, const cha
     exit(1);
 }
 
-// Makes a call; goes on only when it succeeded.
+// Makes a call; continues only if it succeeded.
 #define CHECK(call) example_check((call), #call, __FILE__, __LINE__)
 
 // The key of a class, by name.

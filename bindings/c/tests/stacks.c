@@ -1,5 +1,5 @@
-// Threads with small stacks: what nests deep works or is an error there, however deep it is, and
-// never ends the process. Each shape is asked for at many depths, in threads of many sizes.
+// Threads with small stacks: deep nesting works or is an error there, however deep it is, and never
+// ends the process. Each shape is tried at many depths, in threads of many sizes.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,7 +263,7 @@ static void *run(void *context) {
             realm, key, TOFT_UPDATE_ERROR, keys, values, 3, &first, &link, NULL)
         != TOFT_OK)
         FAIL("no object");
-    // Its own kid, so that every path goes on.
+    // Its own kid, so that every path continues.
     const toft_value kid = toft_value_link(link);
     if (toft_object_list(first, keys[5], &kids) != TOFT_OK) FAIL("no list");
     if (toft_list_append(kids, &kid, 1) != TOFT_OK) FAIL("no kid");

@@ -1062,7 +1062,7 @@ class FunctionTests(unittest.TestCase):
                 self.assertEqual(self.count(realm), 1)
                 self.assertEqual(self.count(other), 1)
                 self.assertFalse(get("toft_realm_is_writing", realm))
-                # The callback's realm has gone with it.
+                # The callback's realm has been released with it.
                 late = status("toft_realm_refresh", calls[-1], None)
                 self.assertEqual(status_name(late), "TOFT_ERROR_INVALID_HANDLE")
                 check("toft_realm_release", other)
@@ -3350,7 +3350,7 @@ class FunctionTests(unittest.TestCase):
                 found, _ = self.open_homes(True, version, flags)
                 self.assertEqual(found, "TOFT_ERROR_SCHEMA_MISMATCH")
                 self.assertIn(expected, last_error()[2])
-            # Each has its own now, which goes with it; and then they are free.
+            # Each has its own now, which is deleted with it; and then they are free.
             for is_embedded, version, expected in ((True, 2, 2), (False, 3, 1)):
                 found, realm = self.open_homes(is_embedded, version, automatic)
                 self.assertEqual(found, "TOFT_OK")

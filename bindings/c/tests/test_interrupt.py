@@ -170,7 +170,7 @@ class QueryTests(unittest.TestCase):
         self.assertEqual(count.value, 77)
 
     def test_what_was_found_before_is_not_given_for_what_is_there_now(self):
-        # Results with a limit are worked out again, where others follow what was deleted.
+        # Results with a limit are evaluated again, while others follow the deletions.
         slow = self.query(f" LIMIT({COUNT})")
         self.assertEqual(get("toft_results_get", slow, 0).object_key, 0)
         check("toft_realm_begin_write", self.realm, None)

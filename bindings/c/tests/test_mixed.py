@@ -36,7 +36,7 @@ from world import CHANGES_CALLBACK
 
 MIXED = E.TOFT_TYPE_MIXED
 LONGEST = 16_777_215
-#: One value of every type that is no link and no collection, and the limits of some.
+# : One value of every type that is neither a link nor a collection, and the limits of some.
 SCALARS = [
     None,
     False,

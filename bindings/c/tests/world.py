@@ -313,7 +313,7 @@ class World:
     def _special_toft_object_set_values(self):
         return {"property_keys": (ctypes.c_uint32 * 1)(self.keys["age"]), "values": values([53])}
 
-    # The world has no embedded class: they are refused, but for what is wrong first.
+    # The world has no embedded class: they are refused, unless another argument is wrong first.
     _special_toft_object_set_embedded = _special_toft_object_set_values
     _special_toft_list_set_embedded = _special_toft_object_set_values
     _special_toft_list_insert_embedded = _special_toft_object_set_values

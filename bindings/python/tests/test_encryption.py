@@ -185,7 +185,7 @@ def test_an_older_file_in_the_place_of_the_newest_is_refused(tmp_path: Path) -> 
         with toft.open(path, [Note], encryption_key=KEY) as realm:
             _fill(realm, range(number, number + 1))
             versions.append(realm.version)
-            # Not closed yet: what is read is in the log.
+            # Not closed yet: the read content is in the log.
             images.append(path.read_bytes())
         images.append(path.read_bytes())
         versions.append(versions[-1])

@@ -215,7 +215,7 @@ class Run:
         assert live.issubset(others()) == (mine <= theirs)
         assert live.issuperset(others()) == (mine >= theirs)
         assert live.isdisjoint(others()) == mine.isdisjoint(theirs)
-        # A set of Python's own may have lost what it thinks is the same: it has nothing more.
+        # A set of Python's own may have lost elements that it considers equal: it has no others.
         assert given_set(live.difference(others())) <= mine - theirs
         assert bool(live.difference(others())) == bool(mine - theirs)
         assert given_set(live.intersection(others())) <= mine & theirs

@@ -245,7 +245,7 @@ def test_what_others_call_no_json_is_refused_and_says_why(realm: toft.Realm, how
                 given(text)
     with pytest.raises(toft.InvalidArgumentError, match="surrogate"):
         given('{"id": 1, "t": "\ud800"}')
-    # These are no surrogates.
+    # These are not surrogates.
     for text in ("\\\\ud800", "\\ud83d\\ude00", "[[[[", "\\u005cud800"):
         given(f'{{"id": 1, "t": "{text}"}}')
     given("\ufeff \n" * (how == "lines") + '\ufeff{"id": 1}')

@@ -340,7 +340,7 @@ def test_a_file_of_each_version_opens_with_the_newest_classes(tmp_path: Path, ve
     assert toft.schema_version(tmp_path / "db") == version
     with opened(tmp_path / "db", version) as realm:
         assert dump(realm) == EXPECTED[version]
-        # It may be asked while the file is open.
+        # It may be called while the file is open.
         assert toft.schema_version(tmp_path / "db") == version
     with opened(tmp_path / "db", 6) as realm:
         assert dump(realm) == EXPECTED[6]

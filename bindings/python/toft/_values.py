@@ -87,7 +87,7 @@ def date_words(value: datetime) -> tuple[int, int]:
         raise InvalidArgumentError(
             f"{value!r} is in UTC outside of the years 1 to 9999, which is all that datetime has."
         )
-    # As a Timestamp has it, and that of pandas.
+    # The form of a Timestamp, also of pandas'.
     whole = microseconds * 1000 + int(getattr(value, "nanosecond", 0))
     seconds, rest = divmod(abs(whole), 1_000_000_000)
     return (seconds, rest) if whole >= 0 else (-seconds, -rest)

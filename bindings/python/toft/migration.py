@@ -69,7 +69,7 @@ class Migration:
         try:
             for index, before in builtins.enumerate(self.old.objects(was.cls)):
                 if index % 64 == 0:
-                    # Gives back what was read of an encrypted file.
+                    # Releases the memory of the reads of an encrypted file.
                     library().toft_realm_refresh(self.old._address, None)
                 if binding is None:
                     yield before, None

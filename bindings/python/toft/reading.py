@@ -540,7 +540,7 @@ class _Reader:
         binding, each = waiting.binding, waiting.each
         is_link = each.type == values.LINK
         found = (self._linked if is_link else self._value)(binding, each, waiting.value)
-        # It may be gone with an owner that a later line has changed.
+        # It may have been deleted with an owner that a later line has changed.
         if single := Single.following(binding, waiting.key):
             single.set(each.name, found)
 

@@ -170,7 +170,7 @@ class Set(Elements[T], MutableSet[T]):
             for value in theirs:
                 self._insert(value)
 
-    # Python assigns what these give: a property takes its own set as it is.
+    # Python assigns the results of these: a property accepts its own set unchanged.
 
     def __ior__(self, other: Iterable[T]) -> Set[T]:  # type: ignore[override, misc]
         self.update(other)

@@ -202,7 +202,7 @@ class Write:
     ) -> None:
         turn, self._turn = self._turn, None
         durability, realm = self._durability, self._realm
-        # The loop goes on while the disk writes: on another thread, once the next one may begin.
+        # The loop continues while the disk writes: on another thread, once the next one may begin.
         waits = durability != "deferred" and kind is None and realm.is_open and realm.is_writing
         try:
             if waits:

@@ -14,7 +14,7 @@ final class Item: Object {
     @Persisted var next: Item?
 }
 
-/// The processor time of this thread in nanoseconds: what other programs do meanwhile counts less.
+/// The processor time of this thread in nanoseconds: it is less disturbed by other programs.
 func now() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -4,8 +4,7 @@
 //   packages PACKAGES.tsv DATABASE
 //
 // bindings/python/examples/packages.py and Tests/PackagesSwift/main.swift are the same program,
-// part by part, and print the same. How long it
-// took goes to standard error.
+// part by part, and print the same. The times are printed to standard error.
 #define _POSIX_C_SOURCE 200809L
 #include <poll.h>
 #include <string.h>
@@ -373,7 +372,7 @@ static void write_on_order(const char *path) {
     close_database();
 }
 
-// A copy of the names, changed by what the callbacks say and never read again as a whole.
+// A copy of the names, changed by the callbacks and never read again as a whole.
 typedef struct follower {
     toft_results *results;
     char names[32][64];
