@@ -709,7 +709,7 @@ class Server:
 
     # collections
     def op_clear(self, path):
-        """What the author knew goes."""
+        """Takes out all that the author knew."""
         oid, p = path
         for x in list(self.objs[oid][p]) if self.known(oid) else ():
             m = self.meta[oid].get((p, x))

@@ -244,7 +244,7 @@ package struct Vocabulary: Sendable {
         return steps
     }
 
-    /// What a path gets or has; labels are told by the path.
+    /// The content that a path gets or has.
     package func content(_ json: OrderedJSON, at path: Path) throws -> Content {
         if json["absent"] != nil { return .absent }
         guard let slot = schema.slot(path) else {

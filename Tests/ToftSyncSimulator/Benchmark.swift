@@ -47,7 +47,7 @@ enum Benchmark {
         }
     }
 
-    /// What one replica does: makes objects, and then puts, adds, inserts and edits of sets and
+    /// One replica's work: it makes objects, then puts, adds, inserts, and edits sets and
     /// dictionaries.
     private static func changesets(_ count: Int, _ seed: inout Seed) -> [Changeset] {
         var replica = Replica(ReplicaNumber(1), MemoryTables(Classes.schema))

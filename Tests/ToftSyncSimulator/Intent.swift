@@ -1,6 +1,6 @@
 internal import ToftSync
 
-/// What was answered and not refused is there, or gave way to what may take its place: computed
+/// A change that was accepted is there, or gave way to what may take its place: computed
 /// from what was sent and the states, without the rules. Objects that were never away are looked
 /// at: for them every op of their authors counts.
 struct Intent {
@@ -32,7 +32,7 @@ struct Intent {
     }
 
     func check() throws(Failure) {
-        // What was refused is known of entries in the log only.
+        // The log alone knows which entries were refused.
         guard log.logStart == 0 else { return }
         let accepted = accepted()
         try checkLife(accepted)

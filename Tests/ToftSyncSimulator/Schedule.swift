@@ -15,7 +15,7 @@ struct Event: Sendable, CustomStringConvertible {
     var description: String { "\(kind.rawValue) of \(client), dice \(dice)" }
 }
 
-/// What users do more often, and which faults there are.
+/// The habits of users, and the faults.
 struct Profile: Sendable {
     var name: String
     var actions: [Action: Int] = [:]

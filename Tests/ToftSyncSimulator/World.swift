@@ -1,14 +1,14 @@
 internal import ToftSync
 internal import ToftTestKit
 
-/// What a run found: an invariant that does not hold.
+/// An invariant that does not hold.
 struct Failure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// What a client wants to see: all titles, or some.
+/// The titles that a client wants to see.
 typealias Query = Set<SyncValue>
 
 /// One client: its replica, and what is on the way from and to it.
@@ -23,7 +23,7 @@ struct Client {
     /// Whether it is away for longer than the server remembers.
     var isAway: Bool
     let isPartial: Bool
-    /// What it wants, what the server has told last, and what its state is of.
+    /// The query that it wants, that of the last batch sent, and that of its state.
     var wanted: Query?
     var told: Query?
     var shown: Query?

@@ -1,3 +1,5 @@
+// Tests: ByteReader.swift, ByteWriter.swift, ValueCoding.swift, OpCoding.swift, Adoption.swift,
+// SyncValue.swift, Identity.swift
 import Testing
 import ToftSync
 import ToftTestKit
@@ -34,15 +36,15 @@ import ToftTestKit
     ]
 
     @Test(arguments: values) func `A value comes back as it was`(value: SyncValue) throws {
-        var writer = Writer()
+        var writer = ByteWriter()
         writer.value(value)
-        var reader = Reader(writer.bytes)
+        var reader = ByteReader(writer.bytes)
         let decoded = try reader.value()
         #expect(decoded == value)
         #expect(reader.isAtEnd)
         for count in writer.bytes.indices where count < 200 {
             #expect(throws: DecodingError.self) {
-                var reader = Reader(Array(writer.bytes[..<count]))
+                var reader = ByteReader(Array(writer.bytes[..<count]))
                 _ = try reader.value()
             }
         }
@@ -152,7 +154,7 @@ import ToftTestKit
     ])
     func `Bytes that are not canonical are refused`(bytes: [UInt8], error: DecodingError) {
         #expect(throws: error) {
-            var reader = Reader(bytes)
+            var reader = ByteReader(bytes)
             _ = try reader.value()
         }
     }
@@ -161,7 +163,7 @@ import ToftTestKit
         let level: [UInt8] = [14] + Array(repeating: 0, count: 8) + [1]
         for (count, isRefused) in [(100, false), (101, true), (100_000, true)] {
             let bytes = Array(repeatElement(level, count: count).joined()) + [0]
-            var reader = Reader(bytes)
+            var reader = ByteReader(bytes)
             do {
                 _ = try reader.value()
                 #expect(!isRefused)

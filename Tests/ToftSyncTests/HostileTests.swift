@@ -1,7 +1,9 @@
+// Tests: OpCheck.swift, Resolver+Schema.swift, SyncSchema.swift, MemoryStore.swift,
+// Resolver.swift
 import Testing
 import ToftSync
 
-/// What a faulty or hostile replica sends is refused, and leaves nothing behind.
+/// Changesets of a faulty or hostile replica are refused, and leave nothing behind.
 @Suite struct HostileTests {
     private let a = Lab.object("a")
 

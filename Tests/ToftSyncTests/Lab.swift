@@ -101,7 +101,7 @@ struct Lab {
         }
     }
 
-    /// What is wrong with the tables, or differs between replicas at rest and server.
+    /// Problems of the tables, and differences between server and replicas at rest.
     var problems: [String] {
         var problems = server.store.tables.check()
         for (index, replica) in replicas.enumerated() {

@@ -1,3 +1,4 @@
+// Tests: Label.swift, ElementList.swift, Resolver+Place.swift
 import Testing
 import ToftSync
 import ToftTestKit

@@ -1,3 +1,7 @@
+// Tests: Replica.swift, Replica+Facts.swift, Replica+Writes.swift, Owners.swift, Op.swift,
+// Batch.swift, View.swift, Resolver.swift, Resolver+Authority.swift, Resolver+Objects.swift,
+// Resolver+Values.swift, Resolver+Lists.swift, Resolver+Batches.swift, MemoryTables.swift,
+// Tables.swift, Notes.swift, Text.swift, Path.swift, Content.swift
 import Testing
 import ToftSync
 

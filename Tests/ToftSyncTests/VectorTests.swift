@@ -1,3 +1,4 @@
+// Tests: Resolver.swift, Replica.swift, Resolver+Lists.swift, View.swift
 import Foundation
 import SyncVectors
 import Testing

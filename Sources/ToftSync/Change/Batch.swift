@@ -9,7 +9,7 @@ package struct Fact: Hashable, Sendable {
     }
 }
 
-/// What a replica hears of the entries in (`from`, `through`]: facts as they are after the last.
+/// News of the entries in (`from`, `through`] for a replica: facts as they are after the last.
 package struct Batch: Hashable, Sendable {
     package var epoch: UInt32
     package var from: UInt64
@@ -66,9 +66,9 @@ package struct LogEntry: Hashable, Sendable {
     package var number: UInt64
     package var base: UInt64
     package var time: Int64
-    /// What everyone gets a fact for.
+    /// Everyone gets a fact for these.
     package var shown: [Path]
-    /// What the author gets a fact for, too.
+    /// The author gets a fact for these, too.
     package var told: [Path]
     package var refusal: Refusal?
 }

@@ -1,4 +1,4 @@
-/// What an object got from the transaction that made it.
+/// A value that an object got from the transaction that made it.
 package struct Given: Hashable, Sendable {
     package let property: PropertyNumber
     /// A list has its elements in the order of their labels.
@@ -43,7 +43,7 @@ package enum Op: Hashable, Sendable {
     case addProperty(ClassNumber, PropertySchema)
 }
 
-/// What one write transaction of a replica did.
+/// The ops of one write transaction of a replica.
 package struct Changeset: Hashable, Sendable {
     /// Whose it is.
     package var replica: ReplicaNumber
@@ -67,7 +67,7 @@ package struct Changeset: Hashable, Sendable {
 }
 
 extension Op {
-    /// Where it is; nothing, for one of the schema.
+    /// The path that it is about; nil for an op of the schema.
     package var path: Path? {
         switch self {
         case .create(let object, _), .delete(let object, _): Path(object)

@@ -1,4 +1,4 @@
-/// What the unanswered changes of a replica own: paths that show what the replica has written,
+/// Paths that unanswered changes of a replica own: they show what the replica has written,
 /// whatever the server says meanwhile. And the adds that count on top of what it says.
 package struct Owners: Sendable {
     /// Object -> steps -> how many unanswered ops own the path.
@@ -46,7 +46,7 @@ package struct Owners: Sendable {
         return (0...path.steps.count).contains { steps[Array(path.steps[..<$0])] != nil }
     }
 
-    /// What a number of the server shows as: with the unanswered adds. One that would be too large
+    /// The server's number together with the unanswered adds. A number that would be too large
     /// shows without them, as the server is going to drop such adds.
     package func shown(_ value: Int64, at path: Path) -> Int64 {
         guard let sum = adds[path] else { return value }

@@ -1,6 +1,6 @@
-/// What a server accepts of a replica that may be faulty, or no replica at all.
+/// The server's check of ops: their author may be faulty, or no replica at all.
 extension Schema {
-    /// What is wrong with an op: paths that the classes don't have, values of another type, ids in
+    /// The problem of an op: a path that the classes don't have, a value of another type, an id in
     /// another replica's name; nil for nothing.
     package func problem(with op: Op, of author: ReplicaNumber) -> String? {
         switch op {
@@ -102,7 +102,7 @@ extension Schema {
         return nil
     }
 
-    /// What is wrong with one value of a property.
+    /// The problem of one value of a property; nil for nothing.
     private func problem(with node: Node, _ property: PropertySchema, depth: Int = 0) -> String? {
         if depth > Self.nesting { return "more than \(Self.nesting) embedded objects in one" }
         switch node {

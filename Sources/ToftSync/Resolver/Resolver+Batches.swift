@@ -1,5 +1,5 @@
 extension Resolver {
-    /// What a replica is to hear.
+    /// A question of a replica: the facts since an entry.
     package struct Request: Sendable {
         package var replica: ReplicaNumber
         /// The entry that the replica is at; nil for one that needs all there is.

@@ -54,8 +54,8 @@ extension Resolver {
         return nil
     }
 
-    /// Deletes an object, and what the rules of the server's links take along now. What went along
-    /// at the author for other reasons and is still there, the author is told of.
+    /// Deletes an object, and what the rules of the server's links take along now. The author is
+    /// told of objects that went along on its side and are still there.
     mutating func delete(_ object: ObjectID, _ along: [ObjectID]) -> Refusal? {
         if !store.contains(object) {
             told.insert(Path(object))

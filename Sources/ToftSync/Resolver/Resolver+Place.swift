@@ -1,4 +1,4 @@
-/// Where an element goes: the tree of Fugue, kept for elements above the floor.
+/// Places of elements: the tree of Fugue, kept for elements above the floor.
 ///
 /// An element is a right child of its left neighbour or, where that has right children which the
 /// author knew, a left child of its right neighbour. Children of one side stand by the time of
@@ -42,7 +42,7 @@ extension Resolver {
         return (label(between: before, and: after, in: list), place)
     }
 
-    /// Where an element or tombstone is, unless another one has moved it since the author saw it.
+    /// The place of an element or tombstone, unless somebody has moved it since the author saw it.
     private func usablePlace(of id: MadeID, in list: Path) -> ElementPlace? {
         let path = list + .element(id)
         if let move = store.write(at: path + .label), !knew(move) { return nil }

@@ -30,7 +30,7 @@ package struct Resolver<Store: ServerStore> {
 
     package var store: Store
     package let settings: Settings
-    /// What a program refuses: a message, or nil. Asked for each put that would take effect.
+    /// The program's check of each put that would take effect: a message refuses the changeset.
     package var validator: (@Sendable (Path, Content) -> String?)?
     package var epoch: UInt32 = 0
     /// The entry up to which a copy of the realm has been made: the server can't lose it.
@@ -144,7 +144,7 @@ package struct Resolver<Store: ServerStore> {
         for link in store.links(to: object) { told.insert(link) }
     }
 
-    /// What a refused op owned: its author gets the old state.
+    /// Tells the author of what a refused op owned: it gets the old state.
     private mutating func tellRefused(_ op: Op) {
         switch op {
         case .delete(let object, let along):

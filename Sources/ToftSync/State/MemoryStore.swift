@@ -8,7 +8,7 @@ package struct MemoryStore: Sendable {
         var removed: [[Step]: [ElementPlace]] = [:]
     }
 
-    /// What puts one change back.
+    /// One change, as it has to be put back.
     private enum Undo {
         case content(Content, Path)
         case write(WriteNote?, Path)

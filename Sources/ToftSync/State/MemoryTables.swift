@@ -116,7 +116,7 @@ package struct MemoryTables: Tables, Sendable {
 
     // MARK: Check
 
-    /// What is wrong with the tables: indexes that say something else than the objects.
+    /// Problems of the tables: indexes that say something else than the objects.
     package func check() -> [String] {
         var other = MemoryTables(schema)
         for (object, fields) in objects { other.put(.node(.fields(fields)), at: Path(object)) }

@@ -1,4 +1,4 @@
-/// Where an element of a list was placed: a child of another one, on one of its sides. The root of
+/// The place that an element of a list got: a child of another one, on one side. The root of
 /// the tree has no element; its children stand on its right.
 package struct TreePlace: Hashable, Sendable {
     package enum Side: UInt8, Hashable, Sendable { case left, right }
@@ -11,7 +11,7 @@ package struct TreePlace: Hashable, Sendable {
     package var placement: UInt64
 }
 
-/// What the server knows of the last write of a path.
+/// The server's note of the last write of a path.
 package struct WriteNote: Hashable, Sendable {
     package var time: Int64
     package var entry: UInt64
@@ -21,20 +21,20 @@ package struct WriteNote: Hashable, Sendable {
     package var place: TreePlace?
 }
 
-/// Who made an object or embedded object, and who made the same one at the same time.
+/// The makers of an object or embedded object: its creator, and those who made it meanwhile, too.
 package struct BirthNote: Hashable, Sendable {
     package var entry: UInt64
     package var creator: ReplicaNumber?
     package var joined: Set<ReplicaNumber> = []
 }
 
-/// Where a removed element stood, and which entry removed it.
+/// The place of a removed element, and the entry that removed it.
 package struct Tombstone: Hashable, Sendable {
     package var label: Int64
     package var entry: UInt64
 }
 
-/// What the server keeps beside the tables of a realm: the log, and notes of all that is newer than
+/// The server's part beside the tables of a realm: the log, and notes of all that is newer than
 /// the floor. It changes in the same transactions as the tables.
 ///
 /// A transaction is begun, and then kept or undone. The rules read and write within one.

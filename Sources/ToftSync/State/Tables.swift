@@ -1,4 +1,4 @@
-/// What is in a realm at one moment, to be read by paths.
+/// The content of a realm at one moment, to be read by paths.
 ///
 /// Reads don't throw. Tables that stand on a file keep the first error of reading it, answer with
 /// nothing from then on, and throw the error when the transaction is about to be committed: so
@@ -9,8 +9,8 @@ package protocol ReadableTables {
     /// Whether the object is there. O(1).
     func contains(_ object: ObjectID) -> Bool
 
-    /// What is at a path; `.absent` for nothing, nil where nothing can be, because what the path
-    /// leads through is not there.
+    /// The content of a path; `.absent` for nothing, nil if nothing can be there, as a step before
+    /// the last is not there.
     func content(at path: Path) -> Content?
 
     /// The paths of all links to an object, those within mixed values included: what changes when
@@ -20,7 +20,7 @@ package protocol ReadableTables {
     func eachObject(_ body: (ObjectID) -> Void)
 }
 
-/// What is in a realm, with what changes it. A replica needs no more.
+/// The content of a realm, with functions that change it. A replica needs no more.
 package protocol Tables: ReadableTables {
     /// Puts `content` at a path, and gives what was there; nil, and nothing is done, where nothing
     /// can be. A path of no steps makes an object (of `.node(.fields)`) or erases it.

@@ -1,4 +1,4 @@
-/// What an object or embedded object has in its properties, in the order of their numbers.
+/// The properties of an object or embedded object, in the order of their numbers.
 package struct Fields: Hashable, Sendable {
     package struct Field: Hashable, Sendable {
         package let property: PropertyNumber
@@ -50,7 +50,7 @@ package struct Fields: Hashable, Sendable {
     }
 }
 
-/// What is at a path below an object: a value, an embedded object, or a collection.
+/// The content of a path below an object: a value, an embedded object, or a collection.
 package enum Node: Hashable, Sendable {
     case value(SyncValue)
     /// An embedded object; an object, where a path has no steps.
@@ -77,7 +77,7 @@ package enum Node: Hashable, Sendable {
     }
 }
 
-/// What is at any path, or is said to be there.
+/// The content of any path, as it is or is said to be.
 package enum Content: Hashable, Sendable {
     case absent
     case node(Node)
@@ -99,7 +99,7 @@ package enum Content: Hashable, Sendable {
 }
 
 extension Fields {
-    /// What is at a path in these fields; nil where nothing can be, as what the path leads through
+    /// The content of a path in these fields; nil if nothing can be there, as a step before the last
     /// is not there.
     package func content(_ steps: ArraySlice<Step>) -> Content? {
         guard case .property(let property) = steps.first else { return nil }

@@ -34,7 +34,7 @@ package struct PropertyNumber: Hashable, Comparable, Sendable {
     }
 }
 
-/// What a replica has made, told by one counter of that replica: an element of a list, or an object
+/// A thing that a replica has made, told by its counter: an element of a list, or an object
 /// whose class has no primary key.
 package struct MadeID: Hashable, Comparable, Sendable {
     package let replica: ReplicaNumber
@@ -80,7 +80,7 @@ package struct Bytes16: Hashable, Sendable {
     }
 }
 
-/// What tells an object from the others of its class: the primary key or, where the class has none,
+/// The name of an object within its class: the primary key or, if the class has no such key,
 /// what made it.
 package enum ObjectKey: Hashable, Sendable {
     case null

@@ -1,4 +1,4 @@
-/// Where an element of a list stands: elements are in the order of their labels and, of equal
+/// The place of an element in its list: elements are in the order of their labels and, of equal
 /// labels, in that of their ids.
 ///
 /// The server's labels are whole numbers. A replica needs a label for an element before the server

@@ -15,7 +15,7 @@ package enum Step: Hashable, Sendable {
     case nested(CollectionID, Text?)
 }
 
-/// Where something is in a realm. One path is below another where that is a prefix of it.
+/// A place in a realm. One path is below another if that is a prefix of it.
 package struct Path: Hashable, Sendable {
     package let object: ObjectID
     package var steps: [Step]
@@ -35,7 +35,7 @@ package struct Path: Hashable, Sendable {
         return path
     }
 
-    /// What the path is in; the object for a path of one step.
+    /// The path without its last step; the object for a path of one step.
     package var parent: Path { Path(object, steps.dropLast()) }
 
     package init(_ object: ObjectID, _ steps: ArraySlice<Step>) {

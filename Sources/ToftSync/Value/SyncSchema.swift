@@ -1,4 +1,4 @@
-/// What a value may be. Raw values are those of the wire.
+/// The type of a property's values. Raw values are those of the wire.
 package enum ValueType: UInt8, Hashable, Sendable {
     /// Any value, lists and dictionaries of values included.
     case mixed = 0
@@ -24,7 +24,7 @@ package enum CollectionType: UInt8, Hashable, Sendable {
     case dictionary = 3
 }
 
-/// What becomes of a link and its owner when the object that it leads to is deleted. Raw values are
+/// The fate of a link and its owner when the object that it leads to is deleted. Raw values are
 /// those of the wire.
 package enum DeleteRule: UInt8, Hashable, Sendable {
     /// The link becomes null, or its element goes.
@@ -45,7 +45,7 @@ package struct PropertySchema: Hashable, Sendable {
     /// The class of embedded objects; that of links, or nothing for any class.
     package var target: ClassNumber?
     package var deleteRule: DeleteRule
-    /// What a new object has.
+    /// The value of a new object.
     package var initial: SyncValue
 
     package init(
@@ -63,7 +63,7 @@ package struct PropertySchema: Hashable, Sendable {
         self.initial = initial
     }
 
-    /// What the property of a new object has.
+    /// The property's content in a new object.
     package var blank: Node {
         switch collection {
         case .single: .value(initial)
@@ -100,9 +100,9 @@ package struct ClassSchema: Hashable, Sendable {
     package private(set) var properties: [PropertySchema] = []
     /// Sets of properties of which no two objects may have the same values; null is no value.
     package var uniques: [[PropertyNumber]]
-    /// What a new object has.
+    /// The value of a new object.
     package private(set) var blank = Fields()
-    /// What an embedded object has that only values are known of: empty collections.
+    /// The empty collections of an embedded object that is sent with values alone.
     package private(set) var collections = Fields()
 
     package init(
@@ -150,7 +150,7 @@ package struct Schema: Hashable, Sendable {
     }
 }
 
-/// What a path leads to by the schema.
+/// The target of a path by the schema.
 package struct Slot: Sendable {
     package enum Kind: Hashable, Sendable {
         /// A property with one value.
@@ -177,7 +177,7 @@ extension Schema {
     /// Embedded objects around one another, and collections around a value within a mixed one.
     package static let nesting = 100
 
-    /// What a path leads to; nil where the classes have no such path.
+    /// The target of a path; nil if the classes have no such path.
     package func slot(_ path: Path) -> Slot? {
         guard var type = classes[path.object.type] else { return nil }
         var (index, depth) = (0, 0)
@@ -219,7 +219,7 @@ extension Schema {
         return nil
     }
 
-    /// What a path gets, with an empty collection for each that an embedded object is sent without.
+    /// The content with an empty collection for each that an embedded object is sent without.
     func completed(_ content: Content, _ property: PropertySchema) -> Content {
         switch content {
         case .node(let node): .node(completed(node, property))

@@ -48,7 +48,7 @@ package struct NestedEntry: Hashable, Sendable {
 
 /// An edit within a mixed value.
 package enum NestedEdit: Hashable, Sendable {
-    /// What a dictionary has for a key from now on; nothing: the entry goes.
+    /// The value that a dictionary has for a key from now on; nothing: the entry goes.
     case entry(Text, SyncValue?)
     /// All elements that a list has from now on.
     case elements([SyncValue])

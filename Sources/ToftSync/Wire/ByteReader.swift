@@ -14,7 +14,7 @@ package enum DecodingError: Error, Hashable, Sendable {
 
 /// Reads canonical bytes. Nothing traps, no recursion is deeper than `Schema.nesting`, and nothing
 /// takes more memory than a small multiple of the bytes that are there.
-package struct Reader {
+package struct ByteReader {
     private let bytes: [UInt8]
     private var place = 0
 

@@ -1,5 +1,5 @@
 /// Writes canonical bytes: one text of bytes for one value, on all machines.
-package struct Writer {
+package struct ByteWriter {
     package private(set) var bytes: [UInt8] = []
 
     package init() {}

@@ -44,7 +44,7 @@ private enum NeighbourTag: UInt8 {
     case id = 2
 }
 
-/// What ops refer to: the ones before.
+/// The ops before, as far as an op may refer to them.
 struct OpContext {
     var object: ObjectID?
     var property: PropertyNumber?
@@ -64,7 +64,7 @@ struct OpContext {
 extension Changeset {
     /// The canonical bytes, without the replica: a session has one.
     package var encoded: [UInt8] {
-        var writer = Writer()
+        var writer = ByteWriter()
         writer.varint(number)
         writer.varint(base)
         writer.svarint(time)
@@ -76,7 +76,7 @@ extension Changeset {
 
     /// - Throws: For anything but the bytes that `encoded` gives.
     package init(decoding bytes: [UInt8], of replica: ReplicaNumber) throws(DecodingError) {
-        var reader = Reader(bytes)
+        var reader = ByteReader(bytes)
         let number = try reader.varint()
         let base = try reader.varint()
         let time = try reader.svarint()
@@ -91,7 +91,7 @@ extension Changeset {
 extension Fact {
     /// The canonical bytes of facts, one after the other.
     package static func encoded(_ facts: [Fact]) -> [UInt8] {
-        var writer = Writer()
+        var writer = ByteWriter()
         writer.count(facts.count)
         var context = OpContext()
         for fact in facts {
@@ -102,7 +102,7 @@ extension Fact {
     }
 
     package static func decoded(_ bytes: [UInt8]) throws(DecodingError) -> [Fact] {
-        var reader = Reader(bytes)
+        var reader = ByteReader(bytes)
         var facts: [Fact] = []
         var context = OpContext()
         for _ in 0..<(try reader.count()) {
@@ -115,7 +115,7 @@ extension Fact {
     }
 }
 
-extension Writer {
+extension ByteWriter {
     /// The first byte and the path.
     mutating func head(_ kind: OpKind, _ path: Path, _ context: inout OpContext) {
         var first = kind.rawValue
@@ -253,7 +253,7 @@ extension Writer {
     }
 }
 
-extension Reader {
+extension ByteReader {
     mutating func head(
         _ context: inout OpContext
     ) throws(DecodingError) -> (OpKind, Path?) {

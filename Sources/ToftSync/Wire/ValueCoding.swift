@@ -25,7 +25,7 @@ enum ValueTag: UInt8 {
     case member = 26
 }
 
-extension Writer {
+extension ByteWriter {
     mutating func tag(_ tag: ValueTag) { byte(tag.rawValue) }
 
     mutating func made(_ id: MadeID) {
@@ -141,7 +141,7 @@ extension Writer {
 
     private func sortedByBytes(_ members: Set<SyncValue>) -> [[UInt8]] {
         let encoded = members.map { member in
-            var writer = Writer()
+            var writer = ByteWriter()
             writer.value(member)
             return writer.bytes
         }
@@ -164,7 +164,7 @@ extension Writer {
     }
 }
 
-extension Reader {
+extension ByteReader {
     mutating func tag() throws(DecodingError) -> ValueTag {
         let byte = try byte()
         guard let tag = ValueTag(rawValue: byte) else { throw .unknownKind(byte) }
