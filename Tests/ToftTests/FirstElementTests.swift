@@ -20,7 +20,7 @@ import Testing
             let hidden = AnyRealmCollection(realm.objects(Person.self).filter("age > 100"))
             #expect(!hidden.isEmpty)
             #expect(hidden.first?.id == 101)
-            #expect(try #require(hidden._core()).results.order == nil)
+            #expect(try #require(try hidden._core()).results.order == nil)
 
             let none = realm.objects(Person.self).filter("name == 'x'")
             #expect(none.isEmpty)
