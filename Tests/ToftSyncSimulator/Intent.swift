@@ -38,9 +38,21 @@ struct Intent {
         try checkLife(accepted)
         for (object, fields) in log.tables.objects {
             let born = states.firstIndex { $0.contains(object) } ?? 0
-            guard states[born...].allSatisfy({ $0.contains(object) }) else { continue }
+            guard states[born...].allSatisfy({ $0.contains(object) }),
+                !accepted.contains(where: { $0.entry >= born && mayReplace(object, $0.changeset) })
+            else { continue }
             try check(object, fields, accepted, born: UInt64(born))
         }
+    }
+
+    /// Whether a changeset may delete an object, itself or with another one, and make it again.
+    private func mayReplace(_ object: ObjectID, _ changeset: Changeset) -> Bool {
+        var deletes = false
+        for op in changeset.ops {
+            if case .delete = op { deletes = true }
+            if case .create(object, _) = op, deletes { return true }
+        }
+        return false
     }
 
     /// Only a create brings an object back, and only a delete takes one.
@@ -71,9 +83,13 @@ struct Intent {
         var writes: [[Step]: [Write]] = [:]
         var sums: [[Step]: Int64] = [:]
         var inserts: [[Step]: Insert] = [:]
+        // An op of somebody who did not know the object, as its own create was refused, says nothing.
+        var makers: Set<ReplicaNumber> = []
         var touched: Set<[Step]> = []  // removed, moved, or in a collection that was cleared
         for (entry, changeset) in accepted {
             for (index, op) in changeset.ops.enumerated() where op.path?.object == object {
+                if case .create = op { makers.insert(changeset.replica) }
+                guard changeset.base >= born || makers.contains(changeset.replica) else { continue }
                 func note(_ steps: [Step], _ content: Content, _ isExplicit: Bool = true) {
                     writes[steps, default: []].append(
                         Write(

@@ -11,9 +11,10 @@ extension World {
             let seen = ViewedTables(server.store.tables, Self.view(client.wanted))
             var objects: [ObjectID: Fields] = [:]
             seen.eachObject { objects[$0] = seen.content(at: Path($0))?.node?.fields }
-            if client.replica.store.schema == server.store.schema,
-                objects != client.replica.store.objects
-            {
+            if client.replica.store.schema != server.store.schema {
+                throw Failure("\(name) has other classes than the server at rest")
+            }
+            if objects != client.replica.store.objects {
                 throw Failure("\(name) differs from the server at rest")
             }
             for problem in client.replica.store.check() { throw Failure("\(name): \(problem)") }

@@ -170,7 +170,11 @@ struct World {
         let said = Set(entry.shown).union(entry.told)
         var untold: Path?
         for op in changeset.ops {
+            var along: [ObjectID] = []
+            if case .delete(_, let others) = op { along = others }
             op.eachOwned(server.store.schema) { path in
+                // Nothing is to be told of what is gone on both sides.
+                if along.contains(path.object), !server.store.contains(path.object) { return }
                 let isTold = (0...path.steps.count).contains {
                     said.contains(Path(path.object, path.steps[..<$0]))
                 }

@@ -417,4 +417,19 @@ import ToftSync
         #expect(!lab.replicas[1].store.contains(b))
         #expect(lab.problems.isEmpty)
     }
+
+    @Test func `A replica keeps values of properties that others have added`() {
+        var lab = lab()
+        let later = PropertySchema("later", PropertyNumber(90), .int)
+        lab.write(0, .addProperty(Lab.item, later))
+        lab.write(0, put(a, later.number, 7))
+        lab.settle()
+        #expect(lab.value(Path(a, later.number), at: 1) == 7)
+        #expect(lab.value(Path(b, later.number), at: 1) == .null)
+        // Its app declares the property, too, later.
+        lab.write(1, .addProperty(Lab.item, later))
+        lab.settle()
+        #expect(lab.value(Path(a, later.number), at: 1) == 7)
+        #expect(lab.problems.isEmpty)
+    }
 }

@@ -17,6 +17,8 @@ package struct Batch: Hashable, Sendable {
     /// The newest of the replica's own changesets that they answer; 0 for none.
     package var answered: UInt64
     package var facts: [Fact]
+    /// The server's classes, if the entries have added some or properties of some.
+    package var schema: Schema?
     /// Whether the facts are all that there is, whatever `from` was.
     package var isComplete: Bool
     /// The entry up to which the server can't lose anything any more.
@@ -26,13 +28,14 @@ package struct Batch: Hashable, Sendable {
 
     package init(
         epoch: UInt32 = 0, from: UInt64, through: UInt64, answered: UInt64, facts: [Fact],
-        isComplete: Bool, safe: UInt64 = 0, time: Int64 = 0
+        schema: Schema? = nil, isComplete: Bool, safe: UInt64 = 0, time: Int64 = 0
     ) {
         self.epoch = epoch
         self.from = from
         self.through = through
         self.answered = answered
         self.facts = facts
+        self.schema = schema
         self.isComplete = isComplete
         self.safe = safe
         self.time = time
@@ -70,5 +73,7 @@ package struct LogEntry: Hashable, Sendable {
     package var shown: [Path]
     /// The author gets a fact for these, too.
     package var told: [Path]
+    /// Whether it has added classes or properties.
+    package var changesSchema: Bool
     package var refusal: Refusal?
 }

@@ -11,6 +11,7 @@ extension Replica {
             batch.isComplete || batch.from == cursor && !needsAll
         else { return false }
         answer(batch)
+        if let schema = batch.schema { extend(schema) }
         if batch.isComplete { removeObjects(without: batch.facts) }
         // First what there is, then what is in it: so links find their targets.
         var fresh: Set<ObjectID> = []
@@ -35,6 +36,19 @@ extension Replica {
         cursor = batch.through
         needsAll = false
         return true
+    }
+
+    /// Adds the classes and properties that others have added.
+    private mutating func extend(_ schema: Schema) {
+        for type in schema.classes.values {
+            guard let own = store.schema[type.number] else {
+                store.add(type)
+                continue
+            }
+            for property in type.properties where own[property.number] == nil {
+                store.add(property, to: type.number)
+            }
+        }
     }
 
     /// Takes out the own changesets that a batch answers: nothing owns their paths any more.

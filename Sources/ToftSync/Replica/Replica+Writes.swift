@@ -90,9 +90,7 @@ extension Replica {
             guard let slot = store.schema.slot(path), slot.kind == .collection else { return false }
             return store.put(.node(slot.property.blank), at: path) != nil
         case .nested(let path, let id, let edit):
-            guard let value = store.content(at: path)?.node?.value,
-                value.collection(id) != nil
-            else { return false }
+            guard let value = store.content(at: path)?.node?.value else { return false }
             return store.put(.value(value.edited(id, edit)), at: path) != nil
         case .addClass(let type): store.add(type)
         case .addProperty(let type, let property): store.add(property, to: type)

@@ -32,6 +32,7 @@ extension Resolver {
             isComplete: false, safe: safe, time: store.newestTime(through: through))
         guard let from = request.from, from >= store.logStart else {
             batch.isComplete = true
+            batch.schema = store.schema
             now.eachObject { object in
                 guard let content = now.content(at: Path(object)) else { return }
                 batch.facts.append(Fact(Path(object), content))
@@ -41,6 +42,7 @@ extension Resolver {
         var paths = OrderedPaths()
         for sequence in from..<max(through, from) {
             let entry = store.entry(sequence + 1)
+            if entry.changesSchema { batch.schema = store.schema }
             for path in entry.shown { paths.insert(path) }
             if entry.replica == request.replica { for path in entry.told { paths.insert(path) } }
         }

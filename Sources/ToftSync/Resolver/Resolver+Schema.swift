@@ -2,6 +2,7 @@ extension Resolver {
     mutating func add(_ type: ClassSchema) -> Refusal? {
         guard let known = store.schema[type.number] else {
             store.add(type)
+            changesSchema = true
             return nil
         }
         guard known.name == type.name, known.kind == type.kind else {
@@ -19,6 +20,7 @@ extension Resolver {
     mutating func add(_ property: PropertySchema, to type: ClassNumber) -> Refusal? {
         guard let known = store.schema[type]?[property.number] else {
             store.add(property, to: type)
+            changesSchema = true
             return nil
         }
         guard known.name == property.name, known.fits(property) else {

@@ -43,6 +43,7 @@ package struct Resolver<Store: ServerStore> {
     var sequence: UInt64 = 0
     var shown = OrderedPaths()
     var told = OrderedPaths()
+    var changesSchema = false
     /// Objects of which a property with a unique constraint has been written.
     var uniquesTouched: Set<ObjectID> = []
 
@@ -70,6 +71,7 @@ package struct Resolver<Store: ServerStore> {
         shown.removeAll()
         told.removeAll()
         uniquesTouched.removeAll(keepingCapacity: true)
+        changesSchema = false
 
         store.begin()
         let refusal = resolve(changeset)
@@ -77,6 +79,7 @@ package struct Resolver<Store: ServerStore> {
             store.keep()
         } else {
             store.undo()
+            changesSchema = false
             shown.removeAll()
             told.removeAll()
             for op in changeset.ops { tellRefused(op) }
@@ -84,7 +87,8 @@ package struct Resolver<Store: ServerStore> {
         store.append(
             LogEntry(
                 sequence: sequence, replica: author, number: changeset.number, base: base,
-                time: time, shown: shown.all, told: told.all, refusal: refusal))
+                time: time, shown: shown.all, told: told.all,
+                changesSchema: changesSchema, refusal: refusal))
         return refusal.map(Outcome.refused) ?? .accepted
     }
 
