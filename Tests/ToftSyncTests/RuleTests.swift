@@ -398,8 +398,9 @@ import ToftSync
     }
 
     @Test func `A replica of a part sees objects come and go, with the links to them`() {
-        var lab = lab()
+        var lab = Lab(2)
         lab.views[1] = View { _, fields in fields[Lab.title] == .value("seen") }
+        lab.write(0, .create(b, []), .create(a, []))
         lab.write(0, put(a, Lab.title, "seen"), put(a, Lab.friend, .link(b)))
         lab.replicas[0].insert(.value(.link(b)), in: Path(a, Lab.friends), at: 0)
         lab.write(0)

@@ -30,9 +30,12 @@ package struct MemoryTables: Tables, Sendable {
         for object in objects.keys { body(object) }
     }
 
-    package mutating func add(_ type: ClassSchema) { schema.add(type) }
+    package mutating func add(_ type: ClassSchema) {
+        if schema[type.number] == nil { schema.add(type) }
+    }
 
     package mutating func add(_ property: PropertySchema, to type: ClassNumber) {
+        if schema[type]?[property.number] != nil { return }
         schema.add(property, to: type)
         for object in objects.keys where object.type == type {
             objects[object]?[property.number] = property.blank

@@ -29,7 +29,9 @@ package protocol Tables: ReadableTables {
     @discardableResult
     mutating func put(_ content: Content, at path: Path) -> Content?
 
+    /// Adds a class; one that is there stays.
     mutating func add(_ type: ClassSchema)
+    /// Adds a property with its first value in all objects of the class; one that is there stays.
     mutating func add(_ property: PropertySchema, to type: ClassNumber)
 }
 
