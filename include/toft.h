@@ -409,106 +409,158 @@ static inline toft_value toft_value_entries(const toft_entry *entries, size_t co
 TOFT_ENUM(toft_status, int32_t) {
     TOFT_OK = 0,
 
-    /* Use: what holds at every moment */
-    TOFT_ERROR_INVALID_ARGUMENT = 1, /* an argument no function could accept: see "the usual" */
-    TOFT_ERROR_INVALID_HANDLE = 2,   /* NULL, released, forged, or of another kind */
-    TOFT_ERROR_WRONG_THREAD = 3,     /* the realm belongs to another thread */
-    TOFT_ERROR_CLOSED = 4,           /* the realm has been closed */
-    TOFT_ERROR_USED_AFTER_FORK = 5,  /* the handle comes from the parent process */
-    /* the file or the caller asks for what this version of the library does not have */
+    /* Use */
+    /* An argument that no call could accept: an unknown constant, text that is not UTF-8, null
+       for a value. */
+    TOFT_ERROR_INVALID_ARGUMENT = 1,
+    /* A handle that is null, released, forged or of another kind. Swift and Python have no
+       handles. */
+    TOFT_ERROR_INVALID_HANDLE = 2,
+    /* A realm, or something that belongs to one, was used on another thread or queue than its
+       own. */
+    TOFT_ERROR_WRONG_THREAD = 3,
+    /* The realm has been closed or invalidated. */
+    TOFT_ERROR_CLOSED = 4,
+    /* The realm was opened by the parent process, before `fork`. */
+    TOFT_ERROR_USED_AFTER_FORK = 5,
+    /* The file or the caller asks for something that this version does not have. */
     TOFT_ERROR_UNSUPPORTED = 6,
-    TOFT_ERROR_INTERNAL = 7,    /* a mistake in the library: please report it */
-    TOFT_ERROR_WRONG_REALM = 8, /* two handles of one call belong to different realms */
-    TOFT_ERROR_INTERRUPTED = 9, /* another thread ended a wait or a query */
+    /* A mistake in Toft: please report it. */
+    TOFT_ERROR_INTERNAL = 7,
+    /* Two things of one call belong to different realms. */
+    TOFT_ERROR_WRONG_REALM = 8,
+    /* Another thread ended a wait or a query. */
+    TOFT_ERROR_INTERRUPTED = 9,
 
     /* Opening, and the file */
+    /* There is no such file, and none may be made. */
     TOFT_ERROR_FILE_NOT_FOUND = 101,
+    /* The file or its folder can't be used with the rights of this process. */
     TOFT_ERROR_PERMISSION_DENIED = 102,
+    /* The path is that of a folder. */
     TOFT_ERROR_IS_DIRECTORY = 103,
-    TOFT_ERROR_NOT_A_DATABASE = 104, /* not a Toft file; the message says what it looks like */
-    /* a Toft file of a version or with a feature this library does not have */
+    /* The file is something else than a database of Toft; the message says what it looks like. */
+    TOFT_ERROR_NOT_A_DATABASE = 104,
+    /* A Toft file of a version, or with a feature, that this version of the library does not
+       have. */
     TOFT_ERROR_UNSUPPORTED_FORMAT = 105,
-    TOFT_ERROR_CORRUPT = 106, /* bytes of the file are damaged; number: the page */
-    /* a process with another version of the library has the file open */
+    /* Bytes of the file are damaged; the number is the page. It can be found at any moment. */
+    TOFT_ERROR_CORRUPT = 106,
+    /* A process with another version of the library has the file open. */
     TOFT_ERROR_INCOMPATIBLE_PROCESS = 107,
-    /* a system call failed; the detail names it; number: its errno */
+    /* A system call failed; the detail names it, and the number is its errno. */
     TOFT_ERROR_FILE_ACCESS = 108,
-    TOFT_ERROR_DISK_FULL = 109,               /* nothing was changed */
-    TOFT_ERROR_ADDRESS_SPACE_EXHAUSTED = 110, /* no room to map the file */
-    TOFT_ERROR_FILE_TOO_LARGE = 111,          /* beyond what the file system or the format holds */
-    TOFT_ERROR_ALREADY_OPEN = 112,            /* the file is open, so this cannot be done to it */
-    TOFT_ERROR_CONFIGURATION_MISMATCH = 113,  /* open in this process with another configuration */
-    TOFT_ERROR_FILE_REPLACED = 114, /* another file was put in the place of the open one */
-    /* no reader slot is free, or more versions are kept than the configuration allows; number:
-       how many then */
+    /* No space is left on the disk; nothing was changed. */
+    TOFT_ERROR_DISK_FULL = 109,
+    /* The process has no room left to map the file. */
+    TOFT_ERROR_ADDRESS_SPACE_EXHAUSTED = 110,
+    /* The file would grow beyond what the file system or the format holds. */
+    TOFT_ERROR_FILE_TOO_LARGE = 111,
+    /* The file is open, so this can't be done to it. */
+    TOFT_ERROR_ALREADY_OPEN = 112,
+    /* The file is open in this process with another configuration or schema. */
+    TOFT_ERROR_CONFIGURATION_MISMATCH = 113,
+    /* Another file was put in the place of the open one. */
+    TOFT_ERROR_FILE_REPLACED = 114,
+    /* Too many readers have the file open, or more versions are kept than the configuration
+       allows; the number is then how many. */
     TOFT_ERROR_TOO_MANY_READERS = 115,
-    TOFT_ERROR_FILE_EXISTS = 116,   /* what was to be made is there already: nothing was changed */
-    TOFT_ERROR_KEY_REQUIRED = 117,  /* the file is encrypted, and no key was given */
-    TOFT_ERROR_WRONG_KEY = 118,     /* the file is encrypted with another key */
-    TOFT_ERROR_NOT_ENCRYPTED = 119, /* a key was given, and the file is not encrypted */
-    /* the file has an older version than `minimum_version`; number: its version */
+    /* The file that was to be made is there already; nothing was changed. */
+    TOFT_ERROR_FILE_EXISTS = 116,
+    /* The file is encrypted, and no key was given. */
+    TOFT_ERROR_KEY_REQUIRED = 117,
+    /* The file is encrypted with another key. */
+    TOFT_ERROR_WRONG_KEY = 118,
+    /* A key was given, and the file is not encrypted. */
+    TOFT_ERROR_NOT_ENCRYPTED = 119,
+    /* The file has an older version than the configuration asks for; the number is that of the
+       file. */
     TOFT_ERROR_VERSION_TOO_LOW = 120,
 
     /* Transactions */
+    /* A change outside of a write transaction. */
     TOFT_ERROR_NOT_IN_TRANSACTION = 201,
+    /* A write transaction was begun inside another. */
     TOFT_ERROR_ALREADY_IN_TRANSACTION = 202,
-    TOFT_ERROR_READ_ONLY = 203,    /* opened read-only, or on a read-only disk */
-    TOFT_ERROR_LOCK_TIMEOUT = 204, /* another writer did not finish in time */
-    /* a sync failed in some process: no writes until all have closed the file */
+    /* The realm, the file or the disk is read-only, or the object or collection to be changed is
+       frozen. */
+    TOFT_ERROR_READ_ONLY = 203,
+    /* Another writer did not finish in time. */
+    TOFT_ERROR_LOCK_TIMEOUT = 204,
+    /* A sync failed in some process: nothing is written until all have closed the file. */
     TOFT_ERROR_POISONED = 205,
-    /* a sync failed in this commit: reopen to learn whether it is on disk */
+    /* A sync failed in this commit: whether it is on disk is known when the file is opened
+       again. */
     TOFT_ERROR_COMMIT_OUTCOME_UNKNOWN = 206,
 
     /* Schema */
-    TOFT_ERROR_INVALID_SCHEMA = 301, /* the detail lists every problem, one a line */
-    /* what opening does not change differs; the detail lists every difference, one a line */
+    /* The declared classes break rules; the detail lists every problem, one a line. */
+    TOFT_ERROR_INVALID_SCHEMA = 301,
+    /* The declared classes differ from the file's in a way that opening does not change; the
+       detail lists every difference, one a line. */
     TOFT_ERROR_SCHEMA_MISMATCH = 302,
-    TOFT_ERROR_SCHEMA_VERSION_TOO_LOW = 303, /* the file has a higher schema version */
+    /* The file has a higher schema version than the configuration. */
+    TOFT_ERROR_SCHEMA_VERSION_TOO_LOW = 303,
+    /* The realm has no such class. */
     TOFT_ERROR_NO_SUCH_CLASS = 304,
+    /* The class has no such property. */
     TOFT_ERROR_NO_SUCH_PROPERTY = 305,
 
     /* Objects */
+    /* The object has been deleted, or its realm invalidated. */
     TOFT_ERROR_OBJECT_DELETED = 401,
+    /* There is no such object. */
     TOFT_ERROR_NO_SUCH_OBJECT = 402,
+    /* Another object of the class has this primary key. */
     TOFT_ERROR_DUPLICATE_PRIMARY_KEY = 403,
-    /* the class has a primary key and got no value for it, or it lacks one and one is needed */
+    /* A primary key is needed and none was given, or the class has none. */
     TOFT_ERROR_MISSING_PRIMARY_KEY = 404,
-    TOFT_ERROR_PRIMARY_KEY_CHANGE = 405, /* the primary key of an object never changes */
-    /* not the property's type, a link to another class, a collection in place of a value */
+    /* The primary key of an object never changes. */
+    TOFT_ERROR_PRIMARY_KEY_CHANGE = 405,
+    /* A value of another type than the property's, or a link to another class. */
     TOFT_ERROR_TYPE_MISMATCH = 406,
-    TOFT_ERROR_NULL_NOT_ALLOWED = 407, /* null for a property that is not nullable */
-    /* longer than TOFT_MAX_VALUE_SIZE, or too long for a primary key */
+    /* Null for a property that is not optional. */
+    TOFT_ERROR_NULL_NOT_ALLOWED = 407,
+    /* A string or data of more than 16 MiB - 1, or too long for a primary key. */
     TOFT_ERROR_VALUE_TOO_LONG = 408,
-    TOFT_ERROR_READ_ONLY_PROPERTY = 409, /* linking objects cannot be set */
-    TOFT_ERROR_OVERFLOW = 410,           /* a sum of ints leaves the range of 64 bits */
-    /* an embedded object without an owner, or one with an owner for another */
+    /* Linking objects only show what others link; they can't be set. */
+    TOFT_ERROR_READ_ONLY_PROPERTY = 409,
+    /* A sum of integers, or a counter, leaves the range of 64 bits. */
+    TOFT_ERROR_OVERFLOW = 410,
+    /* An embedded object was to be created without an owner, or to get a second one. */
     TOFT_ERROR_EMBEDDED_OBJECT = 411,
-    /* a TOFT_PROPERTY_DENY of an object that stays links to the one; number: the object key of that
-       which links */
+    /* A property with the delete rule "deny" links to the object that was to be deleted; the
+       number is the key of the object that links. */
     TOFT_ERROR_DELETION_DENIED = 412,
-    /* two objects with the same values of a toft_unique, at the commit or, if it is new in the
-       schema, when the file is opened */
+    /* Two objects have the same values of properties that are unique. */
     TOFT_ERROR_DUPLICATE_VALUE = 413,
 
     /* Collections and results */
-    TOFT_ERROR_INDEX_OUT_OF_RANGE = 501, /* number: the index */
-    /* the collection's object, or what the results were made from, has been deleted */
+    /* There is no such index; the number is the index. */
+    TOFT_ERROR_INDEX_OUT_OF_RANGE = 501,
+    /* The object that owned the collection, or the base of the results, has been deleted. */
     TOFT_ERROR_COLLECTION_INVALIDATED = 502,
 
     /* Queries */
-    /* the detail shows the place with a caret; number: its offset in bytes */
+    /* The text of a query does not follow the grammar; the detail shows the place with a caret,
+       and the number is its offset in bytes. */
     TOFT_ERROR_QUERY_SYNTAX = 601,
-    TOFT_ERROR_INVALID_QUERY = 602,          /* well-formed, but it asks for what does not exist */
-    TOFT_ERROR_QUERY_TYPE_MISMATCH = 603,    /* types that cannot be compared */
-    TOFT_ERROR_INVALID_QUERY_ARGUMENT = 604, /* an argument is missing or of the wrong type */
-    /* the property has no such aggregate: the sum of strings */
+    /* The query is well-formed, but asks for something that does not exist. */
+    TOFT_ERROR_INVALID_QUERY = 602,
+    /* The query compares types that can't be compared. */
+    TOFT_ERROR_QUERY_TYPE_MISMATCH = 603,
+    /* An argument of the query is missing or of the wrong type. */
+    TOFT_ERROR_INVALID_QUERY_ARGUMENT = 604,
+    /* The property has no such aggregate, like a sum of strings. */
     TOFT_ERROR_UNSUPPORTED_AGGREGATE = 605,
 
     /* Observation */
-    /* an observer was added in a transaction that has changed something */
+    /* An observer was added in a transaction that has already changed something. */
     TOFT_ERROR_OBSERVE_IN_TRANSACTION = 701,
-    TOFT_ERROR_INSIDE_CALLBACK = 702, /* not possible inside a callback */
-    /* the thread or descriptor that observation needs could not be made */
+    /* The call is not possible inside a notification callback. */
+    TOFT_ERROR_INSIDE_CALLBACK = 702,
+    /* A frozen thing can't be observed, the thread has no run loop or queue, or the system had
+       no thread or descriptor left. */
     TOFT_ERROR_OBSERVATION_UNAVAILABLE = 703
 };
 

@@ -14,7 +14,7 @@ from ._ffi import toft_status as Status
 
 __all__ = [
     "Error",
-    "UsageError",
+    # Named as in include/errors.tsv.
     "InvalidArgumentError",
     "InvalidHandleError",
     "WrongThreadError",
@@ -23,7 +23,6 @@ __all__ = [
     "UnsupportedError",
     "InternalError",
     "WrongRealmError",
-    "FileError",
     "PermissionDeniedError",
     "IsDirectoryError",
     "NotADatabaseError",
@@ -42,45 +41,48 @@ __all__ = [
     "WrongKeyError",
     "NotEncryptedError",
     "VersionTooLowError",
-    "TransactionError",
     "NotInTransactionError",
     "AlreadyInTransactionError",
     "ReadOnlyError",
     "LockTimeoutError",
     "PoisonedError",
     "CommitOutcomeUnknownError",
-    "SchemaError",
     "InvalidSchemaError",
     "SchemaMismatchError",
     "SchemaVersionTooLowError",
     "NoSuchClassError",
     "NoSuchPropertyError",
-    "ObjectError",
     "ObjectDeletedError",
     "NoSuchObjectError",
     "DuplicatePrimaryKeyError",
-    "EmbeddedObjectError",
-    "DeletionDeniedError",
-    "DuplicateValueError",
     "MissingPrimaryKeyError",
     "PrimaryKeyChangeError",
     "TypeMismatchError",
     "NullNotAllowedError",
     "ValueTooLongError",
     "ReadOnlyPropertyError",
-    "CollectionError",
+    "EmbeddedObjectError",
+    "DeletionDeniedError",
+    "DuplicateValueError",
     "IndexOutOfRangeError",
     "CollectionInvalidatedError",
-    "QueryError",
     "QuerySyntaxError",
     "InvalidQueryError",
     "QueryTypeMismatchError",
     "InvalidQueryArgumentError",
     "UnsupportedAggregateError",
-    "ObservationError",
     "ObserveInTransactionError",
     "InsideCallbackError",
     "ObservationUnavailableError",
+    # The groups, and one that is of the package alone.
+    "UsageError",
+    "FileError",
+    "TransactionError",
+    "SchemaError",
+    "ObjectError",
+    "CollectionError",
+    "QueryError",
+    "ObservationError",
     "LibraryError",
 ]
 
@@ -118,47 +120,103 @@ class Error(Exception):
         return f"{self.message}\n{self.detail}" if self.detail else self.message
 
 
-# ---------------------------------------------------------------------------------------------- Use
+# ------------------------------------------------------------------------------------------- Groups
 
 
 class UsageError(Error):
     """A call that could not have worked at any moment."""
 
 
+class FileError(Error, OSError):
+    """The file could not be opened, read or written. `errno` is the reason, if the system has a
+    number for it, and `filename` the file that could not be opened.
+    """
+
+    def __init__(
+        self, message: str, *, detail: str = "", number: int = 0, code: int | None = None
+    ) -> None:
+        super().__init__(message, detail=detail, number=number, code=code)
+        self.errno = number if self.code == Status.ERROR_FILE_ACCESS else _ERRNOS.get(self.code)
+        self.strerror = message
+
+
+class TransactionError(Error):
+    """A write transaction could not begin, go on or end."""
+
+
+class SchemaError(Error):
+    """The declared classes are not right, or do not fit the file."""
+
+
+class ObjectError(Error):
+    """An object could not be found, made or changed."""
+
+
+class CollectionError(Error):
+    """A collection or results could not answer."""
+
+
+class QueryError(Error):
+    """A query could not be understood or worked out."""
+
+
+class ObservationError(Error):
+    """An observation could not begin or go on."""
+
+
+_ERRNOS: dict[int, int] = {
+    Status.ERROR_FILE_NOT_FOUND: errno.ENOENT,
+    Status.ERROR_PERMISSION_DENIED: errno.EACCES,
+    Status.ERROR_IS_DIRECTORY: errno.EISDIR,
+    Status.ERROR_DISK_FULL: errno.ENOSPC,
+    Status.ERROR_FILE_TOO_LARGE: errno.EFBIG,
+    Status.ERROR_ADDRESS_SPACE_EXHAUSTED: errno.ENOMEM,
+    Status.ERROR_TOO_MANY_READERS: errno.EAGAIN,
+    Status.ERROR_FILE_EXISTS: errno.EEXIST,
+}
+
+# -------------------------------------------------------------------------------------------- Codes
+# Written by bindings/python/generate_errors.py from include/errors.tsv.
+
+
 class InvalidArgumentError(UsageError, ValueError):
-    """An argument that no function could accept."""
+    """An argument that no call could accept: an unknown constant, text that is not UTF-8, null
+    for a value.
+    """
 
     _status = Status.ERROR_INVALID_ARGUMENT
 
 
 class InvalidHandleError(UsageError):
-    """A handle that is not alive, or of another kind."""
+    """A handle that is null, released, forged or of another kind. Swift and Python have no
+    handles.
+    """
 
     _status = Status.ERROR_INVALID_HANDLE
 
 
 class WrongThreadError(UsageError, RuntimeError):
-    """The realm belongs to another thread: open the file on this one too, or open it with
-    `confinement="caller"` if one thread after the other uses the realm.
+    """A realm, or something that belongs to one, was used on another thread or queue than its
+    own.
     """
 
     _status = Status.ERROR_WRONG_THREAD
 
 
 class ClosedError(UsageError, ValueError):
-    """The realm has been closed."""
+    """The realm has been closed or invalidated."""
 
     _status = Status.ERROR_CLOSED
 
 
 class UsedAfterForkError(UsageError, RuntimeError):
-    """The realm was opened by the parent process."""
+    """The realm was opened by the parent process, before `fork`."""
 
     _status = Status.ERROR_USED_AFTER_FORK
 
 
 class UnsupportedError(UsageError, NotImplementedError):
-    """The file or the caller asks for what this version does not have."""
+    """The file or the caller asks for something that this version does not have."""
 
     _status = Status.ERROR_UNSUPPORTED
 
@@ -176,71 +234,45 @@ class WrongRealmError(UsageError, ValueError):
 
 
 class InterruptedError(UsageError, builtins.InterruptedError):
-    """A wait or a query was ended by another thread."""
+    """Another thread ended a wait or a query."""
 
     _status = Status.ERROR_INTERRUPTED
 
 
-# ---------------------------------------------------------------------------- Opening, and the file
-
-
-class FileError(Error, OSError):
-    """The file could not be opened, read or written. `errno` is the reason, if the system has a
-    number for it, and `filename` the file that could not be opened.
-    """
-
-    def __init__(
-        self, message: str, *, detail: str = "", number: int = 0, code: int | None = None
-    ) -> None:
-        super().__init__(message, detail=detail, number=number, code=code)
-        self.errno = number if self.code == Status.ERROR_FILE_ACCESS else _ERRNOS.get(self.code)
-        self.strerror = message
-
-
-_ERRNOS: dict[int, int] = {
-    Status.ERROR_FILE_NOT_FOUND: errno.ENOENT,
-    Status.ERROR_PERMISSION_DENIED: errno.EACCES,
-    Status.ERROR_IS_DIRECTORY: errno.EISDIR,
-    Status.ERROR_DISK_FULL: errno.ENOSPC,
-    Status.ERROR_FILE_TOO_LARGE: errno.EFBIG,
-    Status.ERROR_ADDRESS_SPACE_EXHAUSTED: errno.ENOMEM,
-    Status.ERROR_TOO_MANY_READERS: errno.EAGAIN,
-    Status.ERROR_FILE_EXISTS: errno.EEXIST,
-}
-
-
 class FileNotFoundError(FileError, builtins.FileNotFoundError):
-    """There is no such file."""
+    """There is no such file, and none may be made."""
 
     _status = Status.ERROR_FILE_NOT_FOUND
 
 
 class PermissionDeniedError(FileError, PermissionError):
-    """The system does not let this process at the file."""
+    """The file or its folder can't be used with the rights of this process."""
 
     _status = Status.ERROR_PERMISSION_DENIED
 
 
 class IsDirectoryError(FileError, IsADirectoryError):
-    """The path is that of a directory."""
+    """The path is that of a folder."""
 
     _status = Status.ERROR_IS_DIRECTORY
 
 
 class NotADatabaseError(FileError):
-    """Not a Toft file; the message says what it looks like."""
+    """The file is something else than a database of Toft; the message says what it looks like."""
 
     _status = Status.ERROR_NOT_A_DATABASE
 
 
 class UnsupportedFormatError(FileError):
-    """A Toft file of a version, or with a feature, that this library does not have."""
+    """A Toft file of a version, or with a feature, that this version of the library does not
+    have.
+    """
 
     _status = Status.ERROR_UNSUPPORTED_FORMAT
 
 
 class CorruptError(FileError):
-    """Bytes of the file are damaged; `number` is the page."""
+    """Bytes of the file are damaged; the number is the page. It can be found at any moment."""
 
     _status = Status.ERROR_CORRUPT
 
@@ -252,37 +284,37 @@ class IncompatibleProcessError(FileError):
 
 
 class FileAccessError(FileError):
-    """A system call failed; the detail names it, `errno` says why."""
+    """A system call failed; the detail names it, and the number is its errno."""
 
     _status = Status.ERROR_FILE_ACCESS
 
 
 class DiskFullError(FileError):
-    """The disk is full. Nothing was changed."""
+    """No space is left on the disk; nothing was changed."""
 
     _status = Status.ERROR_DISK_FULL
 
 
 class AddressSpaceExhaustedError(FileError, MemoryError):
-    """There is no room to map the file."""
+    """The process has no room left to map the file."""
 
     _status = Status.ERROR_ADDRESS_SPACE_EXHAUSTED
 
 
 class FileTooLargeError(FileError):
-    """Beyond what the file system or the format holds."""
+    """The file would grow beyond what the file system or the format holds."""
 
     _status = Status.ERROR_FILE_TOO_LARGE
 
 
 class AlreadyOpenError(FileError):
-    """The file is open, so this cannot be done to it."""
+    """The file is open, so this can't be done to it."""
 
     _status = Status.ERROR_ALREADY_OPEN
 
 
 class ConfigurationMismatchError(FileError):
-    """The file is open in this process with another configuration."""
+    """The file is open in this process with another configuration or schema."""
 
     _status = Status.ERROR_CONFIGURATION_MISMATCH
 
@@ -294,21 +326,21 @@ class FileReplacedError(FileError):
 
 
 class TooManyReadersError(FileError):
-    """No reader slot is free, or more versions are kept than `maximum_versions` allows; `number` is
-    then how many.
+    """Too many readers have the file open, or more versions are kept than the configuration
+    allows; the number is then how many.
     """
 
     _status = Status.ERROR_TOO_MANY_READERS
 
 
 class FileExistsError(FileError, builtins.FileExistsError):
-    """The file already exists; nothing was changed."""
+    """The file that was to be made is there already; nothing was changed."""
 
     _status = Status.ERROR_FILE_EXISTS
 
 
 class KeyRequiredError(FileError):
-    """The file is encrypted, and no `encryption_key` was given."""
+    """The file is encrypted, and no key was given."""
 
     _status = Status.ERROR_KEY_REQUIRED
 
@@ -320,38 +352,35 @@ class WrongKeyError(FileError):
 
 
 class NotEncryptedError(FileError):
-    """An `encryption_key` was given, and the file is not encrypted."""
+    """A key was given, and the file is not encrypted."""
 
     _status = Status.ERROR_NOT_ENCRYPTED
 
 
 class VersionTooLowError(FileError):
-    """The file has an older version than `minimum_version`; `number` is that of the file."""
+    """The file has an older version than the configuration asks for; the number is that of the
+    file.
+    """
 
     _status = Status.ERROR_VERSION_TOO_LOW
 
 
-# ------------------------------------------------------------------------------------- Transactions
-
-
-class TransactionError(Error):
-    """A write transaction could not begin, go on or end."""
-
-
 class NotInTransactionError(TransactionError, RuntimeError):
-    """Changes need a write transaction: `with realm.write():`."""
+    """A change outside of a write transaction."""
 
     _status = Status.ERROR_NOT_IN_TRANSACTION
 
 
 class AlreadyInTransactionError(TransactionError, RuntimeError):
-    """A write transaction of this realm is open."""
+    """A write transaction was begun inside another."""
 
     _status = Status.ERROR_ALREADY_IN_TRANSACTION
 
 
 class ReadOnlyError(TransactionError, PermissionError):
-    """Opened read-only, or on a read-only disk."""
+    """The realm, the file or the disk is read-only, or the object or collection to be changed is
+    frozen.
+    """
 
     _status = Status.ERROR_READ_ONLY
 
@@ -363,66 +392,53 @@ class LockTimeoutError(TransactionError, TimeoutError):
 
 
 class PoisonedError(TransactionError):
-    """A sync failed in some process: there are no writes until all have closed the file."""
+    """A sync failed in some process: nothing is written until all have closed the file."""
 
     _status = Status.ERROR_POISONED
 
 
 class CommitOutcomeUnknownError(TransactionError):
-    """A sync failed in this commit: open the file again to learn whether it is on disk."""
+    """A sync failed in this commit: whether it is on disk is known when the file is opened
+    again.
+    """
 
     _status = Status.ERROR_COMMIT_OUTCOME_UNKNOWN
 
 
-# ------------------------------------------------------------------------------------------- Schema
-
-
-class SchemaError(Error):
-    """The declared classes are not right, or do not fit the file."""
-
-
 class InvalidSchemaError(SchemaError, TypeError):
-    """The declared classes cannot be stored; the detail lists every problem, one a line."""
+    """The declared classes break rules; the detail lists every problem, one a line."""
 
     _status = Status.ERROR_INVALID_SCHEMA
 
 
 class SchemaMismatchError(SchemaError):
-    """Classes and file differ in what opening does not change.
-
-    The detail lists every difference, one a line.
+    """The declared classes differ from the file's in a way that opening does not change; the
+    detail lists every difference, one a line.
     """
 
     _status = Status.ERROR_SCHEMA_MISMATCH
 
 
 class SchemaVersionTooLowError(SchemaError):
-    """The file has a higher schema version."""
+    """The file has a higher schema version than the configuration."""
 
     _status = Status.ERROR_SCHEMA_VERSION_TOO_LOW
 
 
 class NoSuchClassError(SchemaError, KeyError):
-    """The realm was opened without this class."""
+    """The realm has no such class."""
 
     _status = Status.ERROR_NO_SUCH_CLASS
 
 
 class NoSuchPropertyError(SchemaError, AttributeError, KeyError):
-    """The class has no property of that name."""
+    """The class has no such property."""
 
     _status = Status.ERROR_NO_SUCH_PROPERTY
 
 
-# ------------------------------------------------------------------------------------------ Objects
-
-
-class ObjectError(Error):
-    """An object could not be found, made or changed."""
-
-
 class ObjectDeletedError(ObjectError, ReferenceError):
-    """The object has been deleted."""
+    """The object has been deleted, or its realm invalidated."""
 
     _status = Status.ERROR_OBJECT_DELETED
 
@@ -434,13 +450,13 @@ class NoSuchObjectError(ObjectError, KeyError):
 
 
 class DuplicatePrimaryKeyError(ObjectError, ValueError):
-    """An object with that primary key exists; `upsert` updates it."""
+    """Another object of the class has this primary key."""
 
     _status = Status.ERROR_DUPLICATE_PRIMARY_KEY
 
 
 class MissingPrimaryKeyError(ObjectError, ValueError):
-    """The class has a primary key and got no value for it, or it lacks one and one is needed."""
+    """A primary key is needed and none was given, or the class has none."""
 
     _status = Status.ERROR_MISSING_PRIMARY_KEY
 
@@ -452,31 +468,31 @@ class PrimaryKeyChangeError(ObjectError, AttributeError):
 
 
 class TypeMismatchError(ObjectError, TypeError):
-    """A value of another type than the property's."""
+    """A value of another type than the property's, or a link to another class."""
 
     _status = Status.ERROR_TYPE_MISMATCH
 
 
 class NullNotAllowedError(ObjectError, TypeError):
-    """None for a property that is not optional."""
+    """Null for a property that is not optional."""
 
     _status = Status.ERROR_NULL_NOT_ALLOWED
 
 
 class ValueTooLongError(ObjectError, ValueError):
-    """Longer than 16 MiB - 1, or too long for a primary key."""
+    """A string or data of more than 16 MiB - 1, or too long for a primary key."""
 
     _status = Status.ERROR_VALUE_TOO_LONG
 
 
 class ReadOnlyPropertyError(ObjectError, AttributeError):
-    """Linking objects are computed and cannot be set."""
+    """Linking objects only show what others link; they can't be set."""
 
     _status = Status.ERROR_READ_ONLY_PROPERTY
 
 
 class OverflowError(ObjectError, builtins.OverflowError):
-    """A sum of ints leaves the range of 64 bits."""
+    """A sum of integers, or a counter, leaves the range of 64 bits."""
 
     _status = Status.ERROR_OVERFLOW
 
@@ -488,8 +504,8 @@ class EmbeddedObjectError(ObjectError, ValueError):
 
 
 class DeletionDeniedError(ObjectError, ValueError):
-    """A property with the delete rule "deny" links to the object that was to be deleted; `number`
-    is the key in the file of the object that links.
+    """A property with the delete rule "deny" links to the object that was to be deleted; the
+    number is the key of the object that links.
     """
 
     _status = Status.ERROR_DELETION_DENIED
@@ -501,83 +517,66 @@ class DuplicateValueError(ObjectError, ValueError):
     _status = Status.ERROR_DUPLICATE_VALUE
 
 
-# -------------------------------------------------------------------------- Collections and results
-
-
-class CollectionError(Error):
-    """A collection or results could not answer."""
-
-
 class IndexOutOfRangeError(CollectionError, IndexError):
-    """There is no such index; `number` is the index."""
+    """There is no such index; the number is the index."""
 
     _status = Status.ERROR_INDEX_OUT_OF_RANGE
 
 
 class CollectionInvalidatedError(CollectionError, ReferenceError):
-    """The collection's object, or what the results were made from, has been deleted."""
+    """The object that owned the collection, or the base of the results, has been deleted."""
 
     _status = Status.ERROR_COLLECTION_INVALIDATED
 
 
-# ------------------------------------------------------------------------------------------ Queries
-
-
-class QueryError(Error):
-    """A query could not be understood or worked out."""
-
-
 class QuerySyntaxError(QueryError, ValueError):
-    """The detail shows the place with a caret; `number` is its offset in bytes."""
+    """The text of a query does not follow the grammar; the detail shows the place with a caret,
+    and the number is its offset in bytes.
+    """
 
     _status = Status.ERROR_QUERY_SYNTAX
 
 
 class InvalidQueryError(QueryError, ValueError):
-    """Well-formed, but it asks for what does not exist."""
+    """The query is well-formed, but asks for something that does not exist."""
 
     _status = Status.ERROR_INVALID_QUERY
 
 
 class QueryTypeMismatchError(QueryError, TypeError):
-    """Types that cannot be compared."""
+    """The query compares types that can't be compared."""
 
     _status = Status.ERROR_QUERY_TYPE_MISMATCH
 
 
 class InvalidQueryArgumentError(QueryError, TypeError):
-    """An argument is missing or of the wrong type."""
+    """An argument of the query is missing or of the wrong type."""
 
     _status = Status.ERROR_INVALID_QUERY_ARGUMENT
 
 
 class UnsupportedAggregateError(QueryError, TypeError):
-    """The property has no such aggregate: the sum of strings."""
+    """The property has no such aggregate, like a sum of strings."""
 
     _status = Status.ERROR_UNSUPPORTED_AGGREGATE
 
 
-# -------------------------------------------------------------------------------------- Observation
-
-
-class ObservationError(Error):
-    """An observation could not begin or go on."""
-
-
 class ObserveInTransactionError(ObservationError, RuntimeError):
-    """An observer was added in a transaction that has changed something."""
+    """An observer was added in a transaction that has already changed something."""
 
     _status = Status.ERROR_OBSERVE_IN_TRANSACTION
 
 
 class InsideCallbackError(ObservationError, RuntimeError):
-    """Not possible inside a callback."""
+    """The call is not possible inside a notification callback."""
 
     _status = Status.ERROR_INSIDE_CALLBACK
 
 
 class ObservationUnavailableError(ObservationError):
-    """The thread or descriptor that observation needs could not be made."""
+    """A frozen thing can't be observed, the thread has no run loop or queue, or the system had
+    no thread or descriptor left.
+    """
 
     _status = Status.ERROR_OBSERVATION_UNAVAILABLE
 
