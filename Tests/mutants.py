@@ -450,7 +450,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Write/MixedWriter.swift",
+        "Sources/ToftModel/Write/ModelTransaction+Mixed.swift",
         """\
         for target in added {
 """,
@@ -459,7 +459,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftModel/Write/MixedWriter.swift",
+        "Sources/ToftModel/Value/MixedFormat+Links.swift",
         """\
         case .scalar(.link(let target)) where isDeleted(target):
 """,
@@ -774,7 +774,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Mapping/MappedFile.swift",
+        "Sources/ToftStorage/Mapping/RegionMap.swift",
         """\
             guard present >= pages else {
 """,
@@ -873,7 +873,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Transaction/Checkpoint.swift",
+        "Sources/ToftStorage/Durability/Checkpoint.swift",
         """\
         coordinator.checkpointVersion = published.version
 """,
@@ -882,7 +882,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Transaction/Checkpoint.swift",
+        "Sources/ToftStorage/Durability/Checkpoint.swift",
         """\
         try writeOut(published, work)
         try sync()
@@ -893,7 +893,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Transaction/Checkpoint.swift",
+        "Sources/ToftStorage/Durability/Checkpoint.swift",
         """\
         if newest.version > coordinator.durableVersion {
 """,
@@ -992,7 +992,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Transaction/CommitGroup.swift",
+        "Sources/ToftStorage/Durability/CommitGroup.swift",
         """\
             if state.hasFailed { return .failed }
 """,
@@ -1001,7 +1001,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Transaction/LogAppend.swift",
+        "Sources/ToftStorage/Transaction/Commit.swift",
         """\
             start + length - store.coordinator.logTail <= map.capacity
 """,
@@ -1011,7 +1011,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Transaction/LogAppend.swift",
+        "Sources/ToftStorage/Durability/LogAppend.swift",
         """\
             map: first.map, from: first.durable,
 """,
@@ -1020,7 +1020,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Transaction/LogAppend.swift",
+        "Sources/ToftStorage/Durability/LogAppend.swift",
         """\
             bytes += frame.bytes
 """,
@@ -1036,10 +1036,10 @@ EDITS = [
     Edit(
         "Sources/ToftStorage/Opening/Recovery.swift",
         """\
-                fromDevice: true, of: file)
+                fromDevice: true, of: cache.file)
 """,
         """\
-                fromDevice: !Mutant.isOn(.recoveryTrustsTheCache), of: file)
+                fromDevice: !Mutant.isOn(.recoveryTrustsTheCache), of: cache.file)
 """,
     ),
     Edit(
@@ -1047,7 +1047,7 @@ EDITS = [
         """\
         found.logMap.salt =
             found.logMap.segments.isEmpty ? 0 : try LogRing.newSalt(of: found.databaseID)
-        try MetaPage.write(found, slot: idle, to: file)
+        try MetaPage.write(found, slot: idle, to: cache.file)
 """,
         """\
         if !Mutant.isOn(.saltKept) {
@@ -1057,7 +1057,7 @@ EDITS = [
         try MetaPage.write(
             found,
             slot: Mutant.isOn(.recoveryOverwritesItsMeta) ? slot : MetaPage.other(than: slot),
-            to: file)
+            to: cache.file)
 """,
     ),
     Edit(
@@ -1070,7 +1070,7 @@ EDITS = [
 """,
     ),
     Edit(
-        "Sources/ToftStorage/Opening/Recovery.swift",
+        "Sources/ToftStorage/Durability/MetaPage+Confirmation.swift",
         """\
         guard meta.isClosedCleanly else { return }
         let isTwice =

@@ -23,7 +23,7 @@ import ToftTestKit
         func open() throws -> Store {
             try Store.open(
                 on: WrappedFile(memory), coordinator: try Coordinator.inMemory(),
-                encryptionKey: key, keptBytes: Self.keptPages * Page.size)
+                encryptionKey: key, cacheLimit: Self.keptPages * Page.size)
         }
         var configuration = Configuration(
             location: .memory(name: "not looked at"),
@@ -43,7 +43,7 @@ import ToftTestKit
         let store = try open()
         let session = try Session.open(on: store, configuration)
         @Sendable func expectLittle(_ call: String) {
-            #expect(store.file.bufferedPages < 2 * Self.keptPages, "\(call)")
+            #expect(store.cache.filledPages < 2 * Self.keptPages, "\(call)")
         }
         let notes = try session.results(of: note.id)
         for _ in 0..<2 {
@@ -95,7 +95,7 @@ import ToftTestKit
         try Store.format(memory, encryptionKey: isEncrypted ? key : nil)
         let store = try Store.open(
             on: WrappedFile(memory), coordinator: try Coordinator.inMemory(), isBuffered: true,
-            encryptionKey: isEncrypted ? key : nil, keptBytes: Self.keptPages * Page.size)
+            encryptionKey: isEncrypted ? key : nil, cacheLimit: Self.keptPages * Page.size)
         let configuration = Configuration(
             location: .memory(name: "not looked at"),
             schema: Schema([ClassSchema("Note", [PropertySchema("text", .string)])]))
@@ -118,7 +118,7 @@ import ToftTestKit
             for number in 0..<10_000 {
                 if let step, number % step == 0 { #expect(try !session.refresh()) }
                 #expect(try notes.object(at: number).value(text) == .string(Self.text(number)))
-                most = max(most, session.base.snapshot.pages.file.bufferedPages)
+                most = max(most, session.base.snapshot.pages.cache.filledPages)
             }
             return most
         }

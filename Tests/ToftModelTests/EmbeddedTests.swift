@@ -1,6 +1,6 @@
-// Tests: ByteArena.swift, ModelError.swift, ModelTransaction.swift,
-// ModelTransaction+Embedded.swift, ModelTransaction+Entries.swift, ModelTransaction+Set.swift,
-// ObjectRef.swift, ThreadStack.swift, ValueRule.swift
+// Tests: ByteArena.swift, ModelError.swift, ModelTransaction+Embedded.swift,
+// ModelTransaction+Entries.swift, ModelTransaction+Set.swift, ModelTransaction.swift,
+// ObjectRef.swift, ThreadStack.swift, UTF8Text.swift, ValueRule.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

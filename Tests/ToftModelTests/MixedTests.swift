@@ -1,4 +1,5 @@
-// Tests: Limits.swift, MixedOrder.swift, MixedWriter.swift
+// Tests: Limits.swift, MixedEncoder.swift, MixedFormat+Links.swift, MixedOrder.swift,
+// MixedWriter.swift, ModelTransaction+Mixed.swift
 import Testing
 @testable import ToftModel
 import ToftStorage

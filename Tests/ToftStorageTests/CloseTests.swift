@@ -170,7 +170,7 @@ struct CloseTests {
             #expect(throws: StorageError.closed) { try Database.put(3, in: second) }
             let file = try PosixFile.open(directory + "/a.toft", forWriting: false)
             #expect(
-                try MetaPage.newest(fromDevice: false, of: MappedFile(file))?.meta.isClosedCleanly
+                try MetaPage.newest(fromDevice: false, of: DataFile(file))?.meta.isClosedCleanly
                     == true)
             #expect(try FileLocks(file: file).firstHeldByOthers(in: 0..<Int64.max - 1) == nil)
             let third = try Store.open(configuration)

@@ -1,5 +1,5 @@
 // Tests: Compaction.swift, CompactionStep.swift, Coordinator+Log.swift, CurrentCall.swift,
-// InsertBufferReader.swift, LongValues.swift
+// ExtentMove.swift, InsertBufferReader.swift, LongValues.swift
 import Testing
 internal import ToftPlatform
 internal import ToftTestKit

@@ -196,7 +196,7 @@ internal import ToftTestKit
         let key = try EncryptionKey(numbers.bytes(64))
         let ground = MemoryFile(name: "counters")
         try Store.format(ground, encryptionKey: key)
-        let cipher = try #require(try Store.cipher(of: ground, key))
+        let cipher = try #require(try Cipher.of(ground, key))
         let finder = try cipher.finder()
         var uses = Uses()
         // Images that an operator may restore. Two successors of one image have the same versions.

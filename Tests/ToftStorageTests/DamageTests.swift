@@ -227,7 +227,7 @@ struct DamageTests {
             Image.put(version, &image, start + MetaLayout.version)
             let checksum = Image.checksum(image, start, MetaLayout.checksum)
             Image.put(checksum, &image, start + MetaLayout.checksum)
-            let file = MappedFile(try MemoryFile(content: image))
+            let file = DataFile(try MemoryFile(content: image))
             #expect(
                 throws: StorageError.corrupt(page: slot, reason: "a meta contradicts itself")
             ) { try MetaPage.newest(fromDevice: false, of: file) }

@@ -1,4 +1,4 @@
-// Tests: CounterMode.swift, Identifiers.swift, LibCrypto.swift, LogLayout.swift,
+// Tests: CounterMode.swift, Cipher+File.swift, Identifiers.swift, LibCrypto.swift, LogLayout.swift,
 // MessageCode.swift, PageReader.swift, RowKeys.swift, Store+Open.swift
 import Testing
 internal import ToftPlatform
@@ -97,9 +97,9 @@ internal import ToftTestKit
     @Test func `A reference that is wrong changes nothing of what is read already`() throws {
         let image = try #require(try Self.images(Self.key()).last)
         let disk = try MemoryFile(content: image)
-        let file = MappedFile(disk, cipher: try Store.cipher(of: disk, Self.key()))
+        let file = DataFile(disk, cipher: try Cipher.of(disk, Self.key()))
         let meta = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
-        let pages = PageReader(file, version: meta.version)
+        let pages = PageReader(PageCache(file), version: meta.version)
         let base = try pages.view(meta.root, as: .root)
         let content = Array(UnsafeRawBufferPointer(start: base, count: Page.size))
         for type in [ExtentType.root, .cluster, .blob] {

@@ -1,6 +1,6 @@
-// Tests: FileCopy.swift, LeafPrefetch.swift, MappedFile+Digest.swift, ReadAhead.swift,
-// StorageError+System.swift, StoreFacts.swift, TableReader.swift, Transcript.swift,
-// VersionBuilder.swift
+// Tests: FileCopy.swift, DataFile+Digest.swift, LeafPrefetch.swift, ReadAhead.swift,
+// StorageError+System.swift, Store+Make.swift, StoreFacts.swift, TableReader.swift,
+// Transcript.swift, VersionBuilder.swift
 import Testing
 internal import ToftPlatform
 internal import ToftTestKit
@@ -284,7 +284,7 @@ internal import ToftTestKit
             let snapshot = try store.beginRead()
             defer { snapshot.release() }
             let target = FaultFile(MemoryFile(name: "target"))
-            try FileCopy.write(snapshot, to: MappedFile(target))
+            try FileCopy.write(snapshot, to: PageCache(DataFile(target)))
             let count = target.operations.count
             for index in stride(from: 0, to: count, by: max(1, count / 15)) {
                 let file = FaultFile(MemoryFile(name: "target"))
@@ -293,7 +293,7 @@ internal import ToftTestKit
                         index: index, isLasting: true, error: .diskFull(path: "<target>")),
                     after: 0)
                 #expect(throws: StorageError.self) {
-                    try FileCopy.write(snapshot, to: MappedFile(file))
+                    try FileCopy.write(snapshot, to: PageCache(DataFile(file)))
                 }
             }
             try store.close()
@@ -312,12 +312,13 @@ internal import ToftTestKit
             try bytes.withUnsafeMutableBytes { try posix.read(into: $0, at: 0) }
             try posix.close()
             func compact(_ file: FaultFile) throws {
-                let mapped = MappedFile(file)
-                let meta = try #require(try MetaPage.newest(fromDevice: false, of: mapped)?.meta)
+                let cache = PageCache(DataFile(file))
+                let meta = try #require(
+                    try MetaPage.newest(fromDevice: false, of: cache.file)?.meta)
                 let coordinator = try Coordinator.inMemory()
                 try coordinator.open(published: PublishedVersion(meta))
                 try Compaction.run(
-                    .whole, mapped, coordinator, meta, dirtyLimit: StoreLimit.dirtyBytes)
+                    .whole, cache, coordinator, meta, dirtyLimit: StoreLimit.dirtyBytes)
             }
             let whole = FaultFile(try MemoryFile(content: bytes))
             try compact(whole)

@@ -182,12 +182,12 @@ import ToftPlatform
     }
 
     @Test func `A new file is sound before it has any tree`() throws {
-        let file = MappedFile(MemoryFile(name: "new"))
-        try Recovery.format(file)
-        let meta = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
+        let cache = PageCache(DataFile(MemoryFile(name: "new")))
+        try Recovery.format(cache)
+        let meta = try #require(try MetaPage.newest(fromDevice: false, of: cache.file)?.meta)
         #expect(meta.version == 1)
         #expect(meta.isClosedCleanly)
-        let pages = PageReader(file, version: 1)
+        let pages = PageReader(cache, version: 1)
         let root = try Root(reading: meta.root, in: pages)
         #expect(root.catalog.isEmpty)
         #expect(

@@ -1,8 +1,9 @@
-// Tests: Checkpoint.swift, Commit.swift, CommitGroup.swift, ElementBlock+Check.swift,
-// InnerNode+Check.swift, InterprocessLock.swift, LogAppend.swift, LogContent.swift,
-// LogRing.swift, MetaPage.swift, MonotonicClock.swift, OrderedLeaf+Check.swift,
-// PageReader+Check.swift, PublishedVersion.swift, Record.swift, Recovery.swift,
-// SharedWords.swift, Store+Log.swift, UndoLog.swift, WriteTransaction.swift, Writer.swift
+// Tests: Checkpoint.swift, Array+Bytes.swift, Commit.swift, CommitGroup.swift,
+// ElementBlock+Check.swift, InnerNode+Check.swift, InterprocessLock.swift, LogAppend.swift,
+// LogContent.swift, LogRing.swift, MetaPage+Confirmation.swift, MetaPage.swift,
+// MonotonicClock.swift, OrderedLeaf+Check.swift, PublishedVersion.swift, Record.swift,
+// Recovery.swift, SharedWords.swift, Store+Log.swift, UndoLog.swift, WriteTransaction.swift,
+// Writer.swift
 import Foundation
 import Synchronization
 import Testing
@@ -255,17 +256,18 @@ import ToftPlatform
         let keys = try database.keys()
         for whole in 0..<8 {
             let disk = try TornMetaFile(content: database.file.device, after: whole, prefix: 2048)
-            let file = MappedFile(disk)
+            let cache = PageCache(DataFile(disk))
             // The first opening, if it is to compact.
             let recovered = try? Recovery.recover(
-                file, readOnlyPins: [], dirtyLimit: StoreLimit.dirtyBytes)
+                cache, readOnlyPins: [], dirtyLimit: StoreLimit.dirtyBytes)
             if let recovered {
                 let coordinator = try Coordinator.inMemory()
                 coordinator.claimVersions(upTo: recovered.version)
                 _ = try? Compaction.run(
-                    .whole, file, coordinator, recovered, dirtyLimit: StoreLimit.dirtyBytes)
+                    .whole, cache, coordinator, recovered, dirtyLimit: StoreLimit.dirtyBytes)
             }
-            let left = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
+            let left = try #require(
+                try MetaPage.newest(fromDevice: false, of: cache.file)?.meta)
             #expect(left.version >= recovered?.version ?? 0, "pages of older ones are in use again")
             let found = try Database(content: try disk.base.content())
             #expect(try found.keys() == keys, "after \(whole) metas")
@@ -318,7 +320,7 @@ import ToftPlatform
         try database.put(2)
         var content = database.file.device
         let newest = try #require(
-            try MetaPage.newest(fromDevice: false, of: MappedFile(database.file)))
+            try MetaPage.newest(fromDevice: false, of: DataFile(database.file)))
         content[Int(newest.slot.byteOffset) + 100] ^= 1
         #expect { try Database(content: content) } throws: { error in
             guard case StorageError.corrupt(_, let reason) = error else { return false }
@@ -335,11 +337,11 @@ import ToftPlatform
         for key in 4...6 { try database.put(key) }
         var content = database.file.device
         let newest = try #require(
-            try MetaPage.newest(fromDevice: false, of: MappedFile(database.file)))
+            try MetaPage.newest(fromDevice: false, of: DataFile(database.file)))
         try #require(
             try MetaPage.read(
                 slot: MetaPage.other(than: newest.slot), fromDevice: false,
-                of: MappedFile(database.file))?
+                of: DataFile(database.file))?
                 .isClosedCleanly == true)
         content[Int(newest.slot.byteOffset) + 100] ^= 1
         #expect { try Database(content: content) } throws: { error in
@@ -349,7 +351,7 @@ import ToftPlatform
         // A meta that never became whole is not a loss: nothing was ever built on it.
         var torn = closed.file.device
         let clean = try #require(
-            try MetaPage.newest(fromDevice: false, of: MappedFile(closed.file)))
+            try MetaPage.newest(fromDevice: false, of: DataFile(closed.file)))
         let start = Int(MetaPage.other(than: clean.slot).byteOffset)
         for offset in 0..<Page.size { torn[start + offset] = 0xA5 }
         #expect(try Database(content: torn).keys() == Array(1...3))
@@ -390,7 +392,7 @@ import ToftPlatform
         for key in 1...4 { try database?.put(key) }
         let file = try #require(database?.file)
         database = nil
-        let meta = try #require(try MetaPage.newest(fromDevice: false, of: MappedFile(file))?.meta)
+        let meta = try #require(try MetaPage.newest(fromDevice: false, of: DataFile(file))?.meta)
         #expect(meta.isClosedCleanly)
         #expect(meta.logMap.salt == 0)
         #expect(!meta.logMap.segments.isEmpty)

@@ -1,5 +1,5 @@
-// Tests: ClusterPage.swift, InnerEditor.swift, InnerNode.swift, LittleEndian.swift,
-// TreeHead.swift, TreeRoot.swift
+// Tests: ClusterPage.swift, ExtentRules+All.swift, ExtentRules.swift, InnerEditor.swift,
+// InnerNode.swift, LittleEndian.swift, TreeHead.swift, TreeRoot.swift
 import Testing
 @testable import ToftStorage
 

@@ -1,4 +1,5 @@
-// Tests: Meta.swift, MappedFile.swift
+// Tests: Meta.swift, DataFile.swift, FilledPages.swift, PageCache+Reading.swift,
+// PageCache+Writing.swift, PageCache.swift, RegionMap.swift
 import Glibc
 internal import Synchronization
 import Testing
@@ -162,23 +163,23 @@ import ToftTestKit
                 on: WrappedFile(disk), coordinator: Coordinator.inMemory())
             try Self.fill(store, count: 5_000)
         }
-        let file = MappedFile(disk, isBuffered: true, keptBytes: 100 * Page.size)
-        let meta = try #require(try MetaPage.newest(fromDevice: false, of: file)?.meta)
+        let cache = PageCache(DataFile(disk), .buffered(limit: 100 * Page.size))
+        let meta = try #require(try MetaPage.newest(fromDevice: false, of: cache.file)?.meta)
         func read(_ pages: Int) throws -> Int {
-            let space = PageReader(file, version: meta.version)
+            let space = PageReader(cache, version: meta.version)
             let root = try Root(reading: meta.root, in: space)
             _ = root
             var page = Page.firstData
-            while file.bufferedPages < pages, page.rawValue < meta.pageCount {
-                try file.admit(page, count: 1, birth: 1) { _ in }
+            while cache.filledPages < pages, page.rawValue < meta.pageCount {
+                try cache.admit(page, count: 1, birth: 1) { _ in }
                 page += 1
             }
-            return file.bufferedPages
+            return cache.filledPages
         }
         #expect(try read(100) == 100)
-        #expect(file.bufferedPages == 100, "no more than is kept")
+        #expect(cache.filledPages == 100, "no more than is kept")
         #expect(try read(101) == 101)
-        #expect(file.bufferedPages == 0)
+        #expect(cache.filledPages == 0)
         #expect(try read(5) == 5)
     }
 
@@ -193,47 +194,47 @@ import ToftTestKit
                 try disk.write($0, at: UInt64(page * Page.size))
             }
         }
-        let file = MappedFile(disk, isBuffered: true, keptBytes: 100 * Page.size)
+        let cache = PageCache(DataFile(disk), .buffered(limit: 100 * Page.size))
         for _ in 0..<2 {
-            file.beginReading()
+            cache.beginReading()
             for (number, page) in (2..<pages).enumerated() {
-                try file.admit(PageNumber(UInt64(page)), count: 1, birth: 1) { _ in }
-                let filled = file.bufferedPages
+                try cache.admit(PageNumber(UInt64(page)), count: 1, birth: 1) { _ in }
+                let filled = cache.filledPages
                 if number < blockPages / 2 - 1 { #expect(filled == number + 1) }
                 // Half a block that is not filled at most, and the bytes before the first.
                 #expect(filled > number && filled <= number + 1 + blockPages / 2)
             }
             for page in 2..<pages {
-                let (base, verified) = try file.locate(PageNumber(UInt64(page)), count: 1)
+                let (base, verified) = try cache.locate(PageNumber(UInt64(page)), count: 1)
                 #expect(verified[0].load(ordering: .relaxed) == 1)
                 #expect(base.load(fromByteOffset: 4_095, as: UInt8.self) == UInt8(page % 251))
             }
-            file.endReading()
-            #expect(file.bufferedPages == 0)
+            cache.endReading()
+            #expect(cache.filledPages == 0)
         }
     }
 
     @Test func `Pages that are written and read again take their memory once`() throws {
         let disk = MemoryFile(name: "again")
         try disk.grow(to: UInt64(100 * Page.size))
-        let file = MappedFile(disk, isBuffered: true)
-        try file.admit(2, count: 3, birth: 1) { _ in }
-        #expect(file.bufferedPages == 3)
+        let cache = PageCache(DataFile(disk), .buffered())
+        try cache.admit(2, count: 3, birth: 1) { _ in }
+        #expect(cache.filledPages == 3)
         let bytes = [UInt8](repeating: 7, count: 2 * Page.size)
-        try bytes.withUnsafeBytes { try file.write($0, at: UInt64(4 * Page.size)) }
-        let (base, verified) = try file.locate(4, count: 1)
+        try bytes.withUnsafeBytes { try cache.write($0, at: UInt64(4 * Page.size)) }
+        let (base, verified) = try cache.locate(4, count: 1)
         #expect(verified[0].load(ordering: .relaxed) != 1, "to be read again")
-        try file.admit(3, count: 3, birth: 2) { _ in }
-        #expect(file.bufferedPages == 4)
+        try cache.admit(3, count: 3, birth: 2) { _ in }
+        #expect(cache.filledPages == 4)
         #expect(base.loadUnaligned(as: UInt8.self) == 7)
         // An error leaves pages that are read once more, into the same memory.
         #expect(throws: StorageError.self) {
-            try file.admit(2, count: 5, birth: 3) { _ throws(StorageError) in
+            try cache.admit(2, count: 5, birth: 3) { _ throws(StorageError) in
                 throw .corrupt(page: 2, reason: "test")
             }
         }
-        try file.admit(2, count: 5, birth: 3) { _ in }
-        #expect(file.bufferedPages == 5)
+        try cache.admit(2, count: 5, birth: 3) { _ in }
+        #expect(cache.filledPages == 5)
     }
 
     @Test func `A file that is cut while its size is asked for is mapped up to where it ends`()
@@ -242,16 +243,49 @@ import ToftTestKit
         for (count, isThere) in [(57, true), (58, true), (59, false)] {
             let disk = MemoryFile(name: "cut")
             try disk.grow(to: UInt64(100 * Page.size))
-            let file = MappedFile(CutFile(disk, pages: 60))
+            let cache = PageCache(DataFile(CutFile(disk, pages: 60)))
             if isThere {
-                try file.admit(2, count: count, birth: 1) { _ in }
+                try cache.admit(2, count: count, birth: 1) { _ in }
             } else {
                 #expect(throws: StorageError.self) {
-                    try file.admit(2, count: count, birth: 1) { _ in }
+                    try cache.admit(2, count: count, birth: 1) { _ in }
                 }
             }
             // The bytes that follow do not exist, and are not touched.
-            #expect(throws: StorageError.self) { try file.admit(60, count: 1, birth: 1) { _ in } }
+            #expect(throws: StorageError.self) { try cache.admit(60, count: 1, birth: 1) { _ in } }
+        }
+    }
+
+    /// On a file system of layers a mapping may stay with the lower file. A page that was read
+    /// through the descriptor then lies in the place of the mapped one, and must not hide what the
+    /// process writes later.
+    @Test func `A page that took the place of a mapped one is read as it was written last`() throws
+    {
+        let file = MemoryFile(name: "upper"), lower = MemoryFile(name: "lower")
+        for disk in [file, lower] { try disk.grow(to: UInt64(100 * Page.size)) }
+        func fill(_ byte: UInt8, _ write: (UnsafeRawBufferPointer) throws -> Void)
+            throws
+        {
+            try [UInt8](repeating: byte, count: Page.size).withUnsafeBytes(write)
+        }
+        try fill(1) { try file.write($0, at: PageNumber(5).byteOffset) }
+        let cache = PageCache(DataFile(LayeredFile(file, mapping: lower)))
+        try cache.admit(5, count: 1, birth: 1) { bytes throws(StorageError) in
+            guard bytes.load(as: UInt8.self) == 1 else {
+                throw .corrupt(page: 5, reason: "the lower file")
+            }
+        }
+        #expect(cache.forSnapshot() !== cache, "new snapshots have another mapping")
+        // The page that was replaced, and one that the mapping never shows.
+        for page: PageNumber in [5, 9] {
+            try fill(2) { bytes in
+                try cache.write(bytes, at: page.byteOffset)
+                cache.noteWritten(
+                    page, count: 1, birth: 2, from: try #require(bytes.baseAddress))
+            }
+            let (base, verified) = try cache.locate(page, count: 1)
+            #expect(verified[0].load(ordering: .relaxed) == 2)
+            #expect(base.load(as: UInt8.self) == 2, "page \(page)")
         }
     }
 
@@ -260,21 +294,21 @@ import ToftTestKit
     {
         let disk = MemoryFile(name: "generations")
         try disk.grow(to: UInt64(100 * Page.size))
-        let file = MappedFile(disk, isBuffered: true, keptBytes: 50 * Page.size)
-        #expect(file.forSnapshot() === file)
-        var space: PageReader? = PageReader(file, version: 1)
-        try file.admit(2, count: 50, birth: 1) { _ in }
-        #expect(file.forSnapshot() === file)
-        try file.admit(52, count: 1, birth: 1) { _ in }
-        let second = file.forSnapshot()
-        #expect(second !== file && second.bufferedPages == 0)
-        #expect(file.forSnapshot() === second)
+        let cache = PageCache(DataFile(disk), .buffered(limit: 50 * Page.size))
+        #expect(cache.forSnapshot() === cache)
+        var space: PageReader? = PageReader(cache, version: 1)
+        try cache.admit(2, count: 50, birth: 1) { _ in }
+        #expect(cache.forSnapshot() === cache)
+        try cache.admit(52, count: 1, birth: 1) { _ in }
+        let second = cache.forSnapshot()
+        #expect(second !== cache && second.filledPages == 0)
+        #expect(cache.forSnapshot() === second)
         let next = PageReader(second, version: 1)
         try second.admit(2, count: 51, birth: 1) { _ in }
-        #expect(file.forSnapshot() !== second)
+        #expect(cache.forSnapshot() !== second)
         // With its last snapshot the first memory is empty, and is used again.
         space = nil
-        #expect(file.bufferedPages == 0 && file.forSnapshot() === file)
+        #expect(cache.filledPages == 0 && cache.forSnapshot() === cache)
         withExtendedLifetime((space, next)) {}
     }
 }

@@ -62,10 +62,10 @@ final class TreeWorkshop {
     private(set) var sequenceWriters: SequenceWriters
 
     init() throws {
-        let file = MappedFile(MemoryFile())
-        pages = PageWriter(file: file)
+        let cache = PageCache(DataFile(MemoryFile()))
+        pages = PageWriter(cache, .all)
         pages.begin(1)
-        pages.freeSpace = try FreeSpace(file: file)
+        pages.freeSpace = try FreeSpace(file: cache.file)
         (catalog, sequenceWriters) = Self.emptyCatalog(pages, scratch)
     }
 

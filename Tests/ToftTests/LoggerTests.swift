@@ -1,5 +1,5 @@
-// Tests: Logger.swift, AsymmetricFence.swift, Diagnostics.swift, ErrorCode+Log.swift,
-// ProcessWide.swift, ThreadMark.swift
+// Tests: Logger.swift, AsymmetricFence.swift, Diagnostics.swift, ProcessWide.swift,
+// ThreadMark.swift
 import Foundation
 import RealmSwift
 import Synchronization

@@ -1,4 +1,5 @@
-// Tests: Misuse.swift, OpenWrites.swift, RealmError.swift, StandardOutput.swift
+// Tests: Misuse.swift, OpenWrites.swift, RealmError+Code.swift, RealmError.swift,
+// StandardOutput.swift
 import Foundation
 import RealmSwift
 import Testing

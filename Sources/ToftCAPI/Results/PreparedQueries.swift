@@ -70,22 +70,3 @@ public func toft_realm_find_first(
 public func toft_query_release(_ query: OpaquePointer?) {
     HandleTable.shared.release(query, .query)
 }
-
-extension Argument {
-    /// The object behind a `toft_query *`.
-    static func query(_ handle: OpaquePointer?) throws(EngineError) -> PreparedQuery {
-        unsafeDowncast(
-            try HandleTable.shared.lookShared(handle, .query), to: PreparedQuery.self)
-    }
-
-    /// The arguments of a query, copied.
-    static func arguments(_ arguments: UnsafePointer<toft_value>?, _ count: Int)
-        throws(EngineError) -> [QueryArgument]
-    {
-        var copies: [QueryArgument] = []
-        for argument in try array(arguments, count, "arguments") {
-            copies.append(try QueryArgument(copying: argument))
-        }
-        return copies
-    }
-}

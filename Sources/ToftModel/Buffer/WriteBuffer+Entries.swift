@@ -164,9 +164,3 @@ extension WriteBuffer {
             length: links == 1 ? 0 : 4, isNew: isNew)
     }
 }
-
-extension PropertyHandle {
-    var wrongCell: ModelError {
-        .inconsistent("'\(className).\(name)' holds what its index can't")
-    }
-}

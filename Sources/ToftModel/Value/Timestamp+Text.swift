@@ -245,3 +245,11 @@ private struct DigitReader {
         return isBehind ? -seconds : seconds
     }
 }
+
+extension Timestamp {
+    /// Whether the parts fit together.
+    package var isSound: Bool {
+        let fits = nanoseconds > -1_000_000_000 && nanoseconds < 1_000_000_000
+        return fits && (seconds == 0 || nanoseconds == 0 || (seconds < 0) == (nanoseconds < 0))
+    }
+}

@@ -17,7 +17,7 @@ package protocol StorageFile: AnyObject, Sendable {
     /// Throws `descriptorLost` if the program has closed the file's descriptor. Every other call
     /// does so, too.
     func checkDescriptor() throws(SystemError)
-    /// Has later mappings show the file as it is, see `MappedFile`.
+    /// Has later mappings show the file as it is, see `PageCache`.
     func renewMapping()
     /// The size now, as the file system says it.
     func size() throws(SystemError) -> UInt64

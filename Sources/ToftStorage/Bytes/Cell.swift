@@ -108,3 +108,21 @@ package struct FixedBytes: Hashable, Comparable, Sendable {
         left.high != right.high ? left.high < right.high : left.low < right.low
     }
 }
+
+extension Cell {
+    /// The integer of a cell, or its seconds.
+    @inline(__always)
+    var integer: Int64? {
+        switch self {
+        case .int64(let value): value
+        case .timestamp(let value): value.seconds
+        case .null, .bool, .float32, .float64, .bytes, .fixed: nil
+        }
+    }
+
+    /// Whether it is a timestamp with nanoseconds.
+    @inline(__always)
+    var hasNanoseconds: Bool {
+        if case .timestamp(let value) = self { value.nanoseconds != 0 } else { false }
+    }
+}

@@ -44,6 +44,15 @@ package enum ExtentLimit {
     static let filePages = Page.first(ofRegion: regions).rawValue
 }
 
+/// One entry of the directory of regions: the position of the region's bitmap and the number of its
+/// free pages.
+enum RegionEntry {
+    static let bitmap = 0
+    static let freePages = bitmap + Ref.size
+    static let reserved = freePages + 4
+    static let size = reserved + 4
+}
+
 /// The first 32 bytes of every extent.
 ///
 /// The table of checksums (8 bytes a page) exists in extents of several pages, except blobs, which

@@ -68,8 +68,7 @@ package struct FileDump: Sendable {
     {
         let opened = try system(
             PosixFile.open(path, forWriting: false, onAnyFileSystem: true))
-        let file = MappedFile(
-            opened, isBuffered: true, cipher: try Store.cipher(of: opened, encryptionKey))
+        let file = DataFile(opened, cipher: try Cipher.of(opened, encryptionKey))
         var dump = FileDump()
         dump.path = path
         dump.byteCount = try file.size()
@@ -98,7 +97,7 @@ package struct FileDump: Sendable {
         }
     }
 
-    private mutating func readMetas(_ file: MappedFile) -> Meta? {
+    private mutating func readMetas(_ file: DataFile) -> Meta? {
         var newest: Meta?
         for slot in 0..<2 {
             var facts = MetaPageFacts(slot: slot)
@@ -132,8 +131,8 @@ package struct FileDump: Sendable {
         return newest
     }
 
-    private mutating func readRoot(_ meta: Meta, _ file: MappedFile) throws(StorageError) {
-        let pages = PageReader(file, version: meta.version)
+    private mutating func readRoot(_ meta: Meta, _ file: DataFile) throws(StorageError) {
+        let pages = PageReader(PageCache(file, .buffered()), version: meta.version)
         let root = try Root(reading: meta.root, in: pages)
         self.root = RootFacts(
             page: meta.root.page, version: root.version, previousVersion: root.previousVersion,
@@ -166,7 +165,7 @@ package struct FileDump: Sendable {
     private static let pieceSize = 256
     private static let rootsShown = 8
 
-    private mutating func scan(_ file: MappedFile) {
+    private mutating func scan(_ file: DataFile) {
         var uses: [ExtentType: Use] = [:]
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Self.pieceSize * Page.size, alignment: Page.size)

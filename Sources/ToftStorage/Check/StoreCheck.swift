@@ -44,7 +44,7 @@ package struct StoreCheck {
     /// - Throws: errors that do not mean damage: `addressSpaceExhausted`, `interrupted`...
     package static func run(_ snapshot: Snapshot) throws(StorageError) -> CheckReport {
         // The check reports pages that can't be read.
-        let walked = try unlessDamaged { () throws(StorageError) in try snapshot.forOneWalk() }
+        let walked = try unlessDamaged { () throws(StorageError) in try snapshot.forScan() }
         var check = StoreCheck(walked ?? snapshot)
         try check.run()
         return check.report
@@ -269,11 +269,11 @@ extension Store {
     package static func checkOfDurableVersion(
         of file: any StorageFile, encryptionKey: EncryptionKey? = nil
     ) throws(StorageError) -> CheckReport {
-        let file = MappedFile(file, cipher: try cipher(of: file, encryptionKey))
-        guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
+        let cache = PageCache(DataFile(file, cipher: try Cipher.of(file, encryptionKey)))
+        guard let meta = try MetaPage.newest(fromDevice: false, of: cache.file)?.meta else {
             throw .noMeta
         }
-        return try aside(meta, file).check()
+        return try aside(meta, cache).check()
     }
 
     /// Checks the newest version. O(file).

@@ -49,7 +49,7 @@ extension Store {
         let deferred = deferredSize(after: checkpoint)
         let snapshot = try beginRead()
         defer { snapshot.release() }
-        let freed = try freedRuns(of: snapshot)
+        let freed = try snapshot.freedRuns()
         let pins = try coordinator.pins().map(\.version) + [checkpoint]
         let held = freed.reduce(0) { sum, run in
             pins.contains { run.birth <= $0 && $0 < run.death } ? sum + run.size : sum
@@ -71,7 +71,7 @@ extension Store {
         let found = try coordinator.pins()
         let snapshot = try beginRead()
         defer { snapshot.release() }
-        let freed = try freedRuns(of: snapshot)
+        let freed = try snapshot.freedRuns()
         var pins: [VersionPin] = []
         for pin in found {
             if let last = pins.last, last.version == pin.version {
@@ -89,16 +89,6 @@ extension Store {
                     version: pin.version, processID: pin.processID, heldSize: held, age: pin.age))
         }
         return pins
-    }
-
-    /// The runs that a version lists as freed, except those that nobody can need.
-    func freedRuns(of snapshot: Snapshot) throws(StorageError) -> [FreeSpace.Run] {
-        var runs = try RootPayload.runs(of: snapshot.rootRef, in: snapshot.pages)
-        for batch in try FreeSpaceReader.batches(snapshot.root.batchList, in: snapshot.pages) {
-            runs += try FreeSpaceReader.batch(batch.ref, in: snapshot.pages)
-        }
-        runs.removeAll { $0.isReclaimable }
-        return runs
     }
 
     private func deferredSize(after checkpoint: Version) -> UInt64 {

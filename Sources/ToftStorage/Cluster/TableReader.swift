@@ -152,8 +152,8 @@ package final class TableReader: Sendable {
         from key: Int64 = .min, _ body: (ClusterView) throws(StorageError) -> Bool
     ) throws(StorageError) {
         let cursor = LeafCursor(pages: pages, root: root, leafType: .cluster)
-        let file = pages.file
-        let isEncrypted = file.cipher != nil
+        let cache = pages.cache
+        let isEncrypted = cache.file.cipher != nil
         var readAhead = ReadAhead()
         var prefetch = LeafPrefetch()
         var target = RowTarget(key)
@@ -161,7 +161,7 @@ package final class TableReader: Sendable {
         while isThere, let base = cursor.base {
             if isEncrypted { readAhead.come(to: cursor) }
             let leaf = try Leaf(base, pages)
-            let ahead = prefetch.come(to: cursor, in: file)
+            let ahead = prefetch.come(to: cursor, in: cache)
             if let ahead {
                 (ahead + leaf.cluster.header).prefetch()
                 (ahead + leaf.cluster.keysStart).prefetch()

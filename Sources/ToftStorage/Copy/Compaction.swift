@@ -27,7 +27,7 @@ struct Compaction {
         case whole
     }
 
-    private let file: MappedFile
+    private let cache: PageCache
     private let coordinator: Coordinator
     private let dirtyLimit: Int
     private let extent: Extent
@@ -57,11 +57,11 @@ struct Compaction {
     /// - Throws: `io`, `diskFull`...: the file holds the same as before nevertheless.
     @discardableResult
     static func run(
-        _ extent: Extent, _ file: MappedFile, _ coordinator: Coordinator, _ meta: Meta,
+        _ extent: Extent, _ cache: PageCache, _ coordinator: Coordinator, _ meta: Meta,
         dirtyLimit: Int, keeping segments: Int = 1
     ) throws(StorageError) -> Meta {
         var compaction = Compaction(
-            file: file, coordinator: coordinator, dirtyLimit: dirtyLimit, extent: extent,
+            cache: cache, coordinator: coordinator, dirtyLimit: dirtyLimit, extent: extent,
             meta: meta)
         try compaction.run(keeping: segments)
         return compaction.meta
@@ -69,8 +69,8 @@ struct Compaction {
 
     private mutating func run(keeping segments: Int) throws(StorageError) {
         var trees = try treesToFill()
-        if extent == .little, trees.isEmpty, try FileUse(meta, file).wasted < leastWorth {
-            return try Self.cut(file, coordinator, behindEndOf: meta)
+        if extent == .little, trees.isEmpty, try FileUse(meta, cache).wasted < leastWorth {
+            return try Self.cut(cache.file, coordinator, behindEndOf: meta)
         }
         guard try isAlone() else { return }
         try releaseLog(keeping: segments)
@@ -80,7 +80,7 @@ struct Compaction {
             try moveAllBehindTheEnd()
             guard try shrink() else { return }
         }
-        try file.truncate(to: meta.pageCount * UInt64(Page.size))
+        try cache.file.truncate(to: meta.pageCount * UInt64(Page.size))
         Failpoint.reach(.fileTruncated)
         if extent == .whole { try clearUnused() }
     }
@@ -88,23 +88,23 @@ struct Compaction {
     /// Overwrites the log and the remaining free pages: both may contain deleted data.
     private func clearUnused() throws(StorageError) {
         let bitmaps = try FreeSpaceReader.unusedPages(
-            of: meta.root, pins: [], in: PageReader(file, version: meta.version))
+            of: meta.root, pins: [], in: PageReader(cache, version: meta.version))
         for (region, bitmap) in bitmaps.enumerated() {
             let first = Page.first(ofRegion: region)
             guard meta.pageCount > first.rawValue else { break }
             let count = min(Page.perRegion, Int(clamping: meta.pageCount - first.rawValue))
             for run in bitmap.freeRuns(below: count) {
-                try file.clear(first + UInt64(run.lowerBound), count: UInt64(run.count))
+                try cache.file.clear(first + UInt64(run.lowerBound), count: UInt64(run.count))
             }
         }
         for segment in meta.logMap.segments {
-            try file.clear(segment.page, count: segment.pageCount)
+            try cache.file.clear(segment.page, count: segment.pageCount)
         }
-        try file.sync()
+        try cache.file.sync()
     }
 
     /// Cuts off the growth of the file by a cancelled transaction, or a writer that died.
-    static func cut(_ file: MappedFile, _ coordinator: Coordinator, behindEndOf meta: Meta)
+    static func cut(_ file: DataFile, _ coordinator: Coordinator, behindEndOf meta: Meta)
         throws(StorageError)
     {
         let end = meta.logMap.segments.reduce(meta.pageCount) {
@@ -119,7 +119,7 @@ struct Compaction {
 
     /// Whether much is free still, in gaps too small for extents of several pages.
     private func isScattered() throws(StorageError) -> Bool {
-        let wasted = try FileUse(meta, file).wasted
+        let wasted = try FileUse(meta, cache).wasted
         if extent == .whole { return wasted > max(16, meta.pageCount / 32) }
         return wasted > max(Self.leastWaste, meta.pageCount / 4)
             && meta.pageCount - wasted <= Self.rewrittenPages
@@ -128,7 +128,7 @@ struct Compaction {
     /// Steps 3 and 4. False if a version is read meanwhile.
     private mutating func shrink() throws(StorageError) -> Bool {
         for round in 0..<Self.rounds {
-            if extent == .little, round > 0, try FileUse(meta, file).wasted < leastWorth / 4 {
+            if extent == .little, round > 0, try FileUse(meta, cache).wasted < leastWorth / 4 {
                 break
             }
             let before = meta.pageCount
@@ -186,7 +186,7 @@ struct Compaction {
 
     /// The trees of step 2.
     private func treesToFill() throws(StorageError) -> [TreeID] {
-        let reader = PageReader(file, version: meta.version)
+        let reader = PageReader(cache, version: meta.version)
         let root = try Root(reading: meta.root, in: reader)
         return try Catalog(pages: reader, root: root.catalog, filePages: root.pageCount)
             .treesToFill(all: extent == .whole, .usual)
@@ -227,7 +227,7 @@ struct Compaction {
     {
         try CurrentCall.checkInterruption()
         let store =
-            if let store { store } else { try Store.aside(meta, file, dirtyLimit: dirtyLimit) }
+            if let store { store } else { try Store.aside(meta, cache, dirtyLimit: dirtyLimit) }
         self.store = store
         store.forgetRecords(upTo: meta.version)
         let transaction = try WriteTransaction(
@@ -238,13 +238,13 @@ struct Compaction {
         let published = try VersionBuilder(transaction).build(record, total: total)
         try transaction.pages.flush()
         Failpoint.reach(.compactionWritten)
-        try file.sync()
+        try cache.file.sync()
         meta.version = published.version
         meta.root = published.root
         meta.pageCount = published.fileSize / UInt64(Page.size)
         // First over the older one: pages that only it needs are written by now.
         for _ in 0..<2 {
-            try MetaPage.write(meta, slot: try MetaPage.idleSlot(of: file), to: file)
+            try MetaPage.write(meta, slot: try MetaPage.idleSlot(of: cache.file), to: cache.file)
         }
         coordinator.ring.publish(published)
         Failpoint.reach(.compactionDurable)
@@ -259,8 +259,8 @@ struct FileUse {
     let wasted: UInt64
 
     /// O(regions of the file + freed runs).
-    init(_ meta: Meta, _ file: MappedFile) throws(StorageError) {
-        let reader = PageReader(file, version: meta.version)
+    init(_ meta: Meta, _ cache: PageCache) throws(StorageError) {
+        let reader = PageReader(cache, version: meta.version)
         let root = try Root(reading: meta.root, in: reader)
         var used = Page.firstData.rawValue
         for region in try FreeSpaceReader.regions(root.directory, in: reader) {
@@ -275,98 +275,5 @@ struct FileUse {
         for segment in meta.logMap.segments.dropFirst() { used &-= segment.pageCount }
         pages = meta.pageCount
         wasted = pages > used ? pages - used : 0
-    }
-}
-
-/// Moves extents from behind a page to free pages before it.
-final class ExtentMove {
-    private let pages: PageWriter
-    /// The future end of the file.
-    private let cut: PageNumber
-    /// Bytes of extents above which leaves are spilled.
-    private let dirtyLimit: Int
-    /// Whether the long values of leaves move too: every leaf is read then.
-    private let movesLongValues: Bool
-    /// True if extents move even if the file has no free pages for them.
-    private let growsFile: Bool
-    /// Once this many pages have moved, no other extent does.
-    private let limit: Int
-    private(set) var movedPages = 0
-
-    init(
-        pages: PageWriter, cut: PageNumber, dirtyLimit: Int, movesLongValues: Bool,
-        growsFile: Bool = false, limit: Int = .max
-    ) {
-        self.pages = pages
-        self.cut = cut
-        self.dirtyLimit = dirtyLimit
-        self.movesLongValues = movesLongValues
-        self.growsFile = growsFile
-        self.limit = limit
-    }
-
-    /// Moves the extents of a tree behind the cut: `ref` is its node of a height. O(inner nodes +
-    /// moved pages).
-    func move(_ ref: inout Ref, height: Int, leafType: ExtentType) throws(StorageError) {
-        guard movedPages < limit else { return }
-        guard Page.isRun(ref.page, count: ref.pageCount) else {
-            throw .corrupt(page: ref.page, reason: "a reference names \(ref.pageCount) pages there")
-        }
-        let isMoved = try isToMove(ref)
-        guard height > 0 else {
-            let before = ref
-            if isMoved { _ = try pages.edit(&ref, as: leafType) }
-            if movesLongValues { try moveLongValues(of: &ref, leafType) }
-            if before != ref || movesLongValues { pages.reader.leave(before) }
-            return try pages.spill(limit: dirtyLimit)
-        }
-        if isMoved { _ = try pages.edit(&ref, as: .treeInner) }
-        try CurrentCall.checkInterruption()
-        let count = try node(ref, height).count
-        for index in 0..<count {
-            let old = try node(ref, height).child(index)
-            var child = old
-            try move(&child, height: height - 1, leafType: leafType)
-            guard child != old else { continue }
-            let base = try pages.edit(&ref, as: .treeInner)
-            InnerEditor(base: base, page: ref.page).setChild(index, child)
-        }
-    }
-
-    /// True if an extent is behind the cut and free pages are before it; it then counts as moved.
-    private func isToMove(_ ref: Ref) throws(StorageError) -> Bool {
-        guard try canMove(ref) else { return false }
-        movedPages += Int(ref.pageCount)
-        return true
-    }
-
-    private func canMove(_ ref: Ref) throws(StorageError) -> Bool {
-        guard ref.birth != pages.version, ref.page + UInt64(ref.pageCount) > cut,
-            movedPages < limit
-        else { return false }
-        if growsFile { return true }
-        guard let freeSpace = pages.freeSpace else { return false }
-        return try freeSpace.hasRun(of: Int(ref.pageCount), in: pages)
-    }
-
-    private func moveLongValues(of ref: inout Ref, _ type: ExtentType) throws(StorageError) {
-        var leaf = try pages.view(ref, as: type)
-        try pages.reader.verify(ref, leaf, 0..<Int(ref.pageCount) * Page.size)
-        for offset in try LongValues.references(in: leaf, of: ref, type) {
-            let old = Ref(decoding: leaf + offset)
-            guard Page.isRun(old.page, count: old.pageCount) else {
-                throw .corrupt(page: ref.page, reason: "a long value is outside the file")
-            }
-            guard try canMove(old) else { continue }
-            let edited = try pages.edit(&ref, as: type)
-            leaf = UnsafeRawPointer(edited)
-            // The copy of the leaf may have taken the only pages that were enough.
-            guard try isToMove(old) else { continue }
-            try pages.moveBlob(old).encode(to: edited + offset)
-        }
-    }
-
-    private func node(_ ref: Ref, _ height: Int) throws(StorageError) -> InnerNode {
-        try InnerNode(try pages.view(ref, as: .treeInner), page: ref.page, height: height)
     }
 }

@@ -13,18 +13,18 @@ package import ToftPlatform
 /// `PosixFile.create` syncs the file before it gives it its name, which must not be taken.
 struct FileCopy {
     private let snapshot: Snapshot
-    private let file: MappedFile
+    private let cache: PageCache
     /// Bytes of one write at most.
     private static let pieceSize = 64 * 1024
 
-    static func write(_ snapshot: Snapshot, to file: MappedFile) throws(StorageError) {
-        let copy = FileCopy(snapshot: snapshot, file: file)
+    static func write(_ snapshot: Snapshot, to cache: PageCache) throws(StorageError) {
+        let copy = FileCopy(snapshot: snapshot, cache: cache)
         let meta = try copy.copyPages()
         let compacted = try Compaction.run(
-            .whole, file, try copy.coordinator(meta), meta, dirtyLimit: StoreLimit.dirtyBytes,
+            .whole, cache, try copy.coordinator(meta), meta, dirtyLimit: StoreLimit.dirtyBytes,
             keeping: 0)
         try CurrentCall.checkInterruption()
-        let report = try Store.aside(compacted, file.reopened()).check()
+        let report = try Store.aside(compacted, cache.reopened()).check()
         if let error = report.deviceError { throw error }
         if let problem = report.problems.first {
             throw .corrupt(
@@ -47,8 +47,8 @@ struct FileCopy {
             let region = Page.region(of: segment.page)
             return region < used.count && used[region].isUsed(Page.indexInRegion(segment.page))
         }
-        let isPlain = file.cipher == nil && snapshot.store.file.cipher == nil
-        try file.truncate(to: snapshot.root.pageCount * UInt64(Page.size))
+        let isPlain = cache.file.cipher == nil && snapshot.store.file.cipher == nil
+        try cache.file.truncate(to: snapshot.root.pageCount * UInt64(Page.size))
         for (region, bitmap) in used.enumerated() {
             let first = Page.first(ofRegion: region)
             for run in bitmap.usedRuns(in: 0..<bitmap.usedEnd) {
@@ -61,7 +61,7 @@ struct FileCopy {
         }
         if isPlain {
             for extent in snapshot.pages.extentsInMemory() {
-                try file.write(
+                try cache.write(
                     UnsafeRawBufferPointer(
                         start: extent.base, count: Int(extent.pageCount) * Page.size),
                     at: extent.page.byteOffset)
@@ -71,12 +71,12 @@ struct FileCopy {
             databaseID: (try system(RandomBytes.uint64()), try system(RandomBytes.uint64())),
             replicaID: try system(RandomBytes.uint64()), version: snapshot.version,
             root: isPlain
-                ? snapshot.rootRef : try Transcript(snapshot.forOneWalk(), file).root(),
+                ? snapshot.rootRef : try Transcript(snapshot.forScan(), cache).root(),
             pageCount: snapshot.root.pageCount,
-            identity: try file.identity())
+            identity: try cache.file.identity())
         meta.isClosedCleanly = true
         meta.logMap.segments = segments
-        for slot: PageNumber in [0, 1] { try MetaPage.write(meta, slot: slot, to: file) }
+        for slot: PageNumber in [0, 1] { try MetaPage.write(meta, slot: slot, to: cache.file) }
         return meta
     }
 
@@ -93,7 +93,7 @@ struct FileCopy {
             let piece = UnsafeMutableRawBufferPointer(
                 rebasing: buffer[..<Int(min(UInt64(buffer.count), end - offset))])
             try source.read(into: piece, at: offset)
-            try file.write(UnsafeRawBufferPointer(piece), at: offset)
+            try cache.write(UnsafeRawBufferPointer(piece), at: offset)
             offset += UInt64(piece.count)
         }
     }
@@ -124,9 +124,9 @@ extension Snapshot {
     package func writeCopy(to file: any StorageFile, encryptionKey: EncryptionKey?)
         throws(StorageError)
     {
-        let cipher = try Store.newCipher(encryptionKey)
+        let cipher = try Cipher.ofNewFile(encryptionKey)
         try FileCopy.write(
-            self, to: MappedFile(file, cipher: cipher, isOfOneWalk: cipher != nil))
+            self, to: PageCache(DataFile(file, cipher: cipher), cipher == nil ? .mapped : .scan))
     }
 }
 
@@ -161,29 +161,5 @@ enum NewFile {
             throw failure ?? StorageError(error)
         }
         if !isCreated { throw .fileExists(path: path) }
-    }
-}
-
-extension Store {
-    /// Makes a new file of an empty database, which `fill` gives its content. It is durable and
-    /// closed when this returns; after an error, or if `fill` returns false, it does not exist.
-    ///
-    /// - Parameter encryptionKey: the new file's key; nil for a plain file.
-    /// - Throws: as `Snapshot.writeCopy`; `closed` if `fill` returns false.
-    package static func make(
-        _ path: String, encryptionKey: EncryptionKey?, _ fill: (Store) -> Bool
-    ) throws(StorageError) {
-        try NewFile.write(to: path, onAnyFileSystem: true) {
-            file throws(StorageError) in
-            try format(file, encryptionKey: encryptionKey)
-            // The store closes its own descriptor.
-            let file = try system(
-                PosixFile.open(file.path, forWriting: true, onAnyFileSystem: true))
-            let store = try open(
-                on: file, coordinator: try Coordinator.inMemory(), firstLogPages: 0,
-                encryptionKey: encryptionKey)
-            guard fill(store) else { throw .closed }
-            try store.close()
-        }
     }
 }

@@ -4,12 +4,12 @@
 /// It keeps one extent of each level in memory.
 struct Transcript {
     private let snapshot: Snapshot
-    private let file: MappedFile
+    private let cache: PageCache
     private var pages: PageReader { snapshot.pages }
 
-    init(_ snapshot: Snapshot, _ file: MappedFile) {
+    init(_ snapshot: Snapshot, _ cache: PageCache) {
         self.snapshot = snapshot
-        self.file = file
+        self.cache = cache
     }
 
     /// Writes all of the version. Returns its root there. O(version).
@@ -138,10 +138,10 @@ struct Transcript {
     private func write(_ copy: Copy) throws(StorageError) -> Ref {
         var ref = copy.ref
         let count = Int(ref.pageCount)
-        ref.digest = file.digest(
+        ref.digest = cache.file.digest(
             of: copy.base, copy.type, page: ref.page, birth: ref.birth, pageCount: count)
-        try file.cipher?.encrypt(copy.base, to: copy.base, pageCount: count, ref.digest)
-        try file.write(
+        try cache.file.cipher?.encrypt(copy.base, to: copy.base, pageCount: count, ref.digest)
+        try cache.write(
             UnsafeRawBufferPointer(start: copy.base, count: count * Page.size),
             at: ref.page.byteOffset)
         return ref

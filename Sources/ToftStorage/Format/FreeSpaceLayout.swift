@@ -1,12 +1,3 @@
-/// One entry of the directory of regions: the position of the region's bitmap and the number of its
-/// free pages.
-enum RegionEntry {
-    static let bitmap = 0
-    static let freePages = bitmap + Ref.size
-    static let reserved = freePages + 4
-    static let size = reserved + 4
-}
-
 /// A bitmap page: 64 bytes of header, then one bit a page of the region, set if the page is in use.
 enum BitmapLayout {
     static let bits = Page.bitmapHeaderSize

@@ -20,3 +20,12 @@ package struct PublishedVersion: Equatable, Sendable {
         self.durableLog = durableLog
     }
 }
+
+extension PublishedVersion {
+    /// The version of a meta.
+    init(_ meta: Meta) {
+        self.init(
+            version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size),
+            log: meta.log, durableLog: meta.log.position)
+    }
+}

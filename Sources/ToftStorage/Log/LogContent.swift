@@ -11,7 +11,7 @@ struct LogContent {
     /// is requested.
     init(
         of map: LogRing, databaseID: (UInt64, UInt64), evenIfClosed: Bool = false, fromDevice: Bool,
-        of file: MappedFile
+        of file: DataFile
     ) throws(StorageError) {
         self.map = map
         self.databaseID = databaseID

@@ -87,12 +87,12 @@ protocol SearchTarget {
     mutating func child(in node: InnerNode) throws(StorageError) -> Int
 
     /// Prefetches the parts of a leaf that will be read: a child of the lowest inner node.
-    func fetch(_ leaf: Ref, in file: MappedFile, child: Int, of node: InnerNode)
+    func fetch(_ leaf: Ref, in cache: PageCache, child: Int, of node: InnerNode)
 }
 
 extension SearchTarget {
     @inline(__always)
-    func fetch(_ leaf: Ref, in file: MappedFile, child: Int, of node: InnerNode) {}
+    func fetch(_ leaf: Ref, in cache: PageCache, child: Int, of node: InnerNode) {}
 }
 
 /// Towards the leaf that holds a byte key.
@@ -108,8 +108,10 @@ struct KeyTarget: SearchTarget {
     /// Prefetches the part of the leaf that will be read if its keys are spread evenly between its
     /// separators.
     @inline(__always)
-    func fetch(_ leaf: Ref, in file: MappedFile, child: Int, of node: InnerNode) {
-        guard let base = file.fetch(leaf.page, lines: 2), child &+ 1 < node.count else { return }
+    func fetch(_ leaf: Ref, in cache: PageCache, child: Int, of node: InnerNode) {
+        guard let base = cache.prefetch(leaf.page, lines: 2), child &+ 1 < node.count else {
+            return
+        }
         let low = node.prefix(child), high = node.prefix(child &+ 1)
         guard low <= key.prefix, key.prefix < high else { return }
         let share = Float(key.prefix &- low) / Float(high &- low)
@@ -142,8 +144,8 @@ struct RowTarget: SearchTarget {
 
     /// The headers, the entries of the columns and the first keys.
     @inline(__always)
-    func fetch(_ leaf: Ref, in file: MappedFile, child: Int, of node: InnerNode) {
-        file.fetch(leaf.page, lines: 8)
+    func fetch(_ leaf: Ref, in cache: PageCache, child: Int, of node: InnerNode) {
+        cache.prefetch(leaf.page, lines: 8)
     }
 }
 
@@ -216,7 +218,7 @@ extension TreeRoot {
             let index = try target.child(in: node)
             ref = node.child(index)
             level &-= 1
-            if level == 0 { target.fetch(ref, in: pages.file, child: index, of: node) }
+            if level == 0 { target.fetch(ref, in: pages.cache, child: index, of: node) }
         }
         return (ref, try pages.view(ref, as: leafType))
     }

@@ -190,7 +190,7 @@ struct OrderedLeafEditor {
 
     /// Rewrites the leaf if the bytes of many entries are not in the order of the entries, as a
     /// search prefetches bytes by that order. A damaged leaf stays as it is.
-    func tidy() {
+    func defragment() {
         guard slot(count) <= Page.size else { return }
         var last = 0, steps = 0
         for index in 0..<count {
@@ -226,13 +226,5 @@ struct OrderedLeafEditor {
             if index == old.count { return }
         }
         throw outOfOrder
-    }
-}
-
-extension DirtyPages.Extent {
-    /// Puts the bytes of the entries of an ordered tree's leaf in order, if many are not. Any
-    /// thread, while no other uses the extent.
-    func tidy() {
-        if type == .orderedLeaf { OrderedLeafEditor(base: base, page: page).tidy() }
     }
 }

@@ -20,10 +20,10 @@ enum Recovery {
     // MARK: A new file
 
     /// Writes version 1, an empty database.
-    static func format(_ file: MappedFile) throws(StorageError) {
-        try file.grow(to: UInt64(16 * Page.size))
-        let freeSpace = try FreeSpace(file: file)
-        let pages = PageWriter(file: file)
+    static func format(_ cache: PageCache) throws(StorageError) {
+        try cache.file.grow(to: UInt64(16 * Page.size))
+        let freeSpace = try FreeSpace(file: cache.file)
+        let pages = PageWriter(cache, .all)
         pages.begin(1)
         pages.freeSpace = freeSpace
         let (rootRef, rootBase) = try pages.allocate(.root, pageCount: 1)
@@ -32,18 +32,18 @@ enum Recovery {
         var root = Root(
             version: 1, previousVersion: 0, catalog: TreeRoot(kind: .ordered), directory: directory,
             batchList: batchList)
-        root.pageCount = try file.size() / UInt64(Page.size)
+        root.pageCount = try cache.file.size() / UInt64(Page.size)
         root.write(to: rootBase)
         try RootPayload.write(freeSpace.runsOfRoot, [], to: rootBase)
         var meta = Meta(
             databaseID: (try system(RandomBytes.uint64()), try system(RandomBytes.uint64())),
             replicaID: try system(RandomBytes.uint64()), version: 1, root: rootRef,
-            pageCount: root.pageCount, identity: try file.identity())
+            pageCount: root.pageCount, identity: try cache.file.identity())
         meta.root.digest = try pages.finalizeChecksums(rootRef)
         meta.isClosedCleanly = true
         try pages.flush()
-        try file.sync()
-        try MetaPage.write(meta, slot: 0, to: file)
+        try cache.file.sync()
+        try MetaPage.write(meta, slot: 0, to: cache.file)
     }
 
     // MARK: Opening
@@ -57,34 +57,35 @@ enum Recovery {
     /// - Parameter minimumVersion: the lowest version that the file's content may have; below it,
     ///   nothing is written.
     static func recover(
-        _ file: MappedFile, readOnlyPins: [Version], abandoned: PublishedVersion? = nil,
+        _ cache: PageCache, readOnlyPins: [Version], abandoned: PublishedVersion? = nil,
         minimumVersion: Version = 0, dirtyLimit: Int
     ) throws(StorageError) -> Meta {
         let start = MonotonicClock.nanoseconds
-        if let meta = try closedCleanly(file) {
-            try meta.version.expect(atLeast: minimumVersion, in: file.path)
-            Diagnostics.tell(.detail, "Opened '\(file.path)' at version \(meta.version).")
+        if let meta = try closedCleanly(cache) {
+            try meta.version.expect(atLeast: minimumVersion, in: cache.file.path)
+            Diagnostics.tell(.detail, "Opened '\(cache.file.path)' at version \(meta.version).")
             return meta
         }
-        try file.sync()
+        try cache.file.sync()
         guard
             let (meta, slot) = try MetaPage.newest(
-                fromDevice: true, of: file)
+                fromDevice: true, of: cache.file)
         else { throw .noMeta }
-        let cached = try MetaPage.newest(fromDevice: false, of: file)?.meta
-        var found = try checked(meta, file)
-        try checkNewest(meta, slot, fromDevice: true, file)
+        let cached = try MetaPage.newest(fromDevice: false, of: cache.file)?.meta
+        var found = try checked(meta, cache)
+        try MetaPage.checkNewest(meta, slot, fromDevice: true, cache.file)
         if found.isClosedCleanly && cached == meta {
-            try found.version.expect(atLeast: minimumVersion, in: file.path)
-            Diagnostics.tell(.detail, "Opened '\(file.path)' at version \(found.version).")
+            try found.version.expect(atLeast: minimumVersion, in: cache.file.path)
+            Diagnostics.tell(.detail, "Opened '\(cache.file.path)' at version \(found.version).")
             return found
         }
         Failpoint.reach(.recoveryRead)
         let log = try LogContent(
-            of: meta.logMap, databaseID: meta.databaseID, fromDevice: true, of: file)
+            of: meta.logMap, databaseID: meta.databaseID, fromDevice: true, of: cache.file)
         let records = try log.records(after: meta)
         // The version that it gets below does not depend on its content.
-        try (records.last?.version ?? meta.version).expect(atLeast: minimumVersion, in: file.path)
+        try (records.last?.version ?? meta.version).expect(
+            atLeast: minimumVersion, in: cache.file.path)
         let version =
             max(meta.version, cached?.version ?? 0, log.highestVersion())
             + StoreLimit.versionsSkippedByRecovery
@@ -95,18 +96,18 @@ enum Recovery {
         // A checkpoint that died may have left a part of its meta, and pages of its version are
         // written over from here on.
         let idle = MetaPage.other(than: slot)
-        if try MetaPage.read(slot: idle, fromDevice: true, of: file) == nil {
-            try MetaPage.clear(slot: idle, of: file)
+        if try MetaPage.read(slot: idle, fromDevice: true, of: cache.file) == nil {
+            try MetaPage.clear(slot: idle, of: cache.file)
         }
         let unlisted = unlisted(after: meta, readOnlyPins, abandoned)
         if records.isEmpty && unlisted == nil {
             found.version = version
         } else {
             let replayed = try ReplayedVersion(
-                records, after: found, as: version, of: file, pins: readOnlyPins,
+                records, after: found, as: version, of: cache, pins: readOnlyPins,
                 besides: unlisted, dirtyLimit: dirtyLimit)
             Failpoint.reach(.recoveryReplayed)
-            try file.sync()
+            try cache.file.sync()
             Failpoint.reach(.recoverySynced)
             found.version = version
             found.root = replayed.published.root
@@ -117,43 +118,27 @@ enum Recovery {
         found.logMap.base = 0
         found.logMap.salt =
             found.logMap.segments.isEmpty ? 0 : try LogRing.newSalt(of: found.databaseID)
-        try MetaPage.write(found, slot: idle, to: file)
+        try MetaPage.write(found, slot: idle, to: cache.file)
         Failpoint.reach(.recoveryRenewed)
         Diagnostics.tell(
             .info,
-            "Recovered '\(file.path)', which was not closed cleanly: \(records.count) commits "
-                + "after version \(meta.version) were replayed in \(Diagnostics.since(start)).")
+            "Recovered '\(cache.file.path)', which was not closed cleanly: \(records.count) "
+                + "commits after version \(meta.version) were replayed in "
+                + "\(Diagnostics.since(start)).")
         return found
     }
 
     /// The newest meta in the page cache, if it says that the file was closed cleanly.
-    private static func closedCleanly(_ file: MappedFile) throws(StorageError) -> Meta? {
+    private static func closedCleanly(_ cache: PageCache) throws(StorageError) -> Meta? {
         let found = try unlessDamaged { () throws(StorageError) -> Meta? in
-            guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file),
+            guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: cache.file),
                 meta.isClosedCleanly
             else { return nil }
-            let found = try checked(meta, file)
-            try checkNewest(meta, slot, fromDevice: false, file)
+            let found = try checked(meta, cache)
+            try MetaPage.checkNewest(meta, slot, fromDevice: false, cache.file)
             return found
         }
         return found ?? nil
-    }
-
-    /// Makes sure that the meta of a file that was closed cleanly, and has not been written to
-    /// since, is on the disk. The caller has the write lock, or is alone with the file.
-    static func confirm(_ file: MappedFile, _ coordinator: Coordinator) throws(StorageError) {
-        guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file) else {
-            throw .noMeta
-        }
-        guard meta.isClosedCleanly else { return }
-        try coordinator.orPoison { () throws(StorageError) in try file.sync() }
-        guard try MetaPage.newest(fromDevice: true, of: file)?.meta != meta else {
-            return try checkNewest(meta, slot, fromDevice: true, file)
-        }
-        // Its own write failed, after all else was synced.
-        try coordinator.orPoison { () throws(StorageError) in
-            try MetaPage.write(meta, slot: slot, to: file)
-        }
     }
 
     /// The versions after a checkpoint whose pages read-only attachments may read; nil without such
@@ -169,111 +154,35 @@ enum Recovery {
     }
 
     /// The newest meta, for a process that may write nothing.
-    static func look(_ file: MappedFile) throws(StorageError) -> Meta {
+    static func look(_ cache: PageCache) throws(StorageError) -> Meta {
         while true {
-            guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: file) else {
+            guard let (meta, slot) = try MetaPage.newest(fromDevice: false, of: cache.file) else {
                 throw .noMeta
             }
             do throws(StorageError) {
-                try checkNewest(meta, slot, fromDevice: false, file)
-                return try checked(meta, file)
+                try MetaPage.checkNewest(meta, slot, fromDevice: false, cache.file)
+                return try checked(meta, cache)
             } catch {
                 // Unless somebody has written a newer one meanwhile.
-                if try isNewest(meta, file) { throw error }
+                if try MetaPage.isNewest(meta, cache.file) { throw error }
             }
         }
     }
 
-    /// The log behind the newest meta, replayed in memory; nil if it is empty or the newest meta is
-    /// another one. `pins`: the earlier versions that the process reads.
-    static func replayPrivately(_ version: Version, of file: MappedFile, pins: [Version])
-        throws(StorageError) -> ReplayedVersion?
-    {
-        guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta,
-            meta.version == version, !meta.isClosedCleanly
-        else { return nil }
-        let records: [CommitRecord]
-        do throws(StorageError) {
-            records = try LogContent(
-                of: meta.logMap, databaseID: meta.databaseID, fromDevice: false, of: file
-            ).records(after: meta)
-        } catch {
-            // Unless somebody has recovered the file meanwhile.
-            if try isNewest(meta, file) { throw error }
-            return nil
-        }
-        guard let last = records.last else { return nil }
-        guard last.version > version else {
-            throw .corrupt(
-                page: meta.logMap.segments.first?.page ?? 0,
-                reason: "the log has a commit of version \(last.version) behind version \(version)")
-        }
-        return try ReplayedVersion(
-            records, after: meta, as: last.version, of: file, pins: pins,
-            // It must not hide a page of the file that others may use meanwhile.
-            besides: UnlistedVersions(
-                lifetime: meta.version..<last.version, newest: nil, pins: []),
-            dirtyLimit: .max, isPrivate: true)
-    }
-
-    private static func isNewest(_ meta: Meta, _ file: MappedFile) throws(StorageError) -> Bool {
-        try MetaPage.newest(fromDevice: false, of: file)?.meta == meta
-    }
-
     /// The meta of this file, whose root exists; the whole of an unclean copy does.
-    private static func checked(_ meta: Meta, _ file: MappedFile) throws(StorageError) -> Meta {
-        try checkPresent(meta, file)
-        let identity = try file.identity()
+    private static func checked(_ meta: Meta, _ cache: PageCache) throws(StorageError) -> Meta {
+        try checkPresent(meta, cache)
+        let identity = try cache.file.identity()
         if meta.identity != identity && !meta.isClosedCleanly {
-            try checkWhole(meta, file)
+            try checkWhole(meta, cache)
         }
         var found = meta
         found.identity = identity
         return found
     }
 
-    /// A clean meta lists a log that is not read any more. That log knows the metas that were
-    /// written after the log began anew.
-    private static func checkNewest(
-        _ meta: Meta, _ slot: PageNumber, fromDevice: Bool, _ file: MappedFile
-    ) throws(StorageError) {
-        guard meta.isClosedCleanly else { return }
-        let isTwice =
-            try MetaPage.read(slot: MetaPage.other(than: slot), fromDevice: fromDevice, of: file)
-            == meta
-        for segment in try segments(of: meta, isTwice: isTwice, file) {
-            let map = LogRing(salt: 0, base: 0, segments: [segment])
-            try LogContent(
-                of: map, databaseID: meta.databaseID, evenIfClosed: true, fromDevice: fromDevice,
-                of: file
-            ).expectNoCheckpoint(after: meta.version)
-        }
-    }
-
-    /// Possible places of a log that began after a clean meta.
-    private static func segments(
-        of meta: Meta, isTwice: Bool, _ file: MappedFile
-    ) throws(StorageError) -> [LogSegment] {
-        // Both pages agree: not even damage to one of them has to be feared, only that both are
-        // old. A later log begins with a marker in the first page, and each of its rounds with a
-        // frame that names a newer checkpoint.
-        if isTwice {
-            return meta.logMap.segments.prefix(1).map { LogSegment(page: $0.page, pageCount: 1) }
-        }
-        if !meta.logMap.segments.isEmpty { return meta.logMap.segments }
-        // The first meta of a new file, which had no log: if the file has grown since, a log may be
-        // anywhere.
-        let pages = try file.size() / UInt64(Page.size)
-        guard pages > meta.pageCount else { return [] }
-        return stride(
-            from: Page.firstData.rawValue, to: pages, by: Int(LogLimit.grownPages)
-        ).map {
-            LogSegment(page: PageNumber($0), pageCount: min(LogLimit.grownPages, pages - $0))
-        }
-    }
-
-    private static func checkPresent(_ meta: Meta, _ file: MappedFile) throws(StorageError) {
-        let size = try file.size()
+    private static func checkPresent(_ meta: Meta, _ cache: PageCache) throws(StorageError) {
+        let size = try cache.file.size()
         guard meta.pageCount <= size / UInt64(Page.size) else {
             throw .corrupt(
                 page: PageNumber(ofByte: size),
@@ -282,7 +191,7 @@ enum Recovery {
                     + "\(meta.pageCount * UInt64(Page.size)) bytes"
             )
         }
-        let pages = PageReader(file, version: meta.version)
+        let pages = PageReader(cache, version: meta.version)
         let root = try Root(reading: meta.root, in: pages)
         guard root.pageCount <= size / UInt64(Page.size) else {
             throw .corrupt(
@@ -293,8 +202,8 @@ enum Recovery {
 
     /// A copy of a file that was open may hold pages of several versions: believe nothing before
     /// all has been read.
-    private static func checkWhole(_ meta: Meta, _ file: MappedFile) throws(StorageError) {
-        let report = try Store.aside(meta, file).check()
+    private static func checkWhole(_ meta: Meta, _ cache: PageCache) throws(StorageError) {
+        let report = try Store.aside(meta, cache).check()
         if let error = report.deviceError { throw error }
         if let problem = report.problems.first {
             throw .corrupt(
@@ -304,32 +213,6 @@ enum Recovery {
                     + "is not whole: \(problem)"
             )
         }
-    }
-
-    // MARK: A dead writer
-
-    /// Takes over from a writer that died. Its meta, if it got that far, may or may not be durable:
-    /// sync, then adopt it. A frame of the log that it did not live to publish is void, and gets
-    /// overwritten.
-    static func takeOver(_ store: Store) throws(StorageError) {
-        Diagnostics.tell(
-            .warn,
-            "A process died in a write transaction of '\(store.path)', which is rolled back.")
-        try store.coordinator.lockCheckpoint()
-        defer { store.coordinator.unlockCheckpoint() }
-        Failpoint.reach(.takeoverBegun)
-        let published = store.coordinator.published
-        guard let meta = try MetaPage.newest(fromDevice: false, of: store.file)?.meta,
-            meta.version > published.version
-        else { return }
-        try store.coordinator.orPoison { () throws(StorageError) in try store.file.sync() }
-        Failpoint.reach(.takeoverSynced)
-        store.coordinator.claimVersions(upTo: meta.version)
-        store.coordinator.setLog(meta.logMap, tail: meta.log.position)
-        store.coordinator.setDurable(meta.version, logTail: meta.log.position)
-        store.coordinator.publish(PublishedVersion(meta))
-        Failpoint.reach(.takeoverPublished)
-        store.coordinator.wake()
     }
 
     // MARK: The last close
@@ -378,19 +261,10 @@ enum Recovery {
                 throw .noMeta
             }
             try Compaction.run(
-                .little, store.file, store.coordinator, meta, dirtyLimit: store.dirtyLimit)
+                .little, store.cache, store.coordinator, meta, dirtyLimit: store.dirtyLimit)
         } catch {
             Diagnostics.tell(
                 .detail, "'\(store.path)' keeps its free pages: \(error).")
         }
-    }
-}
-
-extension PublishedVersion {
-    /// The version of a meta.
-    init(_ meta: Meta) {
-        self.init(
-            version: meta.version, root: meta.root, fileSize: meta.pageCount * UInt64(Page.size),
-            log: meta.log, durableLog: meta.log.position)
     }
 }

@@ -185,10 +185,10 @@ extension Store {
     private static func openMemory(_ name: String, _ configuration: StoreConfiguration)
         throws(StorageError) -> Store
     {
-        let file = MappedFile(MemoryFile(name: name))
-        try Recovery.format(file)
+        let cache = PageCache(DataFile(MemoryFile(name: name)))
+        try Recovery.format(cache)
         return try recoverAndOpen(
-            file, try Coordinator.inMemory(), dirtyLimit: configuration.dirtyLimit,
+            cache, try Coordinator.inMemory(), dirtyLimit: configuration.dirtyLimit,
             firstLogPages: 0)
     }
 
@@ -200,13 +200,15 @@ extension Store {
     package static func open(
         on file: any StorageFile, coordinator: Coordinator, dirtyLimit: Int = StoreLimit.dirtyBytes,
         firstLogPages: UInt64 = LogLimit.firstPages, isBuffered: Bool = false,
-        encryptionKey: EncryptionKey? = nil, keptBytes: Int = MappedFile.defaultKeptBytes,
+        encryptionKey: EncryptionKey? = nil, cacheLimit: Int = PageCache.defaultLimit,
         isCompacted: Bool = false, minimumVersion: Version = 0
     ) throws(StorageError) -> Store {
-        let cipher = try cipher(of: file, encryptionKey)
+        let cipher = try Cipher.of(file, encryptionKey)
         let always: @Sendable (UInt64, UInt64) -> Bool = { _, _ in true }
         return try recoverAndOpen(
-            MappedFile(file, isBuffered: isBuffered, cipher: cipher, keptBytes: keptBytes),
+            PageCache(
+                DataFile(file, cipher: cipher),
+                isBuffered || cipher != nil ? .buffered(limit: cacheLimit) : .mapped),
             coordinator,
             dirtyLimit: dirtyLimit, firstLogPages: firstLogPages, minimumVersion: minimumVersion,
             compacts: isCompacted ? always : nil)
@@ -217,12 +219,13 @@ extension Store {
     package static func readOnlySnapshot(
         on file: any StorageFile, encryptionKey: EncryptionKey? = nil
     ) throws(StorageError) -> Snapshot {
-        let file = MappedFile(file, cipher: try cipher(of: file, encryptionKey))
+        let cache = PageCache(DataFile(file, cipher: try Cipher.of(file, encryptionKey)))
         let coordinator = try Coordinator.inMemory()
-        let meta = try Recovery.look(file)
+        let meta = try Recovery.look(cache)
         try coordinator.open(published: PublishedVersion(meta))
         let store = Store(
-            file: file, coordinator: coordinator, template: meta, isReadOnly: true, dirtyLimit: 0)
+            cache: cache, coordinator: coordinator, template: meta, isReadOnly: true,
+            dirtyLimit: 0, closing: Recovery.markClean)
         var pin = try coordinator.pinLatest()
         pin.isRecovered = false
         guard let snapshot = try store.snapshot(pinned: pin) else { throw .closed }
@@ -232,43 +235,18 @@ extension Store {
     /// Another store on the same file and coordinator, as another process would have it: for tests.
     package func twin() -> Store {
         Store(
-            file: file.reopened(), coordinator: coordinator, template: template,
+            cache: cache.reopened(), coordinator: coordinator, template: template,
             isReadOnly: isReadOnly,
             dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
-            leavesFile: false)
+            closing: nil)
     }
 
     /// Writes an empty database into an empty file: for tests with disks of their own.
     package static func format(_ file: any StorageFile, encryptionKey: EncryptionKey? = nil)
         throws(StorageError)
     {
-        try Recovery.format(MappedFile(file, cipher: try newCipher(encryptionKey)))
-    }
-
-    /// The cipher of a file that is about to be made.
-    static func newCipher(_ key: EncryptionKey?) throws(StorageError) -> Cipher? {
-        guard let key else { return nil }
-        return try Cipher(ofNewFileWith: key)
-    }
-
-    /// The cipher of a file, if the key is the one that it was made with; nil for a plain file.
-    ///
-    /// - Throws: `keyRequired`, `wrongKey`, `notEncrypted`, `cipherMissing`.
-    static func cipher(of file: any StorageFile, _ key: EncryptionKey?) throws(StorageError)
-        -> Cipher?
-    {
-        // Without a valid meta nothing is known of it: recovery reports that.
-        guard let meta = try MetaPage.unauthenticated(of: file) else { return nil }
-        guard let header = meta.key else {
-            if key != nil { throw .notEncrypted(path: file.path) }
-            return nil
-        }
-        guard let key else { throw .keyRequired(path: file.path) }
-        let cipher = try Cipher(key, fileID: header.fileID)
-        guard cipher.header.keyCheck.matches(header.keyCheck) else {
-            throw .wrongKey(path: file.path)
-        }
-        return cipher
+        try Recovery.format(
+            PageCache(DataFile(file, cipher: try Cipher.ofNewFile(encryptionKey))))
     }
 
     /// A file, its cipher, and whether the file was made for this opening.
@@ -382,7 +360,7 @@ extension Store {
                     || configuration.isReadOnly && configuration.sharing == .whereItCan))
         do throws(StorageError) {
             try ForeignFile.refuse(file)
-            return (file, try cipher(of: file, configuration.encryptionKey))
+            return (file, try Cipher.of(file, configuration.encryptionKey))
         } catch {
             try system(file.close())
             throw error
@@ -395,23 +373,25 @@ extension Store {
         if configuration.isReadOnly { return try attachReadOnly(file, cipher, configuration) }
         let coordinator = try attach(file, configuration)
         let isBuffered = !configuration.usesMapping || !file.canBeShared
-        let file = MappedFile(file, isBuffered: isBuffered, cipher: cipher)
+        let cache = PageCache(
+            DataFile(file, cipher: cipher), isBuffered ? .buffered() : .mapped)
         guard !coordinator.isFirst else {
             PosixFile.removeLeftovers(of: file.path)
             return try recoverAndOpen(
-                file, coordinator, dirtyLimit: configuration.dirtyLimit,
+                cache, coordinator, dirtyLimit: configuration.dirtyLimit,
                 firstLogPages: configuration.firstLogPages,
                 minimumVersion: configuration.minimumVersion, checkpointsItself: true,
                 compacts: configuration.compacts)
         }
-        guard var meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
+        guard var meta = try MetaPage.newest(fromDevice: false, of: cache.file)?.meta else {
             throw .noMeta
         }
-        meta.identity = try file.identity()
+        meta.identity = try cache.file.identity()
         return Store(
-            file: file, coordinator: coordinator, template: meta, isReadOnly: false,
+            cache: cache, coordinator: coordinator, template: meta, isReadOnly: false,
             dirtyLimit: configuration.dirtyLimit,
-            firstLogPages: configuration.firstLogPages, checkpointsItself: true)
+            firstLogPages: configuration.firstLogPages, checkpointsItself: true,
+            closing: Recovery.markClean)
     }
 
     private static func attach(_ file: PosixFile, _ configuration: StoreConfiguration)
@@ -431,10 +411,11 @@ extension Store {
         let locked = file
         let isBuffered = !configuration.usesMapping || !file.canBeShared
         let isAlone = configuration.sharing == .none || !file.canBeShared
-        let file = MappedFile(file, isBuffered: isBuffered, cipher: cipher)
+        let cache = PageCache(
+            DataFile(file, cipher: cipher), isBuffered ? .buffered() : .mapped)
         let coordinator = try Coordinator.readOnly(locked, isAlone: isAlone) {
             () throws(StorageError) in
-            guard let meta = try MetaPage.newest(fromDevice: false, of: file)?.meta else {
+            guard let meta = try MetaPage.newest(fromDevice: false, of: cache.file)?.meta else {
                 throw .noMeta
             }
             return PublishedVersion(meta)
@@ -442,11 +423,11 @@ extension Store {
         let pin = try coordinator.pinLatest()
         defer { coordinator.unpin(pin) }
         do throws(StorageError) {
-            let meta = try Recovery.look(file)
+            let meta = try Recovery.look(cache)
             try coordinator.open(published: PublishedVersion(meta))
             return Store(
-                file: file, coordinator: coordinator, template: meta, isReadOnly: true,
-                dirtyLimit: 0)
+                cache: cache, coordinator: coordinator, template: meta, isReadOnly: true,
+                dirtyLimit: 0, closing: Recovery.markClean)
         } catch {
             coordinator.detach {}
             try? file.close()
@@ -455,34 +436,34 @@ extension Store {
     }
 
     private static func recoverAndOpen(
-        _ file: MappedFile, _ coordinator: Coordinator, dirtyLimit: Int, firstLogPages: UInt64,
+        _ cache: PageCache, _ coordinator: Coordinator, dirtyLimit: Int, firstLogPages: UInt64,
         minimumVersion: Version = 0, checkpointsItself: Bool = false,
         compacts: (@Sendable (_ total: UInt64, _ used: UInt64) -> Bool)? = nil
     ) throws(StorageError) -> Store {
-        var file = file
+        var cache = cache
         do throws(StorageError) {
             var meta = try Recovery.recover(
-                file, readOnlyPins: try coordinator.readOnlyPins(),
+                cache, readOnlyPins: try coordinator.readOnlyPins(),
                 abandoned: coordinator.abandoned, minimumVersion: minimumVersion,
                 dirtyLimit: dirtyLimit)
             if let compacts, try coordinator.readOnlyPins().isEmpty {
-                let use = try FileUse(meta, file)
+                let use = try FileUse(meta, cache)
                 let used = (use.pages - use.wasted) * UInt64(Page.size)
-                if compacts(try file.size(), used) {
-                    try Recovery.confirm(file, coordinator)
-                    meta = try compact(meta, file, coordinator, dirtyLimit)
+                if compacts(try cache.file.size(), used) {
+                    try MetaPage.confirm(cache.file, coordinator)
+                    meta = try compact(meta, cache, coordinator, dirtyLimit)
                     // Nothing may be read if the file has lost its end.
-                    file = file.reopened()
+                    cache = cache.reopened()
                 }
             }
             try coordinator.open(published: PublishedVersion(meta), log: meta.logMap)
             return Store(
-                file: file, coordinator: coordinator, template: meta, isReadOnly: false,
+                cache: cache, coordinator: coordinator, template: meta, isReadOnly: false,
                 dirtyLimit: dirtyLimit, firstLogPages: firstLogPages,
-                checkpointsItself: checkpointsItself)
+                checkpointsItself: checkpointsItself, closing: Recovery.markClean)
         } catch {
             coordinator.detach {}
-            try? file.close()
+            try? cache.file.close()
             throw error
         }
     }
@@ -490,23 +471,23 @@ extension Store {
     /// Compacts a file that has just been recovered. If the disk is too full for that, the file
     /// stays as it is.
     private static func compact(
-        _ meta: Meta, _ file: MappedFile, _ coordinator: Coordinator, _ dirtyLimit: Int
+        _ meta: Meta, _ cache: PageCache, _ coordinator: Coordinator, _ dirtyLimit: Int
     ) throws(StorageError) -> Meta {
         let start = MonotonicClock.nanoseconds
-        let size = try file.size()
+        let size = try cache.file.size()
         coordinator.claimVersions(upTo: meta.version)
         do throws(StorageError) {
             let compacted = try Compaction.run(
-                .whole, file.forOneWalk(), coordinator, meta, dirtyLimit: dirtyLimit)
-            let newSize = try file.size()
+                .whole, cache.forScan(), coordinator, meta, dirtyLimit: dirtyLimit)
+            let newSize = try cache.file.size()
             Diagnostics.tell(
                 .info,
-                "Compacted '\(file.path)' from \(size) to \(newSize) bytes in "
+                "Compacted '\(cache.file.path)' from \(size) to \(newSize) bytes in "
                     + "\(Diagnostics.since(start)).")
             return compacted
         } catch .diskFull {
-            Diagnostics.tell(.warn, "No space left to compact '\(file.path)'.")
-            return try Recovery.recover(file, readOnlyPins: [], dirtyLimit: dirtyLimit)
+            Diagnostics.tell(.warn, "No space left to compact '\(cache.file.path)'.")
+            return try Recovery.recover(cache, readOnlyPins: [], dirtyLimit: dirtyLimit)
         }
     }
 
@@ -559,11 +540,11 @@ extension Store {
         defer { coordinator.detach {} }
         guard coordinator.isFirst, try coordinator.readOnlyPins().isEmpty else { return false }
         PosixFile.removeLeftovers(of: opened.path)
-        let file = MappedFile(opened, cipher: cipher)
+        let cache = PageCache(DataFile(opened, cipher: cipher))
         let meta = try Recovery.recover(
-            file, readOnlyPins: [], abandoned: coordinator.abandoned,
+            cache, readOnlyPins: [], abandoned: coordinator.abandoned,
             minimumVersion: minimumVersion, dirtyLimit: configuration.dirtyLimit)
-        let snapshot = try aside(meta, file).beginRead()
+        let snapshot = try aside(meta, cache).beginRead()
         defer { snapshot.release() }
         try snapshot.writeCopy(
             to: opened.path, encryptionKey: new, isReplacing: true,

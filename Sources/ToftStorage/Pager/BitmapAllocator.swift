@@ -35,11 +35,11 @@ final class BitmapAllocator {
     private var loaded: [Int] = []
     /// Pages from here on are taken only if no earlier ones are free.
     private var limit = UInt64.max
-    private let file: MappedFile
+    private let file: DataFile
     /// The file does not grow: its new pages stay in memory.
     private let isPrivate: Bool
 
-    init(file: MappedFile, filePages: UInt64, isPrivate: Bool = false) {
+    init(file: DataFile, filePages: UInt64, isPrivate: Bool = false) {
         self.file = file
         self.filePages = filePages
         self.isPrivate = isPrivate

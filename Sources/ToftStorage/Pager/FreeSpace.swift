@@ -75,13 +75,13 @@ final class FreeSpace {
     private let directory: Ref?
     /// Whether the version ends behind its last page in use.
     private(set) var trimsFile = false
-    private let file: MappedFile
+    private let file: DataFile
     private let isPrivate: Bool
     /// Pages of the file, as the version knows it that this one builds on.
     private let basePages: UInt64
 
     /// Free space of a file whose pages are all free.
-    init(file: MappedFile) throws(StorageError) {
+    init(file: DataFile) throws(StorageError) {
         self.file = file
         directory = nil
         isPrivate = false
@@ -94,7 +94,7 @@ final class FreeSpace {
     ///
     /// - Parameter isPrivate: nothing reaches the file, so it does not grow.
     init(
-        file: MappedFile, root: Root, at rootRef: Ref, in space: PageWriter,
+        file: DataFile, root: Root, at rootRef: Ref, in space: PageWriter,
         isPrivate: Bool = false
     ) throws(StorageError) {
         self.file = file
@@ -382,7 +382,7 @@ final class FreeSpace {
         let unused = unlisted.newest.flatMap { newest in
             try? FreeSpaceReader.unusedPages(
                 of: newest.root, pins: unlisted.pins,
-                in: PageReader(space.file, version: newest.version))
+                in: PageReader(space.cache, version: newest.version))
         }
         for run in try bitmaps.takeAll(butThoseIn: unused, in: space) {
             addFreed(

@@ -2,7 +2,7 @@ internal import ToftPlatform
 
 /// Meta pages to and from the file.
 enum MetaPage {
-    static func write(_ meta: Meta, slot: PageNumber, to file: MappedFile) throws(StorageError) {
+    static func write(_ meta: Meta, slot: PageNumber, to file: DataFile) throws(StorageError) {
         let page = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Page.size, alignment: Page.size)
         defer { page.deallocate() }
@@ -17,14 +17,14 @@ enum MetaPage {
 
     /// Makes sure that a slot which holds no valid meta never does because of a torn write: the
     /// parts of two might make one of them whole.
-    static func clear(slot: PageNumber, of file: MappedFile) throws(StorageError) {
+    static func clear(slot: PageNumber, of file: DataFile) throws(StorageError) {
         try [UInt8](repeating: 0, count: Page.size).withBytes { bytes throws(StorageError) in
             try file.writeDurably(bytes, at: slot.byteOffset)
         }
     }
 
     /// The valid meta of a slot; nil if the page is not a valid one.
-    static func read(slot: PageNumber, fromDevice: Bool, of file: MappedFile) throws(StorageError)
+    static func read(slot: PageNumber, fromDevice: Bool, of file: DataFile) throws(StorageError)
         -> Meta?
     {
         let page = UnsafeMutableRawBufferPointer.allocate(
@@ -43,7 +43,7 @@ enum MetaPage {
 
     /// A valid meta was written with the key of the file.
     private static func authenticate(
-        _ meta: Meta, _ page: UnsafeRawBufferPointer, in slot: PageNumber, of file: MappedFile
+        _ meta: Meta, _ page: UnsafeRawBufferPointer, in slot: PageNumber, of file: DataFile
     ) throws(StorageError) {
         guard meta.key != nil || file.cipher != nil else { return }
         guard let cipher = file.cipher else { throw .keyRequired(path: file.path) }
@@ -72,7 +72,7 @@ enum MetaPage {
     }
 
     /// The newest valid meta, and its slot.
-    static func newest(fromDevice: Bool, of file: MappedFile) throws(StorageError) -> (
+    static func newest(fromDevice: Bool, of file: DataFile) throws(StorageError) -> (
         meta: Meta, slot: PageNumber
     )? {
         let first = try read(slot: 0, fromDevice: fromDevice, of: file)
@@ -84,7 +84,7 @@ enum MetaPage {
 
     /// Throws if both pages are invalid here and name one later format, which may have its checksum
     /// elsewhere.
-    static func refuseLaterFormat(of file: MappedFile) throws(StorageError) {
+    static func refuseLaterFormat(of file: DataFile) throws(StorageError) {
         let page = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Page.size, alignment: Page.size)
         defer { page.deallocate() }
@@ -105,10 +105,26 @@ enum MetaPage {
     static func other(than slot: PageNumber) -> PageNumber { slot == 0 ? 1 : 0 }
 
     /// The slot that does not hold the newest meta.
-    static func idleSlot(of file: MappedFile) throws(StorageError) -> PageNumber {
+    static func idleSlot(of file: DataFile) throws(StorageError) -> PageNumber {
         try newest(fromDevice: false, of: file).map { other(than: $0.slot) } ?? 0
     }
 }
+
+#if DEBUG || TOFT_TRIALS
+extension MetaPage {
+    /// Reads a meta back as the next opening will.
+    static func checkBeforeWrite(
+        _ meta: Meta, _ page: UnsafeMutableRawBufferPointer, slot: PageNumber, path: String
+    ) throws(StorageError) {
+        let read = try? Meta(validating: UnsafeRawBufferPointer(page), in: slot, path: path)
+        guard let read, read.version == meta.version, read.root == meta.root,
+            read.logMap.segments.count == meta.logMap.segments.count
+        else {
+            throw .invalidPage(page: slot, kind: "meta", reason: "its own reader refuses it")
+        }
+    }
+}
+#endif
 
 extension StorageError {
     static let noMeta = StorageError.corrupt(page: 0, reason: "neither meta page is valid")

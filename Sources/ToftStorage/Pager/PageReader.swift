@@ -10,42 +10,42 @@ internal import Synchronization
 final class PageReader: Sendable {
     /// The version without a `working` one.
     private let committedVersion: Version
-    let file: MappedFile
+    let cache: PageCache
     /// The extents of the version being made; nil in a committed version.
     private let working: WorkingExtents?
 
     /// The pages of a committed version.
-    init(_ file: MappedFile, version: Version) {
-        file.beginReading()
-        self.file = file
+    init(_ cache: PageCache, version: Version) {
+        cache.beginReading()
+        self.cache = cache
         committedVersion = version
         working = nil
     }
 
     /// The pages of the version that is made in `working`, and of those before it. Nothing may be
     /// read before `begin`.
-    init(_ file: MappedFile, working: WorkingExtents) {
-        self.file = file
+    init(_ cache: PageCache, working: WorkingExtents) {
+        self.cache = cache
         committedVersion = 0
         self.working = working
     }
 
     /// The pages of `other` in other memory; extents of the version in progress are shared.
-    init(_ file: MappedFile, again other: PageReader) {
-        self.file = file
+    init(_ cache: PageCache, again other: PageReader) {
+        self.cache = cache
         committedVersion = other.committedVersion
         working = other.working
-        if working?.isReading ?? true { file.beginReading() }
+        if working?.isReading ?? true { cache.beginReading() }
     }
 
     deinit {
-        if working?.isReading ?? true { file.endReading() }
+        if working?.isReading ?? true { cache.endReading() }
     }
 
     /// Begins to read for a version that is made. Idempotent.
     func begin() {
         guard let working, !working.isReading else { return }
-        file.beginReading()
+        cache.beginReading()
         working.isReading = true
     }
 
@@ -53,7 +53,7 @@ final class PageReader: Sendable {
     func end() {
         guard let working, working.isReading else { return }
         working.isReading = false
-        file.endReading()
+        cache.endReading()
     }
 
     /// Whether some of the version is in memory and not in the file.
@@ -70,7 +70,7 @@ final class PageReader: Sendable {
     func view(_ ref: Ref, as type: ExtentType) throws(StorageError) -> UnsafeRawPointer {
         if let working, ref.birth == working.version { return try viewWorking(ref, as: type) }
         let count = try Self.checkedCount(ref, as: type)
-        let (base, verified) = try file.locate(ref.page, count: count)
+        let (base, verified) = try cache.locate(ref.page, count: count)
         if verified[0].load(ordering: .acquiring) != ref.birth.rawValue {
             try verifyFirst(ref, type, count)
         }
@@ -81,14 +81,14 @@ final class PageReader: Sendable {
     /// Whether the first page of an extent is verified.
     @inline(__always)
     func isAdmitted(_ ref: Ref) -> Bool {
-        file.located(ref.page)?.verified.pointee.load(ordering: .acquiring) == ref.birth.rawValue
+        cache.located(ref.page)?.word.pointee.load(ordering: .acquiring) == ref.birth.rawValue
     }
 
     /// Reads extents of an encrypted file that `view` will need, on several threads. `view` reports
     /// damage to one.
     func admitAhead(_ refs: [Ref], as type: ExtentType) {
         let version = version
-        file.admitAhead(
+        cache.admitAhead(
             refs.filter {
                 $0.birth != 0 && $0.birth <= version
                     && (working == nil || $0.birth != working?.version)
@@ -108,7 +108,7 @@ final class PageReader: Sendable {
         if let working, ref.birth == working.version { return }
         let first = max(1, range.lowerBound / Page.size)
         let last = (range.upperBound &- 1) / Page.size
-        if let verified = file.located(ref.page, further: last)?.verified {
+        if let verified = cache.located(ref.page, further: last)?.word {
             var page = first
             while verified[page].load(ordering: .acquiring) == ref.birth.rawValue {
                 if page == last { return }
@@ -120,7 +120,7 @@ final class PageReader: Sendable {
 
     /// Notes that an extent is not used any more. Releases its memory if that belongs to one walk.
     func leave(_ ref: Ref) {
-        if file.isOfOneWalk { file.giveBack(ref) }
+        if cache.mode == .scan { cache.release(ref) }
     }
 
     /// The bytes of a long value.
@@ -143,7 +143,9 @@ final class PageReader: Sendable {
     func withBlob<Value>(_ ref: Ref, _ body: (UnsafeRawBufferPointer) -> Value)
         throws(StorageError) -> Value
     {
-        guard file.cipher != nil, working == nil, file.isFull else { return body(try blob(ref)) }
+        guard cache.file.cipher != nil, working == nil, cache.isFull else {
+            return body(try blob(ref))
+        }
         return try withBlobAside(ref, body)
     }
 
@@ -152,15 +154,15 @@ final class PageReader: Sendable {
         throws(StorageError) -> Value
     {
         let count = try Self.checkedCount(ref, as: .blob)
-        let known = try file.locate(ref.page, count: count).verified[0].load(ordering: .acquiring)
-        guard let cipher = file.cipher, known != ref.birth.rawValue else {
+        let known = try cache.locate(ref.page, count: count).word[0].load(ordering: .acquiring)
+        guard let cipher = cache.file.cipher, known != ref.birth.rawValue else {
             return body(try blob(ref))
         }
         try checkBirth(ref)
         let buffer = UnsafeMutableRawPointer.allocate(
             byteCount: count * Page.size, alignment: Page.size)
         defer { buffer.deallocate() }
-        try file.fill(ref.page, count, buffer)
+        try cache.file.read(ref.page, count: count, into: buffer)
         try cipher.decrypt(buffer, ref, .blob)
         try Self.checkHeader(buffer, ref, .blob)
         return body(try Self.payload(of: buffer, ref))
@@ -171,7 +173,7 @@ final class PageReader: Sendable {
         throws(StorageError)
     {
         guard Int(ref.pageCount) <= ExtentLimit.pages else { return }
-        let (_, verified) = try file.locate(ref.page, count: Int(ref.pageCount))
+        let (_, verified) = try cache.locate(ref.page, count: Int(ref.pageCount))
         var page = pages.lowerBound
         while page <= pages.upperBound {
             if verified[page].load(ordering: .acquiring) == ref.birth.rawValue {
@@ -185,10 +187,10 @@ final class PageReader: Sendable {
                 end += 1
             }
             let run = page..<end
-            try file.admit(ref.page + UInt64(page), count: run.count, birth: ref.birth) {
+            try cache.admit(ref.page + UInt64(page), count: run.count, birth: ref.birth) {
                 _ throws(StorageError) in
                 // All of an encrypted extent was verified with its first page.
-                if file.cipher != nil {
+                if cache.file.cipher != nil {
                     throw .corrupt(page: ref.page, reason: "another extent is in its pages")
                 }
                 for page in run { try Self.check(page, of: ref, base) }
@@ -231,11 +233,12 @@ final class PageReader: Sendable {
             return UnsafeRawPointer(extent.base)
         }
         let count = try Self.checkedCount(ref, as: type)
-        let (base, verified) = try file.locate(ref.page, count: count)
+        let (base, verified) = try cache.locate(ref.page, count: count)
         if verified[0].load(ordering: .relaxed) != ref.birth.rawValue {
             // A spilled extent was written by this transaction.
-            try file.admit(ref.page, count: count, birth: ref.birth) { bytes throws(StorageError) in
-                guard let cipher = file.cipher, let working else { return }
+            try cache.admit(ref.page, count: count, birth: ref.birth) {
+                bytes throws(StorageError) in
+                guard let cipher = cache.file.cipher, let working else { return }
                 var ref = ref
                 ref.digest = working.digests[ref.page] ?? .none
                 try cipher.decrypt(bytes, ref, type)
@@ -258,9 +261,9 @@ final class PageReader: Sendable {
     @inline(never)
     private func verifyFirst(_ ref: Ref, _ type: ExtentType, _ count: Int) throws(StorageError) {
         try checkBirth(ref)
-        let pages = type == .blob || file.cipher != nil ? count : 1
-        try file.admit(ref.page, count: pages, birth: ref.birth) { bytes throws(StorageError) in
-            if let cipher = file.cipher { return try cipher.decrypt(bytes, ref, type) }
+        let pages = type == .blob || cache.file.cipher != nil ? count : 1
+        try cache.admit(ref.page, count: pages, birth: ref.birth) { bytes throws(StorageError) in
+            if let cipher = cache.file.cipher { return try cipher.decrypt(bytes, ref, type) }
             guard Checksum.of(bytes, count: pages * Page.size) == ref.checksum else {
                 throw .corrupt(page: ref.page, reason: "its checksum differs from its parent's")
             }

@@ -9,7 +9,8 @@ final class PageWriter {
     /// The extents that the transaction reads: its own and those of the version that it builds on.
     let reader: PageReader
     let working: WorkingExtents
-    let file: MappedFile
+    let cache: PageCache
+    private let rules: ExtentRules
     /// Whether nothing of the version may reach the file.
     private let isPrivate: Bool
     /// Nil between two transactions.
@@ -28,11 +29,12 @@ final class PageWriter {
         var type: ExtentType
     }
 
-    init(file: MappedFile, isPrivate: Bool = false) {
-        self.file = file
+    init(_ cache: PageCache, _ rules: ExtentRules, isPrivate: Bool = false) {
+        self.cache = cache
+        self.rules = rules
         self.isPrivate = isPrivate
         working = WorkingExtents(version: 0)
-        reader = PageReader(file, working: working)
+        reader = PageReader(cache, working: working)
     }
 
     /// The version being made: every extent born in it may be edited.
@@ -192,8 +194,8 @@ final class PageWriter {
                 from: base, byteCount: size)
             return ref
         }
-        try file.cipher?.encrypt(base, to: base, pageCount: pageCount, ref.digest)
-        try file.write(UnsafeRawBufferPointer(buffer), at: ref.page.byteOffset)
+        try cache.file.cipher?.encrypt(base, to: base, pageCount: pageCount, ref.digest)
+        try cache.write(UnsafeRawBufferPointer(buffer), at: ref.page.byteOffset)
         spilled[ref.page] = Spilled(
             digest: ref.digest, pageCount: Int32(truncatingIfNeeded: pageCount), type: .blob)
         return ref
@@ -243,7 +245,7 @@ final class PageWriter {
             let encoded = extent.base + InnerLayout.childRef(index)
             guard Ref.birth(decoding: encoded) == version else { continue }
             var child = Ref(decoding: encoded)
-            if file.cipher != nil, spilled[child.page] == nil,
+            if cache.file.cipher != nil, spilled[child.page] == nil,
                 let leaf = working.extents.find(child.page), leaf.type.isLeaf
             {
                 leaves.append(leaf)
@@ -263,17 +265,17 @@ final class PageWriter {
     /// Computes the digests of leaves, in their order, on several threads if they have many bytes:
     /// the code of 1 MiB takes 0.8 ms.
     private func finalize(_ leaves: [DirtyPages.Extent]) -> [Digest] {
-        guard let cipher = file.cipher, leaves.count > 1,
+        guard let cipher = cache.file.cipher, leaves.count > 1,
             leaves.reduce(0, { $0 + $1.size }) >= Self.sharedSize
         else { return leaves.map(finalize) }
         var digests = [Digest](repeating: .none, count: leaves.count)
-        let version = version, isLarge = isLarge
+        let version = version, isLarge = isLarge, rules = rules
         nonisolated(unsafe) let leaves = leaves
         digests.withUnsafeMutableBufferPointer { buffer in
             nonisolated(unsafe) let buffer = buffer
             SharedWork<Never>.run(leaves.count) { index in
                 let leaf = leaves[index]
-                if isLarge { leaf.tidy() }
+                if isLarge { rules.defragment(leaf) }
                 buffer[index] = cipher.digest(
                     of: leaf.base, leaf.type, page: leaf.page, birth: version,
                     pageCount: Int(leaf.pageCount))
@@ -284,7 +286,7 @@ final class PageWriter {
     }
 
     private func finalize(_ extent: DirtyPages.Extent) -> Digest {
-        if isLarge { extent.tidy() }
+        if isLarge { rules.defragment(extent) }
         return digest(
             of: extent.base, extent.type, page: extent.page, pageCount: Int(extent.pageCount))
     }
@@ -292,9 +294,9 @@ final class PageWriter {
     private func digest(
         of base: UnsafeMutableRawPointer, _ type: ExtentType, page: PageNumber, pageCount: Int
     ) -> Digest {
-        let digest = file.digest(
+        let digest = cache.file.digest(
             of: base, type, page: page, birth: version, pageCount: pageCount)
-        if file.cipher != nil { working.digests[page] = digest }
+        if cache.file.cipher != nil { working.digests[page] = digest }
         return digest
     }
 
@@ -302,9 +304,9 @@ final class PageWriter {
     func flush() throws(StorageError) {
         let extents = working.extents.sorted { _ in true }
         #if DEBUG || TOFT_TRIALS
-        for extent in extents { try reader.checkBeforeWrite(extent) }
+        for extent in extents { try rules.check(extent, reader) }
         #endif
-        guard let cipher = file.cipher else { return try write(extents) }
+        guard let cipher = cache.file.cipher else { return try write(extents) }
         var digests = extents.map { working.digests[$0.page] ?? .none }
         try seal(extents, &digests, cipher)
     }
@@ -333,22 +335,23 @@ final class PageWriter {
 
     /// Writes leaves in the order of their pages, and returns their digests.
     private func finalizeAndWrite(_ leaves: [DirtyPages.Extent]) throws(StorageError) -> [Digest] {
-        guard let cipher = file.cipher else {
+        guard let cipher = cache.file.cipher else {
             let digests = finalize(leaves)
             #if DEBUG || TOFT_TRIALS
-            for leaf in leaves { try reader.checkBeforeWrite(leaf) }
+            for leaf in leaves { try rules.check(leaf, reader) }
             #endif
             try write(leaves)
             return digests
         }
         var digests = [Digest](repeating: .none, count: leaves.count)
+        let rules = rules
         #if DEBUG || TOFT_TRIALS
         let reader = reader
         #endif
         try seal(leaves, &digests, cipher) { leaf throws(StorageError) in
-            leaf.tidy()
+            rules.defragment(leaf)
             #if DEBUG || TOFT_TRIALS
-            try reader.checkBeforeWrite(leaf)
+            try rules.check(leaf, reader)
             #endif
         }
         for (leaf, digest) in zip(leaves, digests) { working.digests[leaf.page] = digest }
@@ -362,11 +365,11 @@ final class PageWriter {
         _ extents: [DirtyPages.Extent], _ digests: inout [Digest], _ cipher: Cipher,
         after prepare: (@Sendable (DirtyPages.Extent) throws(StorageError) -> Void)? = nil
     ) throws(StorageError) {
-        let file = file, version = version
+        let cache = cache, version = version
         try digests.withUnsafeMutableBufferPointer { digests throws(StorageError) in
             guard let first = digests.baseAddress else { return }
             try SealedWriter(
-                file: file, cipher: cipher, version: version, extents: extents, digests: first,
+                cache: cache, cipher: cipher, version: version, extents: extents, digests: first,
                 prepare: prepare
             ).write()
         }
@@ -375,9 +378,9 @@ final class PageWriter {
     /// Writes extents of a plain file in the order of their pages. They need not be verified when
     /// this process reads them: it has just computed their checksums.
     private func write(_ extents: [DirtyPages.Extent]) throws(StorageError) {
-        try file.write(extents)
+        try cache.write(extents)
         for extent in extents {
-            file.noteVerified(
+            cache.noteWritten(
                 extent.page, count: Int(extent.pageCount), birth: version, from: extent.base)
         }
     }

@@ -7,7 +7,7 @@ internal import ToftPlatform
 ///
 /// `@unchecked Sendable`: each thread has extents of its own, and the calling one waits for all.
 struct SealedWriter: @unchecked Sendable {
-    let file: MappedFile
+    let cache: PageCache
     let cipher: Cipher
     let version: Version
     let extents: [DirtyPages.Extent]
@@ -35,7 +35,7 @@ struct SealedWriter: @unchecked Sendable {
 
     /// Throws errors of the system or libcrypto; some of the extents are written then.
     func write() throws(StorageError) {
-        file.makeRoom(for: extents)
+        cache.makeRoom(for: extents.map { ($0.page, Int($0.pageCount)) })
         let batches = batches()
         let room = batches.reduce(0) { max($0, size(of: $1)) }
         let memory = UnsafeMutableRawPointer.allocate(
@@ -101,15 +101,15 @@ struct SealedWriter: @unchecked Sendable {
             place += extent.size
             places.append(extent)
         }
-        try file.write(places)
+        try cache.write(places)
         for extent in extents[batch.indices] {
-            file.noteVerified(
+            cache.noteWritten(
                 extent.page, count: Int(extent.pageCount), birth: version, from: extent.base)
         }
     }
 }
 
-extension MappedFile {
+extension PageCache {
     /// Bytes of one write to the data file at most: larger ones make every later small write
     /// dearer.
     private static let writeSize = 64 * 1024

@@ -16,15 +16,15 @@ final class SalvageReader {
 
     /// - Parameter catalog: of long lists; nil if no version is known, and long lists can't be
     ///   found.
-    init(looseIn file: MappedFile, catalog: Catalog?) {
-        pages = PageReader(file.reopened(), version: .limit)
+    init(looseIn cache: PageCache, catalog: Catalog?) {
+        pages = PageReader(cache.reopened(), version: .limit)
         self.catalog =
             catalog ?? Catalog(pages: pages, root: TreeRoot(kind: .ordered), filePages: .max)
     }
 
     /// A cluster of the table with this head. Valid until another one is read.
     func cluster(_ ref: Ref, of head: TreeHead) throws(StorageError) -> OpenCluster {
-        if pages.file.isFull { try beginAgain() }
+        if pages.cache.isFull { try beginAgain() }
         return OpenCluster(
             try TableReader.Leaf(try pages.view(ref, as: .cluster), pages),
             of: TableReader(pages: pages, head: head, catalog: catalog))
@@ -41,7 +41,7 @@ final class SalvageReader {
 
     private func beginAgain() throws(StorageError) {
         guard let last = snapshot else {
-            pages = PageReader(pages.file.reopened(), version: .limit)
+            pages = PageReader(pages.cache.reopened(), version: .limit)
             return
         }
         let next = try last.againAlone()

@@ -12,7 +12,8 @@ package import ToftPlatform
 ///
 /// One thread uses it. It must not be written to meanwhile.
 package final class SalvageSource {
-    let file: MappedFile
+    let cache: PageCache
+    private var file: DataFile { cache.file }
     /// The file again, if other processes can open it.
     private let locked: (any StorageFile)?
     /// The versions whose roots can be read, newest first: those that the metas and the log lead
@@ -51,7 +52,7 @@ package final class SalvageSource {
                 guard case .notADatabase = error else { throw error }
                 foreign = error
             }
-            let cipher = try Store.cipher(of: file, encryptionKey)
+            let cipher = try Cipher.of(file, encryptionKey)
             let damaged = try SalvageSource(file, isBuffered: !usesMapping, cipher)
             let isLostKey = encryptionKey != nil && cipher == nil
             guard foreign != nil || isLostKey else { return damaged }
@@ -71,24 +72,25 @@ package final class SalvageSource {
     package convenience init(_ file: any StorageFile, encryptionKey: EncryptionKey? = nil)
         throws(StorageError)
     {
-        try self.init(file, isBuffered: false, try Store.cipher(of: file, encryptionKey))
+        try self.init(file, isBuffered: false, try Cipher.of(file, encryptionKey))
     }
 
     /// Memory that may be filled with pages that are not mapped, before reading begins with other.
-    private static let keptBytes: Int = {
+    private static let cacheLimit: Int = {
         #if DEBUG || TOFT_TRIALS
         // The files of tests are short.
         128 << 10
         #else
-        MappedFile.defaultKeptBytes
+        PageCache.defaultLimit
         #endif
     }()
 
     /// Reads the metas and the log.
     private init(_ file: any StorageFile, isBuffered: Bool, _ cipher: Cipher?) throws(StorageError)
     {
-        self.file = MappedFile(
-            file, isBuffered: isBuffered, cipher: cipher, keptBytes: Self.keptBytes)
+        cache = PageCache(
+            DataFile(file, cipher: cipher),
+            isBuffered || cipher != nil ? .buffered(limit: Self.cacheLimit) : .mapped)
         locked = file.hasLocks ? file : nil
         let metas = try metas().sorted { $0.version > $1.version }
         for meta in metas {
@@ -167,13 +169,14 @@ package final class SalvageSource {
             if let damage { note("the log of version \(meta.version): \(damage)") }
             if let replayed = try replay(records, after: meta) {
                 versions.append(
-                    try Snapshot(store: try Store.aside(meta, file), replayed: replayed, pin: nil))
+                    try Snapshot(store: try Store.aside(meta, cache), replayed: replayed, pin: nil))
             }
         }
         do throws(StorageError) {
             versions.append(
                 try Snapshot(
-                    store: try Store.aside(meta, file), published: PublishedVersion(meta), pin: nil)
+                    store: try Store.aside(meta, cache), published: PublishedVersion(meta), pin: nil
+                )
             )
         } catch {
             try error.requireDamage()
@@ -199,7 +202,7 @@ package final class SalvageSource {
                     throw .corrupt(page: meta.root.page, reason: "a commit is older than its base")
                 }
                 best = try ReplayedVersion(
-                    Array(records[..<count]), after: meta, as: version, of: file, pins: [],
+                    Array(records[..<count]), after: meta, as: version, of: cache, pins: [],
                     besides: UnlistedVersions(
                         lifetime: meta.version..<version, newest: nil, pins: []),
                     dirtyLimit: .max, isPrivate: true)
@@ -230,7 +233,7 @@ package final class SalvageSource {
             let meta = Meta(
                 databaseID: (0, 0), replicaID: 0, version: root.birth,
                 root: try sealed(root), pageCount: pageCount, identity: identity)
-            let store = try Store.aside(meta, file)
+            let store = try Store.aside(meta, cache)
             guard
                 let snapshot = try unlessDamaged({ () throws(StorageError) in
                     try Snapshot(store: store, published: PublishedVersion(meta), pin: nil)
@@ -330,12 +333,12 @@ package final class SalvageSource {
     package func forEachLooseEntry(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) -> Void
     ) throws(StorageError) {
-        var pages = PageReader(file.reopened(), version: .limit)
+        var pages = PageReader(cache.reopened(), version: .limit)
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: OrderedLeafRewrite.keySize, alignment: 8)
         defer { memory.deallocate() }
         for ref in try looseExtents(.orderedLeaf) {
-            if pages.file.isFull { pages = PageReader(file.reopened(), version: .limit) }
+            if pages.cache.isFull { pages = PageReader(cache.reopened(), version: .limit) }
             _ = try unlessDamaged { () throws(StorageError) in
                 let leaf = try OrderedLeaf(
                     try pages.view(try sealed(ref), as: .orderedLeaf), page: ref.page)

@@ -203,7 +203,7 @@ package final class TableSalvage {
             }
         }
         // Loose extents have no checksum to be remembered by, so they are read separately.
-        let reader = looseReader ?? SalvageReader(looseIn: file.file, catalog: newest?.catalog)
+        let reader = looseReader ?? SalvageReader(looseIn: file.cache, catalog: newest?.catalog)
         looseReader = reader
         while let ref = loose?.last, ref.birth > version {
             loose?.removeLast()

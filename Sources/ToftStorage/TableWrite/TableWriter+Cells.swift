@@ -178,26 +178,6 @@ extension TableWriter {
     }
 }
 
-extension Cell {
-    /// The integer of a cell, or its seconds.
-    @inline(__always)
-    var integer: Int64? {
-        switch self {
-        case .int64(let value): value
-        case .timestamp(let value): value.seconds
-        case .null, .bool, .float32, .float64, .bytes, .fixed: nil
-        }
-    }
-}
-
-extension Cell {
-    /// Whether it is a timestamp with nanoseconds.
-    @inline(__always)
-    var hasNanoseconds: Bool {
-        if case .timestamp(let value) = self { value.nanoseconds != 0 } else { false }
-    }
-}
-
 extension Column {
     /// Whether a cell of this column can be set to a value.
     @inline(__always)

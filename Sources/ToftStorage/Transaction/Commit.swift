@@ -71,7 +71,7 @@ struct Commit {
             try store.file.checkDescriptor()
             try Failpoint.pass(.logWritten)
             // 6. The version is published.
-            Self.publish(version, store.coordinator)
+            CommitGroup.publish(version, store.coordinator)
         } else {
             // 5 and 6, for all commits that wait: `finish` has the first of their threads lead, and
             // the leader calls `appendAndPublish`. With `group` durability that is done after the
@@ -80,26 +80,6 @@ struct Commit {
             if durability != .group { try store.group.finish(version.version) }
         }
         return version
-    }
-
-    /// Steps 5 and 6 of the commits of a group, or of one alone, by the thread that leads the
-    /// group; it need not have the write lock.
-    ///
-    /// - Parameter newest: the version of the last frame.
-    /// - Throws: after an error the outcome of all of them is unknown.
-    static func appendAndPublish(
-        _ frames: [LogAppend], _ newest: PublishedVersion, to file: MappedFile,
-        _ coordinator: Coordinator
-    ) throws(StorageError) {
-        // 5. The records are appended to the log, durably.
-        try coordinator.orPoison { () throws(StorageError) in
-            try LogAppend.writeDurably(frames, to: file)
-        }
-        try Failpoint.pass(.logWritten)
-        // 6. The newest version is published, and with it those before.
-        var version = newest
-        version.durableLog = newest.log.position
-        publish(version, coordinator)
     }
 
     // MARK: The checkpoint-commit
@@ -144,7 +124,7 @@ struct Commit {
         if let marker, (try? marker.write(to: store.file)) != nil { version.log = marker.after }
         try Failpoint.pass(.markerWritten)
         // 6. The version is published.
-        Self.publish(version, store.coordinator)
+        CommitGroup.publish(version, store.coordinator)
         cutFile(to: version)
         return version
     }
@@ -163,7 +143,7 @@ struct Commit {
         try orPoison { () throws(StorageError) in try store.writeMeta(version, log: .none) }
         store.coordinator.durableVersion = version.version
         // 6.
-        Self.publish(version, store.coordinator)
+        CommitGroup.publish(version, store.coordinator)
         cutFile(to: version)
         return version
     }
@@ -235,13 +215,7 @@ struct Commit {
     /// Maps the new root while the commit can still fail cleanly: a process whose address space is
     /// exhausted must not commit a version that it can't read.
     private func mapRoot(of published: PublishedVersion) throws(StorageError) {
-        _ = try store.file.locate(published.root.page, count: 1)
-    }
-
-    private static func publish(_ version: PublishedVersion, _ coordinator: Coordinator) {
-        coordinator.publish(version)
-        Failpoint.reach(.published)
-        coordinator.wake()
+        _ = try store.cache.locate(published.root.page, count: 1)
     }
 
     private func orPoison(_ step: () throws(StorageError) -> Void) throws(StorageError) {
@@ -250,5 +224,46 @@ struct Commit {
         } catch {
             throw .commitOutcomeUnknown(version: pages.version)
         }
+    }
+}
+
+extension LogAppend {
+    /// The record of a transaction. Nil if it cannot be logged, and has to be a checkpoint-commit.
+    init?(_ record: [UInt8], of transaction: WriteTransaction) throws(StorageError) {
+        let store = transaction.store
+        guard store.usesLog, !transaction.isStructureChanged, transaction.record.pointee.isComplete
+        else { return nil }
+        let map = store.coordinator.log
+        guard map.salt != 0 else { return nil }
+        let waiting = store.coordinator.backlog.bytes
+        guard waiting <= LogLimit.maximumBacklogBytes else {
+            Diagnostics.tell(
+                .detail,
+                "Checkpoints of '\(store.path)' fell behind: \(waiting) bytes wait, so that a "
+                    + "commit makes its own.")
+            return nil
+        }
+        let length = LogFrame.paddedLength(
+            payload: LogFrame.sealedLength(payload: record.count, store.file.cipher))
+        let base = transaction.base
+        guard let start = map.start(of: length, from: base.log.position),
+            start + length - store.coordinator.logTail <= map.capacity
+        else {
+            transaction.isLogTooShort = true
+            return nil
+        }
+        let durable = store.coordinator.durableLog(of: base)
+        var bytes: [UInt8] = []
+        let frame = try LogFrame(
+            .record, version: transaction.version, previousVersion: transaction.baseVersion,
+            before: LogEnd(position: start, sequence: base.log.sequence, hash: base.log.hash),
+            durablePosition: durable,
+            durableCheckpoint: store.coordinator.durableVersion, salt: map.salt, payload: record,
+            cipher: store.file.cipher, into: &bytes)
+        #if DEBUG || TOFT_TRIALS
+        try Self.checkBeforeWrite(bytes, salt: map.salt, store.file.cipher)
+        #endif
+        self.init(
+            map: map, frame: frame, bytes: bytes, durable: durable, end: base.log.position)
     }
 }

@@ -24,7 +24,7 @@ package final class Snapshot: Sendable {
 
     /// A committed version, pinned by `pin`.
     convenience init(store: Store, published: PublishedVersion, pin: Pin?) throws(StorageError) {
-        let pages = PageReader(store.file.forSnapshot(), version: published.version)
+        let pages = PageReader(store.cache.forSnapshot(), version: published.version)
         try self.init(
             store: store, version: published.version, rootRef: published.root, pages: pages)
         state.withLock { $0.pin = pin.map { HeldPin($0, of: store) } }
@@ -64,10 +64,10 @@ package final class Snapshot: Sendable {
 
     /// True if the process has read enough into its memory for another snapshot of the same version
     /// to begin with empty memory. Always false for a mapped file.
-    package var fillsMemory: Bool { pages.file.isFull }
+    package var fillsMemory: Bool { pages.cache.isFull }
 
     /// Whether that can happen.
-    package var mayFillMemory: Bool { pages.file.isBuffered }
+    package var mayFillMemory: Bool { pages.cache.mode != .mapped }
 
     deinit { release() }
 
@@ -79,14 +79,14 @@ package final class Snapshot: Sendable {
     /// released with the last snapshot that has it. Returns this one if the version can't be read
     /// again.
     package func again() throws(StorageError) -> Snapshot {
-        try again(in: store.file.forSnapshotAgain())
+        try again(in: store.cache.withFreshMemory())
     }
 
     /// A snapshot of the same version for one thread's scan of much of it, which releases extents
     /// as it passes them. Returns this one if the file is plain.
-    func forOneWalk() throws(StorageError) -> Snapshot {
-        let file = pages.file.forOneWalk()
-        return file === pages.file ? self : try again(in: file)
+    func forScan() throws(StorageError) -> Snapshot {
+        let cache = pages.cache.forScan()
+        return cache === pages.cache ? self : try again(in: cache)
     }
 
     /// A snapshot of the same version with memory that is not full, for the sole owner of this one,
@@ -94,10 +94,10 @@ package final class Snapshot: Sendable {
     func againAlone() throws(StorageError) -> Snapshot {
         try Snapshot(
             store: store, version: version, rootRef: rootRef,
-            pages: PageReader(store.file.forSnapshotAgain(), again: pages))
+            pages: PageReader(store.cache.withFreshMemory(), again: pages))
     }
 
-    private func again(in file: MappedFile) throws(StorageError) -> Snapshot {
+    private func again(in cache: PageCache) throws(StorageError) -> Snapshot {
         guard canBeReadAgain else { return self }
         let pin = try state.withLock { state throws(StorageError) in
             if state.isReleased { throw .closed }
@@ -105,7 +105,7 @@ package final class Snapshot: Sendable {
         }
         let next = try Snapshot(
             store: store, version: version, rootRef: rootRef,
-            pages: PageReader(file, version: version))
+            pages: PageReader(cache, version: version))
         next.state.withLock { $0.pin = pin }
         return next
     }
@@ -204,6 +204,18 @@ package final class Snapshot: Sendable {
     }
 }
 
+extension Snapshot {
+    /// The runs that a version lists as freed, except those that nobody can need.
+    func freedRuns() throws(StorageError) -> [FreeSpace.Run] {
+        var runs = try RootPayload.runs(of: rootRef, in: pages)
+        for batch in try FreeSpaceReader.batches(root.batchList, in: pages) {
+            runs += try FreeSpaceReader.batch(batch.ref, in: pages)
+        }
+        runs.removeAll { $0.isReclaimable }
+        return runs
+    }
+}
+
 /// A pin, released with the last snapshot that has it.
 private final class HeldPin: Sendable {
     private let pin: Pin
@@ -215,15 +227,4 @@ private final class HeldPin: Sendable {
     }
 
     deinit { coordinator.unpin(pin) }
-}
-
-extension [UInt8] {
-    /// The array's bytes, for the time of the call.
-    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result)
-        throws(StorageError) -> Result
-    {
-        try withUnsafeBufferPointer { buffer throws(StorageError) in
-            try body(UnsafeRawBufferPointer(buffer))
-        }
-    }
 }

@@ -29,9 +29,9 @@ extension Store {
         }
         let segments = meta.logMap.segments
         guard snapshot.version < meta.version else { return (segments, meta.version) }
-        let newest = try isReadOnly ? beginRead() : Store.aside(meta, file).beginRead()
+        let newest = try isReadOnly ? beginRead() : Store.aside(meta, cache).beginRead()
         defer { newest.release() }
-        let givenUp = try freedRuns(of: newest).filter {
+        let givenUp = try newest.freedRuns().filter {
             $0.birth == Self.birthOfLog && $0.death > snapshot.version
         }
         return (
@@ -81,5 +81,11 @@ extension Store {
     /// Writes the meta of a version, durably.
     func writeMeta(_ published: PublishedVersion, log: LogRing) throws(StorageError) {
         try Checkpoint.writeMeta(published, template, log: log, to: file)
+    }
+}
+
+extension Checkpoint {
+    init(_ store: Store) {
+        self.init(file: store.file, coordinator: store.coordinator, template: store.template)
     }
 }

@@ -28,7 +28,7 @@ package struct StoreConfiguration: Sendable {
     package var createsFile = true
     package var sharing = Sharing.processes
     /// True if pages are read through a mapping, false if they are read into memory of this
-    /// process, see `MappedFile`. A file that this process has open already keeps its mode.
+    /// process, see `PageCache`. A file that this process has open already keeps its mode.
     package var usesMapping = true
     /// The key of an encrypted file; nil for a plain one.
     package var encryptionKey: EncryptionKey?
@@ -59,7 +59,8 @@ package struct StoreConfiguration: Sendable {
 ///
 /// Any thread may call anything. Snapshots keep their store alive.
 package final class Store: Sendable {
-    let file: MappedFile
+    let cache: PageCache
+    var file: DataFile { cache.file }
     package let coordinator: Coordinator
     /// The file's path, or the name in angle brackets of an in-memory database.
     package var path: String { file.path }
@@ -79,7 +80,8 @@ package final class Store: Sendable {
     private let replayedVersion = FutexMutex<(meta: Version, version: ReplayedVersion?)>((0, nil))
     /// Whether the store leaves the file at its end; not so while recovery reads a file through
     /// one.
-    private let leavesFile: Bool
+    private let closing: (@Sendable (Store) throws(StorageError) -> Void)?
+    private var leavesFile: Bool { closing != nil }
     private let generation = ForkGuard.generation
     /// Whether the newest version is certainly on the disk, so that others may be built upon it.
     private let isConfirmed = Atomic<Bool>(false)
@@ -101,18 +103,20 @@ package final class Store: Sendable {
     }
 
     init(
-        file: MappedFile, coordinator: Coordinator, template: Meta, isReadOnly: Bool,
+        cache: PageCache, coordinator: Coordinator, template: Meta, isReadOnly: Bool,
         dirtyLimit: Int, firstLogPages: UInt64 = 0,
-        leavesFile: Bool = true, checkpointsItself: Bool = false
+        checkpointsItself: Bool = false,
+        closing: (@Sendable (Store) throws(StorageError) -> Void)?
     ) {
-        self.leavesFile = leavesFile
+        self.closing = closing
         self.firstLogPages = firstLogPages
-        group = CommitGroup(file: file, coordinator: coordinator)
+        group = CommitGroup(file: cache.file, coordinator: coordinator)
         checkpointer =
             checkpointsItself
-            ? Checkpointer(Checkpoint(file: file, coordinator: coordinator, template: template))
+            ? Checkpointer(
+                Checkpoint(file: cache.file, coordinator: coordinator, template: template))
             : nil
-        self.file = file
+        self.cache = cache
         self.coordinator = coordinator
         self.template = template
         self.isReadOnly = isReadOnly
@@ -130,14 +134,14 @@ package final class Store: Sendable {
     }
 
     /// A store that only reads one version of a file, beside other stores of it.
-    static func aside(_ meta: Meta, _ file: MappedFile, dirtyLimit: Int = 0) throws(StorageError)
+    static func aside(_ meta: Meta, _ cache: PageCache, dirtyLimit: Int = 0) throws(StorageError)
         -> Store
     {
         let coordinator = try Coordinator.inMemory()
         try coordinator.open(published: PublishedVersion(meta))
         return Store(
-            file: file, coordinator: coordinator, template: meta, isReadOnly: true,
-            dirtyLimit: dirtyLimit, leavesFile: false)
+            cache: cache, coordinator: coordinator, template: meta, isReadOnly: true,
+            dirtyLimit: dirtyLimit, closing: nil)
     }
 
     /// Declares the records of commits up to a version unnecessary.
@@ -198,7 +202,7 @@ package final class Store: Sendable {
         do throws(StorageError) { try syncDeferred() } catch { failure = error }
         coordinator.detach {
             do throws(StorageError) {
-                try Recovery.markClean(self)
+                try closing?(self)
             } catch .descriptorLost {
                 // The commits exist, and the next opening recovers them.
             } catch {
@@ -275,8 +279,8 @@ package final class Store: Sendable {
     private func replayed(behind version: Version) throws(StorageError) -> ReplayedVersion? {
         try replayedVersion.withLock { (known) throws(StorageError) -> ReplayedVersion? in
             if known.meta != version {
-                let replayed = try Recovery.replayPrivately(
-                    version, of: file, pins: coordinator.ownReadOnlyPins)
+                let replayed = try ReplayedVersion.behind(
+                    version, of: cache, pins: coordinator.ownReadOnlyPins)
                 known = (version, replayed)
             }
             return known.version
@@ -329,12 +333,12 @@ package final class Store: Sendable {
             if coordinator.isPoisoned { throw StorageError.poisoned }
             try checkNotReplaced()
             if previousOwnerDied {
-                try Recovery.takeOver(self)
+                try takeOver()
                 coordinator.finishTakeover()
             }
             if !isConfirmed.load(ordering: .relaxed) {
                 try file.checkPresent(coordinator.published.fileSize)
-                try Recovery.confirm(file, coordinator)
+                try MetaPage.confirm(file, coordinator)
                 isConfirmed.store(true, ordering: .relaxed)
             }
             let ahead = group.ahead

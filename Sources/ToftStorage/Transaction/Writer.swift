@@ -19,7 +19,7 @@ final class Writer: @unchecked Sendable {
     private var committedVersion: Version = 0
 
     init(for store: Store, isPrivate: Bool = false) {
-        pages = PageWriter(file: store.file, isPrivate: isPrivate)
+        pages = PageWriter(store.cache, .all, isPrivate: isPrivate)
     }
 
     /// Begins a version on top of `base`.
@@ -36,7 +36,7 @@ final class Writer: @unchecked Sendable {
         pages.begin(version)
         let root = try Root(reading: base.root, in: pages.reader)
         let freeSpace = try FreeSpace(
-            file: pages.file, root: root, at: base.root, in: pages, isPrivate: isPrivate)
+            file: pages.cache.file, root: root, at: base.root, in: pages, isPrivate: isPrivate)
         pages.freeSpace = freeSpace
         try freeSpace.reclaim(pins: pins, in: pages)
         if let unlisted { try freeSpace.setAside(unlisted, in: pages) }

@@ -70,7 +70,7 @@ final class Catalog: Sendable {
         // Pages that the transaction has added count, too: the file's size knows them.
         var isPossible = head.root.fits(in: filePages)
         if !isPossible {
-            isPossible = head.root.fits(in: try pages.file.size() / UInt64(Page.size))
+            isPossible = head.root.fits(in: try pages.cache.file.size() / UInt64(Page.size))
         }
         guard isPossible else {
             throw .corrupt(

@@ -98,7 +98,7 @@ final class LeafCursor {
             (steps + depth).initialize(to: Step(node: node, slot: slot))
             ref = node.child(slot)
             if depth == root.height - 1 {
-                target.fetch(ref, in: pages.file, child: slot, of: node)
+                target.fetch(ref, in: pages.cache, child: slot, of: node)
             }
         }
         base = try pages.view(ref, as: leafType)

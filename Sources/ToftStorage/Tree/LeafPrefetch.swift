@@ -15,13 +15,13 @@ struct LeafPrefetch {
     /// To be called for each leaf that the cursor reaches, forwards. Returns the address of a leaf
     /// that the scan reaches soon, below the same parent; nil if unknown.
     @inline(__always)
-    mutating func come(to cursor: LeafCursor, in file: MappedFile) -> UnsafeRawPointer? {
+    mutating func come(to cursor: LeafCursor, in cache: PageCache) -> UnsafeRawPointer? {
         guard let (node, slot) = cursor.parent else { return nil }
         if slot & (Self.group &- 1) == 0 {
             var next = slot == 0 ? 1 : slot &+ Self.distance &+ Self.group
             let end = min(slot &+ Self.distance &+ 2 &* Self.group, node.count)
             while next < end {
-                bases[next & 15] = file.fetch(node.child(next).page, lines: 1)
+                bases[next & 15] = cache.prefetch(node.child(next).page, lines: 1)
                 next &+= 1
             }
         }

@@ -95,7 +95,8 @@ package final class TreeReader: Sendable {
         let count = lookUps.load(ordering: .relaxed)
         guard count < Self.lookUpsBeforeMap else { return }
         lookUps.store(count + 1, ordering: .relaxed)
-        guard count + 1 == Self.lookUpsBeforeMap, !pages.hasWorkingExtents, !pages.file.isOfOneWalk,
+        guard count + 1 == Self.lookUpsBeforeMap, !pages.hasWorkingExtents,
+            pages.cache.mode != .scan,
             let made = try? LeafMap(of: root, in: pages)
         else { return }
         let word = Unmanaged.passRetained(made)

@@ -1,4 +1,4 @@
-// Tests: Recovery.swift, Failpoint.swift
+// Tests: Recovery.swift, Failpoint.swift, Store+Takeover.swift
 internal import Glibc
 internal import ToftPlatform
 internal import ToftStorage

@@ -1,4 +1,4 @@
-# Tests: Argument.swift
+# Tests: Argument.swift, Argument+Properties.swift, Argument+Queries.swift
 """Mistakes of callers with schemas, objects, values and queries:
 
 each its own code, and a message with the failure, its place and the remedy.

@@ -1,9 +1,9 @@
 # Tests: ToftCAPI/Aggregates.swift, CheckAndInfo.swift, Classes.swift, Columns.swift,
 # CopiedValues.swift, ToftCAPI/Copies.swift, Dictionaries.swift, Dispatch.swift,
-# EmbeddedObjects.swift, Errors.swift, Handles.swift, JSON.swift, Lists.swift, Migrations.swift,
-# ObjectValues.swift, Objects.swift, ToftCAPI/Observation.swift, PreparedQueries.swift,
-# QueriesAndResults.swift, RealmFiles.swift, Realms.swift, Sets.swift, SizedStructure.swift,
-# Transactions.swift, Versions.swift
+# EmbeddedObjects.swift, ErrorCode+Name.swift, Errors.swift, Handles.swift, JSON.swift,
+# Lists.swift, Migrations.swift, ObjectValues.swift, Objects.swift, ToftCAPI/Observation.swift,
+# PreparedQueries.swift, QueriesAndResults.swift, RealmFiles.swift, Realms.swift, Sets.swift,
+# SizedStructure.swift, Transactions.swift, Versions.swift
 """Every function with right arguments:
 
 what it does is checked, and a function that nobody called fails the test.

@@ -2,55 +2,25 @@ internal import ToftPlatform
 
 /// A frame to be appended to the log: its place, and the way it is written.
 struct LogAppend {
-    private let map: LogRing
-    private let frame: LogFrame
-    private let bytes: [UInt8]
+    let map: LogRing
+    let frame: LogFrame
+    let bytes: [UInt8]
     /// The log is durable up to here; later frames were deferred.
-    private let durable: LogPosition
+    let durable: LogPosition
     /// The log's end so far. A frame may begin later, if a segment had no room for it.
-    private let end: LogPosition
+    let end: LogPosition
 
     /// The log behind the frame.
     var after: LogEnd { frame.after }
 
-    /// The record of a transaction. Nil if it cannot be logged, and has to be a checkpoint-commit.
-    init?(_ record: [UInt8], of transaction: WriteTransaction) throws(StorageError) {
-        let store = transaction.store
-        guard store.usesLog, !transaction.isStructureChanged, transaction.record.pointee.isComplete
-        else { return nil }
-        let map = store.coordinator.log
-        guard map.salt != 0 else { return nil }
-        let waiting = store.coordinator.backlog.bytes
-        guard waiting <= LogLimit.maximumBacklogBytes else {
-            Diagnostics.tell(
-                .detail,
-                "Checkpoints of '\(store.path)' fell behind: \(waiting) bytes wait, so that a "
-                    + "commit makes its own.")
-            return nil
-        }
-        let length = LogFrame.paddedLength(
-            payload: LogFrame.sealedLength(payload: record.count, store.file.cipher))
-        let base = transaction.base
-        guard let start = map.start(of: length, from: base.log.position),
-            start + length - store.coordinator.logTail <= map.capacity
-        else {
-            transaction.isLogTooShort = true
-            return nil
-        }
+    init(
+        map: LogRing, frame: LogFrame, bytes: [UInt8], durable: LogPosition, end: LogPosition
+    ) {
         self.map = map
-        durable = store.coordinator.durableLog(of: base)
-        end = base.log.position
-        var bytes: [UInt8] = []
-        frame = try LogFrame(
-            .record, version: transaction.version, previousVersion: transaction.baseVersion,
-            before: LogEnd(position: start, sequence: base.log.sequence, hash: base.log.hash),
-            durablePosition: durable,
-            durableCheckpoint: store.coordinator.durableVersion, salt: map.salt, payload: record,
-            cipher: store.file.cipher, into: &bytes)
-        #if DEBUG || TOFT_TRIALS
-        try Self.checkBeforeWrite(bytes, salt: map.salt, store.file.cipher)
-        #endif
+        self.frame = frame
         self.bytes = bytes
+        self.durable = durable
+        self.end = end
     }
 
     /// The marker of a checkpoint-commit whose meta is durable.
@@ -76,7 +46,7 @@ struct LogAppend {
     }
 
     /// Writes the frame, visible to others; it becomes durable with a later one.
-    func write(to file: MappedFile) throws(StorageError) {
+    func write(to file: DataFile) throws(StorageError) {
         guard let location = map.location(of: frame.before.position) else {
             throw .corrupt(page: 0, reason: "the log has no room for a frame")
         }
@@ -87,7 +57,7 @@ struct LogAppend {
 
     /// Writes consecutive frames durably, after the deferred ones before them: oldest first, and
     /// adjacent ones at once.
-    static func writeDurably(_ frames: [LogAppend], to file: MappedFile) throws(StorageError) {
+    static func writeDurably(_ frames: [LogAppend], to file: DataFile) throws(StorageError) {
         guard let first = frames.first,
             let start = first.map.location(of: first.frame.before.position)
         else { return }
@@ -114,6 +84,28 @@ struct LogAppend {
     }
 }
 
+#if DEBUG || TOFT_TRIALS
+extension LogAppend {
+    /// Reads a frame back as a recovery will.
+    static func checkBeforeWrite(_ bytes: [UInt8], salt: UInt64, _ cipher: Cipher?)
+        throws(StorageError)
+    {
+        let isSound = try bytes.withBytes { bytes throws(StorageError) -> Bool in
+            guard let base = bytes.baseAddress,
+                let frame = LogFrame(validating: base, room: bytes.count, salt: salt)
+            else { return false }
+            if frame.kind == .marker { return true }
+            return try frame.payload(at: base, cipher).withBytes { bytes throws(StorageError) in
+                try CommitRecord(validating: bytes).forEach { _ in }
+            }
+        }
+        if !isSound {
+            throw .invalidPage(page: 0, kind: "log frame", reason: "its own reader refuses it")
+        }
+    }
+}
+#endif
+
 /// The end of the log that was written but is not durable.
 struct UnsyncedTail {
     let map: LogRing
@@ -123,7 +115,7 @@ struct UnsyncedTail {
     /// Writes it once more, durably, oldest first. A last piece that ends at file offset `joint` is
     /// returned instead, to be written together with the bytes that follow there.
     @discardableResult
-    func rewrite(to file: MappedFile, upTo joint: UInt64? = nil) throws(StorageError)
+    func rewrite(to file: DataFile, upTo joint: UInt64? = nil) throws(StorageError)
         -> [UInt8]
     {
         var position = from

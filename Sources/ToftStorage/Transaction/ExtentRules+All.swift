@@ -1,3 +1,23 @@
+extension ExtentRules {
+    /// The rules of every type of extent.
+    static let all = rules()
+
+    private static func rules() -> ExtentRules {
+        let defragment: @Sendable (DirtyPages.Extent) -> Void = { extent in
+            if extent.type == .orderedLeaf {
+                OrderedLeafEditor(base: extent.base, page: extent.page).defragment()
+            }
+        }
+        #if DEBUG || TOFT_TRIALS
+        return ExtentRules(defragment: defragment) { extent, reader throws(StorageError) in
+            try reader.checkBeforeWrite(extent)
+        }
+        #else
+        return ExtentRules(defragment: defragment)
+        #endif
+    }
+}
+
 /// Checks that no page is written that its own reader would refuse. Debug builds and those with
 /// trials check each write; release builds do not have this.
 #if DEBUG || TOFT_TRIALS
@@ -43,40 +63,6 @@ extension PageReader {
         case .blob: _ = try blob(ref)
         case .bitmap: break
         case .meta: throw .corrupt(page: ref.page, reason: "a meta is no extent")
-        }
-    }
-}
-
-extension LogAppend {
-    /// Reads a frame back as a recovery will.
-    static func checkBeforeWrite(_ bytes: [UInt8], salt: UInt64, _ cipher: Cipher?)
-        throws(StorageError)
-    {
-        let isSound = try bytes.withBytes { bytes throws(StorageError) -> Bool in
-            guard let base = bytes.baseAddress,
-                let frame = LogFrame(validating: base, room: bytes.count, salt: salt)
-            else { return false }
-            if frame.kind == .marker { return true }
-            return try frame.payload(at: base, cipher).withBytes { bytes throws(StorageError) in
-                try CommitRecord(validating: bytes).forEach { _ in }
-            }
-        }
-        if !isSound {
-            throw .invalidPage(page: 0, kind: "log frame", reason: "its own reader refuses it")
-        }
-    }
-}
-
-extension MetaPage {
-    /// Reads a meta back as the next opening will.
-    static func checkBeforeWrite(
-        _ meta: Meta, _ page: UnsafeMutableRawBufferPointer, slot: PageNumber, path: String
-    ) throws(StorageError) {
-        let read = try? Meta(validating: UnsafeRawBufferPointer(page), in: slot, path: path)
-        guard let read, read.version == meta.version, read.root == meta.root,
-            read.logMap.segments.count == meta.logMap.segments.count
-        else {
-            throw .invalidPage(page: slot, kind: "meta", reason: "its own reader refuses it")
         }
     }
 }

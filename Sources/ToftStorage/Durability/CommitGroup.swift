@@ -29,7 +29,7 @@ final class CommitGroup: Sendable {
         var hasFailed = false
     }
 
-    private let file: MappedFile
+    private let file: DataFile
     private let coordinator: Coordinator
     private let state = FutexMutex(State())
     /// Counts the writes that have ended.
@@ -47,7 +47,7 @@ final class CommitGroup: Sendable {
         deinit { word.deallocate() }
     }
 
-    init(file: MappedFile, coordinator: Coordinator) {
+    init(file: DataFile, coordinator: Coordinator) {
         self.file = file
         self.coordinator = coordinator
     }
@@ -124,7 +124,7 @@ final class CommitGroup: Sendable {
 
     private func lead(_ frames: [LogAppend], _ newest: PublishedVersion) {
         let isWritten =
-            (try? Commit.appendAndPublish(frames, newest, to: file, coordinator)) != nil
+            (try? Self.appendAndPublish(frames, newest, to: file, coordinator)) != nil
         let hasSleepers = state.withLock { state in
             state.beingWritten = nil
             state.hasFailed = !isWritten
@@ -135,5 +135,31 @@ final class CommitGroup: Sendable {
         }
         turn.word.pointee.add(1, ordering: .sequentiallyConsistent)
         if hasSleepers { turn.futex.wake(.max) }
+    }
+
+    /// Steps 5 and 6 of the commits of a group, or of one alone, by the thread that leads the
+    /// group; it need not have the write lock.
+    ///
+    /// - Parameter newest: the version of the last frame.
+    /// - Throws: after an error the outcome of all of them is unknown.
+    static func appendAndPublish(
+        _ frames: [LogAppend], _ newest: PublishedVersion, to file: DataFile,
+        _ coordinator: Coordinator
+    ) throws(StorageError) {
+        // 5. The records are appended to the log, durably.
+        try coordinator.orPoison { () throws(StorageError) in
+            try LogAppend.writeDurably(frames, to: file)
+        }
+        try Failpoint.pass(.logWritten)
+        // 6. The newest version is published, and with it those before.
+        var version = newest
+        version.durableLog = newest.log.position
+        publish(version, coordinator)
+    }
+
+    static func publish(_ version: PublishedVersion, _ coordinator: Coordinator) {
+        coordinator.publish(version)
+        Failpoint.reach(.published)
+        coordinator.wake()
     }
 }

@@ -9,21 +9,17 @@ internal import ToftPlatform
 ///    checkpoint-commit, has synced that meta and adopted it.
 /// 3. It waits for no other lock while it has the checkpoint lock.
 struct Checkpoint {
-    private let file: MappedFile
+    private let file: DataFile
     let coordinator: Coordinator
     private let template: Meta
 
-    init(file: MappedFile, coordinator: Coordinator, template: Meta) {
+    init(file: DataFile, coordinator: Coordinator, template: Meta) {
         self.file = file
         self.coordinator = coordinator
         self.template = template
     }
 
     var path: String { file.path }
-
-    init(_ store: Store) {
-        self.init(file: store.file, coordinator: store.coordinator, template: store.template)
-    }
 
     /// Checkpoints the newest version. False if it is durable already, or has to wait for a writer
     /// that takes over from a dead one.
@@ -102,7 +98,7 @@ struct Checkpoint {
     static func writeMeta(
         _ published: PublishedVersion, _ template: Meta, log: LogRing,
         isClosedCleanly: Bool = false,
-        to file: MappedFile
+        to file: DataFile
     ) throws(StorageError) {
         var meta = template
         meta.version = published.version

@@ -1,4 +1,4 @@
-extension MappedFile {
+extension DataFile {
     /// Finishes an extent that is about to be written, and returns its digest for the parent: in an
     /// encrypted file the MAC of all of it. In a plain one it fills the table of checksums and
     /// returns that of the first page; for a long value, which has no table, that of all pages.
