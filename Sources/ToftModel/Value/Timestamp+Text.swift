@@ -89,7 +89,7 @@ extension Timestamp {
     /// before the time zone; and of a day alone, which is its midnight in UTC. Digits beyond
     /// nanoseconds are dropped.
     package init(parsing text: String) throws(Problem) {
-        var reader = DigitReader(rest: Array(text.utf8)[...])
+        var reader = TimestampReader(rest: Array(text.utf8)[...])
         if reader.skip("T") {
             try self.init(secondsAndNanoseconds: reader.rest)
             return
@@ -126,7 +126,7 @@ extension Timestamp {
 }
 
 /// Reads the fields of a date.
-private struct DigitReader {
+private struct TimestampReader {
     var rest: ArraySlice<UInt8>
 
     var isAtEnd: Bool { rest.isEmpty }
