@@ -15,8 +15,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Targets that have no such name. ToftStorage joins when its reading and writing halves are apart.
-CHECKED = ["ToftModel", "ToftQuery", "ToftEngine", "ToftExchange"]
+CHECKED = [
+    *("ToftPlatform", "ToftStorage", "ToftRealmFile", "ToftModel", "ToftQuery", "ToftEngine"),
+    "ToftExchange",
+]
 USERS = [path for path in sorted((ROOT / "Sources").iterdir()) if path.is_dir()] + [
     ROOT / "Tests/ToftTestKit",
     ROOT / "Tests/ToftTrials",
@@ -103,6 +105,9 @@ def declarations(target):
 def is_used(item, words, calls):
     """Whether the code of the other targets names a declaration."""
     if item["kind"] == "init":
+        # Protocols ask for these: `ExpressibleByIntegerLiteral`, and that of identifiers.
+        if item["signature"].startswith(("init(integerLiteral", "init(_ rawValue")):
+            return True
         return item["owner"] in calls or ("init" in calls and item["owner"] in words)
     if item["kind"] == "subscript" or not item["name"]:
         return True

@@ -1,4 +1,4 @@
-"""What the compiler knows of the sources: the index store that a debug build writes beside it."""
+"""The index store of a debug build: the declarations that each source defines and names."""
 
 import ctypes
 import shutil

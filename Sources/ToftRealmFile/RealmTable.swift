@@ -47,7 +47,7 @@ package struct RealmColumn: Sendable {
     package let target: Int64?
     package let index: Index
     /// Whether it is a date of format 2 to 4: whole seconds.
-    package let isOldDate: Bool
+    let isOldDate: Bool
     /// Its place in clusters; before format 10 in the table.
     let position: Int
     /// The distinct texts of a column that has them by number.

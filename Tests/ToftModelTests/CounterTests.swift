@@ -1,7 +1,7 @@
 // Tests: KeyCounter.swift
 import Testing
 @testable import ToftModel
-import ToftStorage
+@testable import ToftStorage
 import ToftTestKit
 
 /// Additions to integers: the result, the exact limits, and the content of the commit record.

@@ -4,7 +4,7 @@
 internal import Glibc
 internal import Synchronization
 import Testing
-internal import ToftPlatform
+@testable internal import ToftPlatform
 internal import ToftStorage
 
 @Suite struct `Files of the file system` {

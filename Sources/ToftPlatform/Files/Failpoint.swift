@@ -34,7 +34,7 @@ package enum Failpoint: Int, CaseIterable, Sendable {
         /// True if the next owner of the write lock learns that the previous one has died.
         var hasOwnerDied = false
 
-        package init() {}
+        init() {}
     }
 
     private static let scripts = ThreadLocal<Script>()

@@ -15,7 +15,7 @@ package enum FilePath {
         return String(path[path.utf8.index(after: slash)...])
     }
 
-    package static func joining(_ directory: String, _ name: String) -> String {
+    static func joining(_ directory: String, _ name: String) -> String {
         directory.utf8.last == UInt8(ascii: "/") ? directory + name : directory + "/" + name
     }
 

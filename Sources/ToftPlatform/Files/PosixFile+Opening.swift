@@ -58,10 +58,10 @@ extension PosixFile {
 }
 
 /// File systems by the number that `statfs` gives them.
-package enum FileSystemKind {
+enum FileSystemKind {
     /// The name of a file system whose locks and shared memory cannot be trusted, because machines
     /// share it or a program implements it; nil for all others.
-    package static func unsharableName(magic: UInt32) -> String? { unsharableNames[magic] }
+    static func unsharableName(magic: UInt32) -> String? { unsharableNames[magic] }
 
     private static let unsharableNames: [UInt32: String] = [
         0x6969: "NFS", 0xFF53_4D42: "CIFS", 0x517B: "SMB", 0xFE53_4D42: "SMB2", 0x0102_1997: "9p",

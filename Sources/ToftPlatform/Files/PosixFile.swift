@@ -31,7 +31,7 @@ package final class PosixFile: StorageFile {
     private let canPopulate = Atomic<Bool>(true)
 
     /// The size limit of a file: 16 TiB, as in ext4. The format's own limit is lower.
-    package static let sizeLimit: UInt64 = 1 << 44
+    static let sizeLimit: UInt64 = 1 << 44
 
     /// Takes over an open descriptor of a regular file.
     init(descriptor: Int32, path: String, isWritable: Bool, canBeShared: Bool = true)

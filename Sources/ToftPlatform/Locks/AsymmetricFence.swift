@@ -6,7 +6,7 @@ internal import Synchronization
 /// barrier on the seldom side's request (`membarrier`).
 public enum AsymmetricFence {
     /// Whether the kernel can. If not, the frequent side needs a full fence.
-    package static let isAvailable = platform_can_fence_all_threads() != 0
+    static let isAvailable = platform_can_fence_all_threads() != 0
 
     /// The cheap side of the fence if the kernel has a heavy one: it only keeps the compiler from
     /// reordering. It is public because only public functions are inlined in other modules.
@@ -15,7 +15,7 @@ public enum AsymmetricFence {
 
     /// The seldom side's fence: every other thread has passed a full barrier when it returns. False
     /// if the kernel refuses. Costs microseconds, the first time in a process milliseconds.
-    package static func heavy() -> Bool {
+    static func heavy() -> Bool {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         return !isAvailable || platform_fence_all_threads() == 0
     }

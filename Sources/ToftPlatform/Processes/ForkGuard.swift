@@ -76,13 +76,13 @@ package enum ForkGuard {
 
 /// Descriptors, in a table of fixed size that lives as long as the process: the handler of a fork
 /// may only do what a signal handler may.
-package struct DescriptorTable {
+struct DescriptorTable {
     /// Words of descriptors, or 0.
     private let entries: UnsafeMutablePointer<Atomic<UInt64>>
     private let limit: Int
 
     /// For `limit` descriptors.
-    package init(limit: Int) {
+    init(limit: Int) {
         self.limit = limit
         let table = UnsafeMutableRawPointer.allocate(byteCount: max(1, limit) * 8, alignment: 8)
         table.initializeMemory(as: UInt64.self, repeating: 0, count: limit)

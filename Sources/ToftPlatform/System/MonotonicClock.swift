@@ -29,5 +29,5 @@ package struct Deadline: Sendable {
     }
 
     package var hasPassed: Bool { nanoseconds != .max && MonotonicClock.nanoseconds >= nanoseconds }
-    package var isNever: Bool { nanoseconds == .max }
+    var isNever: Bool { nanoseconds == .max }
 }

@@ -3,11 +3,11 @@
 package enum Page {
     package static let size = 4096
     /// Pages 0 and 1 are metas.
-    package static let firstData: PageNumber = 2
+    static let firstData: PageNumber = 2
     /// One bitmap page, less its header, describes this many pages; an extent never straddles two
     /// regions.
     package static let perRegion = (size - bitmapHeaderSize) * 8
-    package static let bitmapHeaderSize = 64
+    static let bitmapHeaderSize = 64
 
     /// The region of a data page; the caller has checked that it is one.
     @inline(__always)
@@ -31,15 +31,15 @@ package enum Page {
 }
 
 /// Limits of extents, related in one place.
-package enum ExtentLimit {
+enum ExtentLimit {
     /// Pages of an extent that carries a table of its pages' checksums.
     package static let pages = 128
     /// Bytes of the longest value.
-    package static let blobBytes = 16 * 1024 * 1024
+    static let blobBytes = 16 * 1024 * 1024
     /// Pages of the longest blob.
-    package static let blobPages = (blobBytes + ExtentHeader.size + Page.size - 1) / Page.size
+    static let blobPages = (blobBytes + ExtentHeader.size + Page.size - 1) / Page.size
     /// Regions of the largest file (1.29 TiB): the directory of regions is one extent.
-    package static let regions = (pages * Page.size - 2 * Page.size) / RegionEntry.size
+    static let regions = (pages * Page.size - 2 * Page.size) / RegionEntry.size
     /// Pages of the largest file.
     static let filePages = Page.first(ofRegion: regions).rawValue
 }
@@ -57,7 +57,7 @@ enum RegionEntry {
 ///
 /// The table of checksums (8 bytes a page) exists in extents of several pages, except blobs, which
 /// are verified whole.
-package enum ExtentHeader {
+enum ExtentHeader {
     static let type = 0
     static let encoding = type + 1
     static let flags = encoding + 1
@@ -97,7 +97,7 @@ package enum ExtentHeader {
         base.storeUInt64(birth, at: self.birth)
     }
 
-    package static func setPayloadLength(_ length: Int, of base: UnsafeMutableRawPointer) {
+    static func setPayloadLength(_ length: Int, of base: UnsafeMutableRawPointer) {
         base.storeUInt32(length, at: payloadLength)
     }
 
@@ -105,7 +105,7 @@ package enum ExtentHeader {
     @inline(__always)
     static func page(of base: UnsafeRawPointer) -> PageNumber { base.uint64(at: page) }
 
-    package static func payloadLength(of base: UnsafeRawPointer) -> Int {
+    static func payloadLength(of base: UnsafeRawPointer) -> Int {
         base.uint32(at: payloadLength)
     }
 }

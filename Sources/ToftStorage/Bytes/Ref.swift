@@ -26,7 +26,7 @@ package struct Ref: Hashable, Sendable {
     package var birth: Version
     package var checksum: UInt64
     /// The other half of a 128-bit MAC; 0 in plain files.
-    package var checksumHigh: UInt64
+    var checksumHigh: UInt64
     package var pageCount: UInt32
 
     package init(

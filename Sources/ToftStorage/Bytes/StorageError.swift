@@ -110,7 +110,7 @@ extension StorageError {
 /// The result of `body`; nil if the file is damaged there.
 ///
 /// - Throws: errors that do not mean damage, such as `addressSpaceExhausted` and `interrupted`.
-package func unlessDamaged<Result>(_ body: () throws(StorageError) -> Result)
+func unlessDamaged<Result>(_ body: () throws(StorageError) -> Result)
     throws(StorageError) -> Result?
 {
     do throws(StorageError) {

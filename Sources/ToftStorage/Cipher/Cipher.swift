@@ -12,7 +12,7 @@ internal import ToftPlatform
 ///    reference.
 /// 4. An observer sees sizes, numbers of pages and versions, and which pages change; also whether
 ///    bytes written in the same version to the same place are the same as before.
-package final class Cipher: Sendable {
+final class Cipher: Sendable {
     let header: KeyHeader
     private let code: MessageCode
     private let stream: CounterMode
@@ -27,7 +27,7 @@ package final class Cipher: Sendable {
     /// A cipher of a new file.
     ///
     /// - Throws: `cipherMissing`; `io` if the system gives no random numbers.
-    package convenience init(ofNewFileWith key: EncryptionKey) throws(StorageError) {
+    convenience init(ofNewFileWith key: EncryptionKey) throws(StorageError) {
         try self.init(
             key,
             fileID: Digest(

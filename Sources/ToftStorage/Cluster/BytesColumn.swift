@@ -245,7 +245,7 @@ package struct SoughtHead: Sendable {
 
     /// Whether a text may pass that begins with these bytes, or is these and shorter.
     @inline(__always)
-    package func admits(_ first: UInt64) -> Bool {
+    func admits(_ first: UInt64) -> Bool {
         (first ^ bytes) & mask == 0 || first & ascii != 0
     }
 }

@@ -7,7 +7,7 @@ package struct RowValue {
     package var cell: Cell
     /// A list's elements are those from `listStart` on that come with the row, `listCount` of them;
     /// -1: not a list.
-    package var listStart: Int32
+    var listStart: Int32
     package var listCount: Int32
 
     package init(column: UInt32, tag: Int = 0, cell: Cell) {

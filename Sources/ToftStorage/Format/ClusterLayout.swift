@@ -49,7 +49,7 @@ extension ClusterLayout {
 }
 
 /// The sizes of clusters.
-package enum ClusterLimits {
+enum ClusterLimits {
     /// Rows of a cluster.
     package static let rows = 256
     /// Least rows that a cluster keeps if further ones would not fill a page.

@@ -35,7 +35,7 @@ package enum LockFileLayout {
     static let logSegments = ring + descriptorSize * Int(descriptorCount)
     static let processes = 4096
     static let processSize = 64
-    package static let processLimit = 1024
+    static let processLimit = 1024
     static let pins = processes + processLimit * processSize
     static let pinSize = 24
     package static let pinLimit = 16_384

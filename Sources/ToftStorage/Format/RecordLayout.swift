@@ -3,7 +3,7 @@
 ///
 /// Numbers are LEB128 varints, signed ones zigzag. An annotated effect ends with a length and that
 /// many bytes for the model.
-package enum RecordLayout {
+enum RecordLayout {
     static let layout = 0
     static let flags = layout + 1
     static let origin = flags + 1
@@ -27,7 +27,7 @@ package enum RecordLayout {
 
     /// Bytes of effects of one transaction that are kept with their values; beyond that only the
     /// touched rows are kept.
-    package static let effectBytes = 4 * 1024 * 1024
+    static let effectBytes = 4 * 1024 * 1024
     /// The longest record that is kept at all.
     static let limit = 12 * 1024 * 1024
 }

@@ -3,7 +3,7 @@ package struct CommitRecord: Sendable {
     package let version: Version
     package let previousVersion: Version
     /// Rows come in runs and cells without order: the transaction was too large to keep more.
-    package let isTouchOnly: Bool
+    let isTouchOnly: Bool
     /// Nothing but the fact of the commit was kept; a caller that needs more compares two
     /// snapshots.
     package let isTruncated: Bool
@@ -30,7 +30,7 @@ package struct CommitRecord: Sendable {
 
     /// The amount for a cell that was set by an addition to its old value. `effect` is one of this
     /// record's.
-    package func amountAdded(by effect: Effect) -> Int64? {
+    func amountAdded(by effect: Effect) -> Int64? {
         guard effect.kind == .cellSet, !effect.annotation.isEmpty else { return nil }
         return EffectReader.amount(effect.annotation, in: bytes)
     }

@@ -2,12 +2,12 @@ internal import ToftPlatform
 
 /// The data file: the calls of `StorageFile` with the storage's errors. It remembers nothing
 /// that it reads or writes. Any thread may call it.
-package struct DataFile: Sendable {
+struct DataFile: Sendable {
     private let file: any StorageFile
     /// Nil if the file is plain.
     let cipher: Cipher?
 
-    package init(_ file: any StorageFile, cipher: Cipher? = nil) {
+    init(_ file: any StorageFile, cipher: Cipher? = nil) {
         self.file = file
         self.cipher = cipher
     }

@@ -31,9 +31,9 @@ internal import ToftPlatform
 ///    memory (`forSnapshot`).
 /// 6. `scan`: a scan of an encrypted file has a cache of its own (`forScan`) and releases each
 ///    extent that it has passed (`release`).
-package final class PageCache: Sendable {
+final class PageCache: Sendable {
     /// The memory that pages are in.
-    package enum Mode: Sendable, Equatable {
+    enum Mode: Sendable, Equatable {
         /// A mapping of the file.
         case mapped
         /// Memory of the process, kept up to a limit of bytes while no snapshot is open.
@@ -60,12 +60,12 @@ package final class PageCache: Sendable {
 
     /// Bytes that a buffered file may fill before new snapshots have other memory. A working set
     /// that takes more is read, and decrypted, again after each commit.
-    package static let defaultLimit = 256 << 20
+    static let defaultLimit = 256 << 20
     /// The word of verification of a page that takes memory, in which nothing is verified.
     static let forgotten = UInt64.max
 
     /// An encrypted file is never mapped: it is buffered then.
-    package init(_ file: DataFile, _ mode: Mode = .mapped) {
+    init(_ file: DataFile, _ mode: Mode = .mapped) {
         self.file = file
         self.mode = mode == .mapped && file.cipher != nil ? .buffered() : mode
         regions = RegionMap(file, self.mode == .mapped ? .mapping : .memory)

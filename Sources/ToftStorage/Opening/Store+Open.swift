@@ -200,7 +200,7 @@ extension Store {
     package static func open(
         on file: any StorageFile, coordinator: Coordinator, dirtyLimit: Int = StoreLimit.dirtyBytes,
         firstLogPages: UInt64 = LogLimit.firstPages, isBuffered: Bool = false,
-        encryptionKey: EncryptionKey? = nil, cacheLimit: Int = PageCache.defaultLimit,
+        encryptionKey: EncryptionKey? = nil, cacheLimit: Int? = nil,
         isCompacted: Bool = false, minimumVersion: Version = 0
     ) throws(StorageError) -> Store {
         let cipher = try Cipher.of(file, encryptionKey)
@@ -208,7 +208,8 @@ extension Store {
         return try recoverAndOpen(
             PageCache(
                 DataFile(file, cipher: cipher),
-                isBuffered || cipher != nil ? .buffered(limit: cacheLimit) : .mapped),
+                isBuffered || cipher != nil
+                    ? .buffered(limit: cacheLimit ?? PageCache.defaultLimit) : .mapped),
             coordinator,
             dirtyLimit: dirtyLimit, firstLogPages: firstLogPages, minimumVersion: minimumVersion,
             compacts: isCompacted ? always : nil)

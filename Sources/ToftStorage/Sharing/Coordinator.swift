@@ -196,14 +196,14 @@ package final class Coordinator: Sendable {
     }
 
     /// A version number above all that any writer, also one that died or rolled back, has used.
-    package func claimVersion() -> Version {
+    func claimVersion() -> Version {
         let word = words.word(LockFileLayout.claimedVersion)
         word.pointee.max(ring.version.rawValue, ordering: .relaxed)
         return Version(word.pointee.add(1, ordering: .sequentiallyConsistent).newValue)
     }
 
     /// Marks numbers as used.
-    package func claimVersions(upTo version: Version) {
+    func claimVersions(upTo version: Version) {
         words.word(LockFileLayout.claimedVersion).pointee.max(
             version.rawValue, ordering: .sequentiallyConsistent)
     }
@@ -321,7 +321,7 @@ package final class Coordinator: Sendable {
     /// `timeoutMilliseconds` (negative: for ever). Returns whether the last owner died while it had
     /// it: its work has to be taken over before anything is written, and `finishTakeover` confirms
     /// that. Without that before `unlockWriter`, the duty stays with the next owner.
-    package func lockWriter(timeoutMilliseconds: Int) throws(StorageError) -> Bool {
+    func lockWriter(timeoutMilliseconds: Int) throws(StorageError) -> Bool {
         try checkUsable()
         if case .readOnly = role { throw .readOnly }
         let ownerDied = try writerLock.lock(
@@ -331,10 +331,10 @@ package final class Coordinator: Sendable {
         return ownerDied || Failpoint.takeOwnersDeath()
     }
 
-    package func finishTakeover() { writerLock.finishTakeover() }
+    func finishTakeover() { writerLock.finishTakeover() }
 
     /// May be called by another thread than took it.
-    package func unlockWriter() {
+    func unlockWriter() {
         Failpoint.reach(.writerLeaving)
         if isUsable { writerLock.unlock() }
     }
@@ -366,7 +366,7 @@ package final class Coordinator: Sendable {
     /// Takes the checkpoint lock, which a thread may wait for while it has the write lock, but not
     /// vice versa. Returns whether the last owner died while it had it.
     @discardableResult
-    package func lockCheckpoint() throws(StorageError) -> Bool {
+    func lockCheckpoint() throws(StorageError) -> Bool {
         try checkUsable()
         let ownerDied = try checkpointLock.lock(until: Deadline(timeoutMilliseconds: nil))
         Failpoint.reach(.checkpointTaken)
@@ -374,7 +374,7 @@ package final class Coordinator: Sendable {
         return ownerDied
     }
 
-    package func unlockCheckpoint() {
+    func unlockCheckpoint() {
         Failpoint.reach(.checkpointLeaving)
         if isUsable { checkpointLock.unlock() }
     }
@@ -421,7 +421,7 @@ package final class Coordinator: Sendable {
     /// Sleeps until a thread of any process calls `wake`, or the time (negative: for ever) is over;
     /// not at all if a later version exists already, or `wake` was called since `seen` was taken.
     /// Returns whether a later version exists.
-    package func waitForVersion(
+    func waitForVersion(
         after version: Version, since seen: UInt32? = nil, timeoutMilliseconds: Int
     ) -> Bool {
         let deadline = Deadline(

@@ -89,7 +89,7 @@ package final class Store: Sendable {
     private let handles = FutexMutex<Int?>(1)
     private let writer = FutexMutex(WriterState())
     /// The state of the insert buffer.
-    package let insertBuffer = FutexMutex(InsertBufferState())
+    package let insertBuffer: FutexMutex<InsertBufferState> = FutexMutex(InsertBufferState())
 
     private struct WriterState {
         /// Nil while a transaction uses it, and before the first.

@@ -16,7 +16,7 @@ package struct InsertBufferPolicy: Equatable, Sendable {
 
     /// A file at rest gives a tree its entries if it has at most this many for each of them: most
     /// leaves that are written then get several.
-    package var treeToRestRatio = 16
+    var treeToRestRatio = 16
 
     package static let usual = InsertBufferPolicy()
 

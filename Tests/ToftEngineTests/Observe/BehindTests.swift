@@ -1,7 +1,7 @@
 // Tests: Session+Observe.swift
 import Testing
 import ToftModel
-import ToftStorage
+@testable import ToftStorage
 @testable import ToftEngine
 
 /// Observers whose changes are not fully recorded: bulk commits, and more commits than are kept.
