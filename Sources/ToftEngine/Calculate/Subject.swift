@@ -1,4 +1,5 @@
 internal import ToftModel
+internal import ToftStorage
 
 /// The subject of an observation: enough to find it in any version.
 enum Subject: Sendable {
@@ -29,5 +30,29 @@ extension Subject {
         case .database, .object: false
         case .collection, .results: true
         }
+    }
+}
+
+/// An observer's position: the version of its last notification.
+struct ObservedVersion: Sendable {
+    let view: ModelView
+    /// The results in that version, if they have been evaluated.
+    var order: ResultRows?
+
+    var version: Version { view.version }
+}
+
+/// The kind of the notification.
+enum Outcome: Sendable {
+    case nothing
+    case committed
+    case collection(CollectionChange)
+    case object(ObjectChange)
+    case failure(EngineError)
+}
+
+extension Outcome {
+    var isCall: Bool {
+        if case .nothing = self { false } else { true }
     }
 }
