@@ -145,12 +145,22 @@ EDITS = [
     Edit(
         "Sources/ToftQuery/Run/QueryCache.swift",
         """\
-            known.binding.isOf(className, schema), known.start.elementsEqual(start),
+        let hash = text.hashValue
 """,
         """\
-            known.binding.isOf(className, schema),
-            known.start.elementsEqual(start)
-                || Mutant.isOn(.otherPathTaken) && known.start.count == start.count,
+        let hash = Mutant.isOn(.otherPathTaken) ? text.utf8.count : text.hashValue
+""",
+    ),
+    Edit(
+        "Sources/ToftQuery/Run/QueryCache.swift",
+        """\
+            if let query = slots[index].query, query.text.hasSameBytes(as: text) {
+""",
+        """\
+            if let query = slots[index].query,
+                query.text.hasSameBytes(as: text)
+                    || Mutant.isOn(.otherPathTaken) && query.text.utf8.count == text.utf8.count
+            {
 """,
     ),
     Edit(

@@ -51,17 +51,24 @@ extension ResultsDefinition {
     ) throws(EngineError) {
         guard let query else { return }
         found += try model { () throws(ModelError) in
-            var wanted = found.isEmpty ? count : max(count, 128, 16 * found.count)
-            let size =
-                switch base {
-                case .all: try view.count(try view.schema.classHandle(id: query.classID))
-                case .keys(let keys): keys.count
-                }
-            if size / 32 < wanted { wanted = .max }
+            let wanted = try wanted(count, after: found.count, of: base, in: view)
             return try query.keys(
                 next: wanted == .max ? .max : wanted - found.count, from: &position, in: view,
                 of: base)
         }
+    }
+
+    /// Number of results of a filter to search for, if `known` are known and `count` are needed.
+    func wanted(_ count: Int, after known: Int, of base: QueryBase, in view: ModelView)
+        throws(ModelError) -> Int
+    {
+        let wanted = known == 0 ? count : max(count, 128, 16 * known)
+        let size =
+            switch base {
+            case .all: try view.count(try view.schema.classHandle(id: classID ?? 0))
+            case .keys(let keys): keys.count
+            }
+        return size / 32 < wanted ? .max : wanted
     }
 
     /// The last result of a filter, found without the others.
@@ -73,13 +80,8 @@ extension ResultsDefinition {
     /// The first objects of a class that a sorted query gives, `count` or more unless these are
     /// all, if they are found much faster than all; otherwise nil.
     func firstKeys(_ count: Int, in view: ModelView) throws(EngineError) -> [Int64]? {
-        guard case .all(let id) = base, let query else { return nil }
-        return try model { () throws(ModelError) -> [Int64]? in
-            guard try view.count(try view.schema.classHandle(id: id)) >= 32 * count else {
-                return nil
-            }
-            return try query.keys(first: count, in: view)
-        }
+        guard case .all = base, let query else { return nil }
+        return try model { () throws(ModelError) in try query.keys(first: count, in: view) }
     }
 
     /// Number of objects that link to one, without a list of them; nil for other results, and if it

@@ -49,10 +49,7 @@ extension Session {
         guard aliases.isEmpty else { return (false, nil) }
         return try model { () throws(ModelError) in
             try Unmanaged.passUnretained(view).borrow { view throws(ModelError) in
-                guard let sought = query.soughtProperty(of: id, view.schema) else {
-                    return (false, nil)
-                }
-                return try view.firstIndexed(sought, of: id, equalTo: value)
+                try query.firstKey(of: id, lookingUp: value, in: view)
             }
         }
     }

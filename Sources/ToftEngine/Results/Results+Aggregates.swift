@@ -1,5 +1,5 @@
 package import ToftModel
-internal import ToftQuery
+package import ToftQuery
 internal import ToftStorage
 
 /// The kinds of aggregates.
@@ -99,18 +99,32 @@ extension Results {
         return try model { () throws(ModelError) in try query.text() }
     }
 
-    /// The plan for evaluating the results, as text, a line for each step.
-    package func explain() throws(EngineError) -> String {
+    /// How the results are worked out: the plan of a run for an answer, a line for each step, and
+    /// what that run read. Nothing of it is kept.
+    package func explain(for answer: QueryAnswer = .keys) throws(EngineError) -> String {
         try session.check()
         let view = session.view
         let text = try model { () throws(ModelError) -> String? in
             guard let classID = definition.classID else { return "read the values of a list" }
             if let root = definition.root, try !view.exists(root) { return nil }
             let query = definition.query ?? BoundQuery(all: classID)
-            return try query.explain(in: view, of: try definition.queryBase(in: view))
+            let base = try definition.queryBase(in: view)
+            return try query.explain(
+                for: try searched(for: answer, of: base, in: view), in: view, of: base)
         }
         guard let text else { throw Self.invalidated }
         return text
+    }
+
+    /// The answer that is searched for: of the first results more than are needed.
+    private func searched(for answer: QueryAnswer, of base: QueryBase, in view: ModelView)
+        throws(ModelError) -> QueryAnswer
+    {
+        guard case .firstKeys(let count) = answer else { return answer }
+        if definition.query?.hasOrderings == true {
+            return Self.pageSizes.first { $0 >= count }.map { .firstKeys($0) } ?? .keys
+        }
+        return .firstKeys(try definition.wanted(count, after: 0, of: base, in: view))
     }
 }
 

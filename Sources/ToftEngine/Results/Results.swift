@@ -122,7 +122,7 @@ package final class Results {
 
     /// Numbers of keys of sorted results that are found before all are: a page, and many pages when
     /// more are read. Each is found by another pass over the class.
-    private static let pageSizes = [128, 2_048]
+    static let pageSizes = [128, 2_048]
 
     /// At least the first `count` keys of results that have not been evaluated: the beginning of a
     /// long list is available before all of it. Nil if the results have to be evaluated, or have

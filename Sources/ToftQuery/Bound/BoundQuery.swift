@@ -44,19 +44,15 @@ package struct BoundQuery: Sendable {
             dependencies: query.dependencies, stack: query.stack, sources: query.sources)
     }
 
-    /// A query of one filter, with another one that depends on the same, for other arguments.
-    init(_ query: BoundQuery, with filter: BoundPredicate, arguments: [QueryArgument]) {
+    /// A query of one filter, with another one that depends on the same, written as `syntax` with
+    /// `arguments`.
+    init(
+        _ query: BoundQuery, with filter: BoundPredicate, _ syntax: QuerySyntax,
+        _ arguments: [QueryArgument]
+    ) {
         self.init(
             classID: query.classID, stages: [.filter(filter)], dependencies: query.dependencies,
-            stack: query.stack,
-            sources: query.sources.map { Source(syntax: $0.syntax, arguments: arguments) })
-    }
-
-    /// A query of one filter, with another one that depends on the same, written as `syntax`.
-    init(_ query: BoundQuery, with filter: BoundPredicate, _ syntax: QuerySyntax) {
-        self.init(
-            classID: query.classID, stages: [.filter(filter)], dependencies: query.dependencies,
-            stack: query.stack, sources: [Source(syntax: syntax, arguments: [])])
+            stack: query.stack, sources: [Source(syntax: syntax, arguments: arguments)])
     }
 
     init(
@@ -77,13 +73,6 @@ package struct BoundQuery: Sendable {
             classID: classID, stages: stages + next.stages,
             dependencies: dependencies + next.dependencies.filter { !known.contains($0) },
             stack: max(stack, next.stack), sources: sources + next.sources)
-    }
-
-    /// The first results of this query.
-    func limited(to count: Int) -> BoundQuery {
-        BoundQuery(
-            classID: classID, stages: stages + [.ordering(.limit(count))],
-            dependencies: dependencies, stack: stack, sources: sources)
     }
 
     /// Whether SORT, DISTINCT or LIMIT is in it, so that the results are more than a filtered base.

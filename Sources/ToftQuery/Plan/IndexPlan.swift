@@ -38,6 +38,17 @@ struct IndexPlan {
         return plan.isExact ? plan : nil
     }
 
+    /// The property whose lookup decides a comparison of a path with any value by `==`, as far as
+    /// an index has the value as a whole; nil if it is no property of the objects themselves.
+    static func decided(_ expression: BoundExpression, _ comparison: ComparisonSyntax)
+        -> PropertyID?
+    {
+        guard comparison.comparator == .equal, comparison.options.isEmpty,
+            case .path(let path) = expression
+        else { return nil }
+        return path.directProperty?.propertyID
+    }
+
     private static func plans(
         for filter: [BoundPredicate], handle: (PropertyRef) -> PropertyHandle?
     ) -> [IndexPlan] {

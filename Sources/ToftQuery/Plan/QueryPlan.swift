@@ -1,27 +1,18 @@
 internal import ToftModel
+internal import ToftStorage
 
-/// The evaluation of a query over one base: made for each run, and run by `Execution`. `explain`
-/// prints that of a run whose order matters.
+/// How a query answers one question over one base. All decisions about a run are made here and in
+/// `IndexPlan`; `Execution` carries them out, and `explain` prints the plan of the run that it made.
 struct QueryPlan {
-    /// The access to the first objects.
+    /// How the first objects are found.
     enum Access {
         /// They are given.
         case given
         /// All objects of the class, cluster by cluster.
         case scan
         /// An index gives every object that can pass the first filter; a scan if that takes less
-        /// time.
-        case index(IndexPlan)
-    }
-
-    /// The kind of a run's answer.
-    enum Answer {
-        /// The results in their order.
-        case results
-        /// The results in any order.
-        case unordered
-        /// Only their number.
-        case count
+        /// time. `decides`: all that it gives do pass, so none of them is read for the filter.
+        case index(IndexPlan, decides: Bool)
     }
 
     /// A filter and the operations on the objects that pass.
@@ -32,28 +23,52 @@ struct QueryPlan {
     }
 
     let classID: ClassID
+    let answer: QueryAnswer
     let access: Access
-    /// Whether every object that the index gives passes the first filter.
-    let isDecidedByIndex: Bool
-    /// The tests by which a scan skips clusters.
-    let zones: [ZoneMapFilter]
     /// At least one.
     let steps: [Step]
 
-    /// Sorts that the answer does not depend on are left out.
-    init(_ query: BoundQuery, over base: QueryBase, in schema: ModelSchema, for answer: Answer) {
+    /// Sorts that the answer does not depend on are left out. The first results of a query that
+    /// ends in a SORT are those of a LIMIT behind it.
+    init(_ query: BoundQuery, over base: QueryBase, in schema: ModelSchema, for answer: QueryAnswer)
+    {
         classID = query.classID
+        self.answer = answer
+        guard case .all = base else {
+            access = .given
+            steps = Self.steps(query.stages, for: answer)
+            return
+        }
+        // One comparison that an index decides is the most frequent query of programs.
+        if query.stages.count == 1, case .filter(let predicate) = query.stages[0],
+            let index = IndexPlan.deciding(predicate, in: schema)
+        {
+            access = .index(index, decides: true)
+            steps = [Step(filter: [predicate])]
+            return
+        }
         steps = Self.steps(query.stages, for: answer)
         let filter = steps[0].filter
-        if case .keys = base {
-            access = .given
-            isDecidedByIndex = false
-            zones = []
+        if let index = IndexPlan.best(for: filter, handle: { schema.property($0) }) {
+            let decides = filter.count == 1 && filter[0].isTest && index.isExact
+            access = .index(index, decides: decides)
         } else {
-            let index = IndexPlan.best(for: filter) { schema.property($0) }
-            access = index.map(Access.index) ?? .scan
-            isDecidedByIndex = filter.count == 1 && filter[0].isTest && index?.isExact == true
-            zones = ZoneMapFilter.conjuncts(of: filter)
+            access = .scan
+        }
+    }
+
+    /// The tests by which a scan skips clusters.
+    var zones: [ZoneMapFilter] { ZoneMapFilter.conjuncts(of: steps[0].filter) }
+
+    /// True if the first results of a query are found in one pass that sorts few: a SORT ends it,
+    /// whose first key is a property of the objects themselves, and no costly test precedes it.
+    /// Otherwise all are found about as fast.
+    static func findsFirstOfSorted(_ query: BoundQuery) -> Bool {
+        guard case .ordering(.sort(let keys))? = query.stages.last,
+            keys.first?.steps.isEmpty == true
+        else { return false }
+        return query.stages.allSatisfy {
+            if case .filter(let predicate) = $0 { predicate.cost <= 10 } else { true }
         }
     }
 
@@ -86,7 +101,7 @@ struct QueryPlan {
     }
 
     /// Filters move before sorts, which they do not disturb.
-    private static func steps(_ stages: [BoundQuery.Stage], for answer: Answer) -> [Step] {
+    private static func steps(_ stages: [BoundQuery.Stage], for answer: QueryAnswer) -> [Step] {
         var steps = [Step()]
         for stage in stages {
             switch stage {
@@ -97,6 +112,12 @@ struct QueryPlan {
             }
         }
         removeSorts(from: &steps, for: answer)
+        if case .firstKeys(let count) = answer, steps.count > 1,
+            case .sort? = steps[steps.count - 2].ordering
+        {
+            steps[steps.count - 1].ordering = .limit(count)
+            steps.append(Step())
+        }
         for index in steps.indices where steps[index].filter.count > 1 {
             steps[index].filter = Binder.conjuncts(of: steps[index].filter)
         }
@@ -107,8 +128,9 @@ struct QueryPlan {
     /// The last sort matters to the order alone, unless a limit or offset follows; which objects
     /// that leaves does not matter to their number. A filter or DISTINCT that follows may
     /// distinguish objects.
-    private static func removeSorts(from steps: inout [Step], for answer: Answer) {
-        guard answer != .results else { return }
+    private static func removeSorts(from steps: inout [Step], for answer: QueryAnswer) {
+        let isNumber = answer == .count || answer == .exists
+        guard isNumber || answer == .unordered else { return }
         for index in steps.indices.dropLast().reversed() {
             switch steps[index].ordering {
             case .sort:
@@ -117,7 +139,7 @@ struct QueryPlan {
                 steps[index].filter += next.filter
                 steps[index].ordering = next.ordering
             case .limit, .offset:
-                guard answer == .count && steps[index + 1].filter.isEmpty else { return }
+                guard isNumber && steps[index + 1].filter.isEmpty else { return }
             case .distinct, nil: return
             }
         }
@@ -128,6 +150,36 @@ struct QueryPlan {
         var index = steps.count - 1
         while index > 0, case .sort? = steps[index - 1].ordering { index -= 1 }
         steps[index].filter.append(predicate)
+    }
+}
+
+/// The beginning of a run: the objects that the first step gets, and the steps that are left.
+struct RunBeginning {
+    let plan: QueryPlan
+    let rows: QueryBase
+    let steps: [QueryPlan.Step]
+    /// Whether an index gave the objects.
+    let isIndexed: Bool
+
+    /// The results, if the index has decided and nothing is left to be done.
+    var results: [Int64]? {
+        guard isIndexed, steps.count == 1, steps[0].filter.isEmpty, case .keys(let keys) = rows
+        else { return nil }
+        return keys
+    }
+}
+
+extension QueryPlan {
+    /// Asks the index, if the plan has one, for the objects that the first step gets: all of the
+    /// base if it would give so many that a scan takes less time.
+    func begin(over base: QueryBase, in view: ModelView) throws(ModelError) -> RunBeginning {
+        guard case .index(let index, let decides) = access,
+            let owner = view.schema.anyClass(id: classID),
+            let found = try index.candidates(in: view, of: try view.table(owner).rowCount)
+        else { return RunBeginning(plan: self, rows: base, steps: steps, isIndexed: false) }
+        var steps = steps
+        if decides { steps[0].filter = [] }
+        return RunBeginning(plan: self, rows: .keys(found), steps: steps, isIndexed: true)
     }
 }
 

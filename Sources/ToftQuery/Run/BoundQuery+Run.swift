@@ -5,56 +5,37 @@ internal import ToftStorage
 extension BoundQuery {
     /// The keys of the results, in order.
     package func keys(in view: ModelView, of base: QueryBase = .all) throws(ModelError) -> [Int64] {
-        if let keys = try keysInIndex(of: view, base) { return keys }
-        return try execution(in: view, of: base, for: .results).keys()
+        var trace = Trace()
+        return try keys(in: view, of: base, &trace)
     }
 
-    /// The next keys of the results of a query without orderings, in a pass that continues at
+    /// The next keys of the results of a query without orderings, in a pass that goes on at
     /// `position`: `count` or more, unless these are the last.
     package func keys(
         next count: Int, from position: inout ScanPosition, in view: ModelView, of base: QueryBase
     ) throws(ModelError) -> [Int64] {
-        if position.isAtStart, let keys = try keysInIndex(of: view, base) {
-            position.isAtEnd = true
-            return keys
-        }
-        return try execution(in: view, of: base, for: .results).nextKeys(count, from: &position)
+        var trace = Trace()
+        return try keys(next: count, from: &position, in: view, of: base, &trace)
+    }
+
+    /// The first `count` keys of sorted results of a whole class, or more, found in one pass that
+    /// sorts few. Nil if all are found about as fast: see `QueryPlan.findsFirstOfSorted`; or if
+    /// they are no small part of the class.
+    package func keys(first count: Int, in view: ModelView) throws(ModelError) -> [Int64]? {
+        var trace = Trace()
+        return try keys(first: count, in: view, &trace)
     }
 
     /// The key of the last result of a query without orderings, found without those before it.
     package func lastKey(in view: ModelView, of base: QueryBase) throws(ModelError) -> Int64? {
-        if let keys = try keysInIndex(of: view, base) { return keys.last }
-        return try execution(in: view, of: base, for: .results).lastKey()
+        var trace = Trace()
+        return try lastKey(in: view, of: base, &trace)
     }
 
-    /// The first `count` keys of sorted results, or more, found in one pass that sorts few. Nil if
-    /// all are found about as fast: a SORT does not end the query, its first key is not a property
-    /// of the objects themselves, or a costly test precedes it.
-    package func keys(first count: Int, in view: ModelView) throws(ModelError) -> [Int64]? {
-        guard case .ordering(.sort(let keys))? = stages.last, keys.first?.steps.isEmpty == true
-        else { return nil }
-        try requireStack()
-        for stage in stages {
-            if case .filter(let predicate) = stage, predicate.cost > 10 { return nil }
-        }
-        return try limited(to: count).keys(in: view)
-    }
-
-    /// Number of results. No list of them is made.
+    /// How many results there are. No list of them is made.
     package func count(in view: ModelView, of base: QueryBase = .all) throws(ModelError) -> Int {
-        if let keys = try keysInIndex(of: view, base) { return keys.count }
-        return try execution(in: view, of: base, for: .count).count()
-    }
-
-    /// The results if the plan would be a single lookup of one value; nil otherwise, and if the
-    /// index gives so many that a scan is cheaper.
-    private func keysInIndex(of view: ModelView, _ base: QueryBase) throws(ModelError) -> [Int64]? {
-        guard case .all = base, stages.count == 1, case .filter(let predicate) = stages[0],
-            let plan = IndexPlan.deciding(predicate, in: view.schema),
-            let owner = view.schema.anyClass(id: classID)
-        else { return nil }
-        let rowCount = try view.table(owner).rowCount
-        return try plan.candidates(in: view, of: rowCount)
+        var trace = Trace()
+        return try count(in: view, of: base, &trace)
     }
 
     /// One value of a property of all results; no list of them is made. Nil if values of the
@@ -72,7 +53,8 @@ extension BoundQuery {
         let node = PropertyNode(
             ColumnRead(PropertyRef(classID: property.classID, propertyID: property.id), type))
         var aggregation = Aggregation(operation, of: type)
-        try execution(in: view, of: base, for: .unordered).forEachResult(
+        var trace = Trace()
+        try execution(in: view, of: base, for: .unordered, &trace).forEachResult(
             where: { cluster throws(StorageError) in
                 try aggregation.isSettled(for: cluster, property.column)
             }
@@ -89,30 +71,150 @@ extension BoundQuery {
     /// Whether one object passes every filter. SORT, DISTINCT and LIMIT say nothing of one object
     /// and are left out.
     package func matches(_ key: Int64, in view: ModelView) throws(ModelError) -> Bool {
-        try BoundQuery(filtersOf: self).execution(in: view, of: .keys([key]), for: .count).count()
-            > 0
+        var trace = Trace()
+        return try BoundQuery(filtersOf: self).exists(in: view, of: .keys([key]), &trace)
     }
 
-    /// Runs the query over the objects of its class and describes the run as text: a line for each
-    /// step, and one for the reads and the time.
-    package func explain(in view: ModelView, of base: QueryBase = .all) throws(ModelError) -> String
-    {
-        try requireStack()
+    /// Runs the query over the objects of its class for an answer, and says how that went, as text:
+    /// a line for each step, and one for what was read and how long it took.
+    package func explain(
+        for answer: QueryAnswer = .keys, in view: ModelView, of base: QueryBase = .all
+    ) throws(ModelError) -> String {
         let start = MonotonicClock.nanoseconds
-        let plan = QueryPlan(self, over: base, in: view.schema, for: .results)
-        let execution = try Execution(plan, over: base, in: view)
-        let count = try execution.keys().count
+        var trace = Trace()
+        let count = try run(for: answer, in: view, of: base, &trace)
         let elapsed = MonotonicClock.nanoseconds - start
-        return try Explanation(
-            plan, base, view, execution.tally, count: count, nanoseconds: elapsed
-        ).text
+        return try Explanation(trace, base, view, count: count, nanoseconds: elapsed).text
+    }
+}
+
+// Each run leaves in a trace what it did.
+extension BoundQuery {
+    /// Runs the query as the calls that want such an answer do. Returns the number of results
+    /// that it found.
+    func run(
+        for answer: QueryAnswer, in view: ModelView, of base: QueryBase, _ trace: inout Trace
+    ) throws(ModelError) -> Int {
+        switch answer {
+        case .firstKeys(let count) where !hasOrderings:
+            var position = ScanPosition()
+            return try keys(next: count, from: &position, in: view, of: base, &trace).count
+        case .firstKeys(let count):
+            if case .all = base, let found = try keys(first: count, in: view, &trace) {
+                return found.count
+            }
+            return try keys(in: view, of: base, &trace).count
+        case .lastKey where !hasOrderings:
+            return try lastKey(in: view, of: base, &trace) == nil ? 0 : 1
+        case .keys, .lastKey: return try keys(in: view, of: base, &trace).count
+        case .count: return try count(in: view, of: base, &trace)
+        case .exists: return try exists(in: view, of: base, &trace) ? 1 : 0
+        case .unordered:
+            var count = 0
+            let execution = try execution(in: view, of: base, for: .unordered, &trace)
+            try execution.forEachResult { _, passing in count += passing.count }
+            trace = execution.trace
+            return count
+        }
     }
 
+    private func keys(in view: ModelView, of base: QueryBase, _ trace: inout Trace)
+        throws(ModelError) -> [Int64]
+    {
+        let begun = try begin(for: .keys, in: view, of: base, &trace)
+        if let results = begun.results { return results }
+        return try run(begun, in: view, &trace) { execution throws(ModelError) in
+            try execution.keys()
+        }
+    }
+
+    private func keys(
+        next count: Int, from position: inout ScanPosition, in view: ModelView, of base: QueryBase,
+        _ trace: inout Trace
+    ) throws(ModelError) -> [Int64] {
+        let begun = try begin(for: .firstKeys(count), in: view, of: base, &trace)
+        if position.isAtStart, let results = begun.results {
+            position.isAtEnd = true
+            return results
+        }
+        return try run(begun, in: view, &trace) { execution throws(ModelError) in
+            try execution.nextKeys(count, from: &position)
+        }
+    }
+
+    private func keys(first count: Int, in view: ModelView, _ trace: inout Trace)
+        throws(ModelError) -> [Int64]?
+    {
+        guard QueryPlan.findsFirstOfSorted(self),
+            let owner = view.schema.anyClass(id: classID),
+            try view.count(owner) / Self.leastPart >= count
+        else { return nil }
+        let begun = try begin(for: .firstKeys(count), in: view, of: .all, &trace)
+        return try run(begun, in: view, &trace) { execution throws(ModelError) in
+            try execution.keys()
+        }
+    }
+
+    /// Of a class: the first sorted results are found by themselves if they are not more than one
+    /// in so many objects.
+    private static let leastPart = 32
+
+    private func lastKey(in view: ModelView, of base: QueryBase, _ trace: inout Trace)
+        throws(ModelError) -> Int64?
+    {
+        let begun = try begin(for: .lastKey, in: view, of: base, &trace)
+        if let results = begun.results { return results.last }
+        return try run(begun, in: view, &trace) { execution throws(ModelError) in
+            try execution.lastKey()
+        }
+    }
+
+    private func count(in view: ModelView, of base: QueryBase, _ trace: inout Trace)
+        throws(ModelError) -> Int
+    {
+        let begun = try begin(for: .count, in: view, of: base, &trace)
+        if let results = begun.results { return results.count }
+        return try run(begun, in: view, &trace) { execution throws(ModelError) in
+            try execution.count()
+        }
+    }
+
+    private func exists(in view: ModelView, of base: QueryBase, _ trace: inout Trace)
+        throws(ModelError) -> Bool
+    {
+        let begun = try begin(for: .exists, in: view, of: base, &trace)
+        if let results = begun.results { return !results.isEmpty }
+        return try run(begun, in: view, &trace) { execution throws(ModelError) in
+            try execution.exists()
+        }
+    }
+
+    /// A run that is asked for batches of its results.
     func execution(
-        in view: ModelView, of base: QueryBase, for answer: QueryPlan.Answer
+        in view: ModelView, of base: QueryBase, for answer: QueryAnswer, _ trace: inout Trace
     ) throws(ModelError) -> Execution {
+        let begun = try begin(for: answer, in: view, of: base, &trace)
+        return try Execution(begun, trace, in: view)
+    }
+
+    private func begin(
+        for answer: QueryAnswer, in view: ModelView, of base: QueryBase, _ trace: inout Trace
+    ) throws(ModelError) -> RunBeginning {
         try requireStack()
         let plan = QueryPlan(self, over: base, in: view.schema, for: answer)
-        return try Execution(plan, over: base, in: view)
+        let begun = try plan.begin(over: base, in: view)
+        trace.plan = plan
+        if begun.isIndexed, case .keys(let found) = begun.rows { trace.indexed = found.count }
+        return begun
+    }
+
+    private func run<Answer>(
+        _ begun: RunBeginning, in view: ModelView, _ trace: inout Trace,
+        _ body: (Execution) throws(ModelError) -> Answer
+    ) throws(ModelError) -> Answer {
+        let execution = try Execution(begun, trace, in: view)
+        let answer = try body(execution)
+        trace = execution.trace
+        return answer
     }
 }

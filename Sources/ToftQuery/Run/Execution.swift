@@ -8,39 +8,35 @@ internal import ToftStorage
 /// their number, then continues with other memory (`renew`): the pages that it has read before are
 /// released.
 final class Execution {
-    private let plan: QueryPlan
-    private let base: QueryBase
+    private let begun: RunBeginning
     private var source: DataSource
     private var compiler: Compiler
     private var reader: ClassReader
     private let probe = InterruptProbe.current ?? .never
-    /// Statistics of the run so far.
-    @exclusivity(unchecked) private(set) var tally = Tally()  // changed for every cluster
+    /// What the run has read so far.
+    @exclusivity(unchecked) private(set) var trace: Trace  // changed for every cluster
 
-    /// Statistics of a run's reads of the queried class.
-    struct Tally {
-        /// Number of objects that an index gave; nil without an index.
-        var indexed: Int?
-        var rows = 0
-        var clusters = 0
-        var skippedClusters = 0
-    }
-
-    init(_ plan: QueryPlan, over base: QueryBase, in view: ModelView) throws(ModelError) {
-        self.plan = plan
-        self.base = base
+    init(_ begun: RunBeginning, _ trace: Trace, in view: ModelView) throws(ModelError) {
+        self.begun = begun
+        self.trace = trace
         source = DataSource(view)
         compiler = Compiler(source: source)
-        reader = try source.reader(plan.classID)
+        reader = try source.reader(begun.plan.classID)
+        switch begun.rows {
+        case .all: source.baseCount = reader.table.rowCount
+        case .keys(let keys): source.baseCount = keys.count
+        }
     }
+
+    private var plan: QueryPlan { begun.plan }
 
     // MARK: Answers
 
     /// The keys of the results, in order.
     func keys() throws(ModelError) -> [Int64] {
-        var (rows, steps) = try firstRows()
+        var rows = begun.rows
         var keys: [Int64] = []
-        for (index, step) in steps.enumerated() {
+        for (index, step) in begun.steps.enumerated() {
             keys = try run(step, rows, thenLimitedTo: plan.needed(from: index + 1))
             rows = .keys(keys)
         }
@@ -51,13 +47,12 @@ final class Execution {
     /// the last, as each batch is evaluated once and as a whole. An index would have to be read
     /// again for the following ones, so all of them are found then.
     func nextKeys(_ count: Int, from position: inout ScanPosition) throws(ModelError) -> [Int64] {
-        let (rows, steps) = try firstRows()
-        let filter = steps[0].filter
+        let (rows, filter) = (begun.rows, begun.steps[0].filter)
         if case .keys(let keys) = rows, filter.isEmpty {
             position.isAtEnd = true
             return Array(keys[position.index...])
         }
-        let wanted = tally.indexed != nil && !position.isAtStart ? .max : count
+        let wanted = begun.isIndexed && !position.isAtStart ? .max : count
         // Clusters may have been divided and joined since: rows may occur again.
         let first = position.key
         var found: [Int64] = []
@@ -80,7 +75,7 @@ final class Execution {
     /// The key of the last result of a query without orderings, searched in ever longer parts from
     /// the end of the base: earlier parts are read only if the later ones have no result.
     func lastKey() throws(ModelError) -> Int64? {
-        let (rows, steps) = try firstRows()
+        let (rows, filter) = (begun.rows, begun.steps[0].filter)
         var size = 4_096
         while true {
             let start = max(0, source.baseCount - size)
@@ -97,7 +92,7 @@ final class Execution {
             }
             var last: Int64?
             while try forEachBatch(
-                rows, steps[0].filter, from: &position, false, { _ in false },
+                rows, filter, from: &position, false, { _ in false },
                 { batch, filter throws(ModelError) in
                     if let row = try filter.rows(of: batch).last { last = batch.keys[row] }
                     return true
@@ -122,6 +117,18 @@ final class Execution {
         return count
     }
 
+    /// Whether there is a result.
+    func exists() throws(ModelError) -> Bool {
+        let (rows, filter) = try lastRows()
+        if case .all = rows, filter.isEmpty { return reader.table.rowCount > 0 }
+        var isFound = false
+        try forEachBatch(rows, filter, keepsMemory: false) { batch, filter throws(ModelError) in
+            isFound = try filter.count(in: batch) > 0
+            return !isFound
+        }
+        return isFound
+    }
+
     /// Calls `body` with each batch of results, ordered within a batch only, unless the query has
     /// no orderings.
     /// - Parameter isNeedless: whether a scan can leave out a cluster.
@@ -138,29 +145,11 @@ final class Execution {
 
     /// Runs all steps but the last. Returns the objects that the last step gets, and its filter.
     private func lastRows() throws(ModelError) -> (rows: QueryBase, filter: [BoundPredicate]) {
-        var (rows, steps) = try firstRows()
-        for (index, step) in steps.dropLast().enumerated() {
+        var rows = begun.rows
+        for (index, step) in begun.steps.dropLast().enumerated() {
             rows = .keys(try run(step, rows, thenLimitedTo: plan.needed(from: index + 1)))
         }
-        return (rows, steps.last?.filter ?? [])
-    }
-
-    /// The objects for the first step, from an index if the plan has one, and the remaining steps.
-    private func firstRows() throws(ModelError) -> (rows: QueryBase, steps: [QueryPlan.Step]) {
-        var rows = base
-        var steps = plan.steps
-        if case .index(let index) = plan.access {
-            if let found = try index.candidates(in: source.view, of: reader.table.rowCount) {
-                rows = .keys(found)
-                tally.indexed = found.count
-                if plan.isDecidedByIndex { steps[0].filter = [] }
-            }
-        }
-        switch rows {
-        case .all: source.baseCount = reader.table.rowCount
-        case .keys(let keys): source.baseCount = keys.count
-        }
-        return (rows, steps)
+        return (rows, begun.steps.last?.filter ?? [])
     }
 
     /// - Parameter limit: most of the found objects that are needed; nil for all.
@@ -295,13 +284,13 @@ final class Execution {
                         return false
                     }
                     for index in zones.indices where zones[index].excludes(cluster) {
-                        tally.skippedClusters &+= 1
+                        trace.skippedClusters &+= 1
                         return true
                     }
                     if try isNeedless(cluster) { return true }
                     batch.fill(cluster)
-                    tally.clusters &+= 1
-                    tally.rows &+= batch.count
+                    trace.clusters &+= 1
+                    trace.rows &+= batch.count
                     do throws(ModelError) {
                         isStopped = try !body(batch, rowFilter)
                     } catch {
@@ -330,7 +319,7 @@ final class Execution {
                     start += 1
                 }
                 _ = try batch.located()
-                if predicate != nil || plan.readsKeys { tally.rows &+= batch.count }
+                if predicate != nil || plan.readsKeys { trace.rows &+= batch.count }
                 let isStopped = try !body(batch, rowFilter)
                 position.index = start
                 position.isAtEnd = start == keys.count

@@ -6,39 +6,53 @@ struct Explanation {
     private(set) var text = ""
 
     init(
-        _ plan: QueryPlan, _ base: QueryBase, _ view: ModelView, _ tally: Execution.Tally,
-        count: Int, nanoseconds: Int64
+        _ trace: Trace, _ base: QueryBase, _ view: ModelView, count: Int, nanoseconds: Int64
     ) throws(ModelError) {
+        guard let plan = trace.plan else { return }
         let owner = view.schema.anyClass(id: plan.classID)
         let name = owner?.name ?? "?"
         let rows = try owner.map { owner throws(ModelError) in try view.count(owner) } ?? 0
+        let scan = "scan \(rows) objects of \(name)" + Self.skipping(plan.zones)
+        var isDecided = false
         switch plan.access {
         case .given:
             if case .keys(let keys) = base { line("take \(keys.count) objects of \(name)") }
-        case .scan: line("scan \(rows) objects of \(name)" + Self.skipping(plan.zones))
-        case .index(let index):
-            if let found = tally.indexed {
+        case .scan: line(scan)
+        case .index(let index, let decides):
+            if let found = trace.indexed {
                 line("look up \(index.description): \(Self.number(found, "object"))")
+                isDecided = decides
             } else {
-                line(
-                    "scan \(rows) objects of \(name)" + Self.skipping(plan.zones)
-                        + ": \(index.description) would take longer")
+                line(scan + ": \(index.description) would take longer")
             }
         }
         for (index, step) in plan.steps.enumerated() {
-            let isDecided = index == 0 && plan.isDecidedByIndex && tally.indexed != nil
-            add(step, withoutFilter: isDecided)
+            add(step, withoutFilter: index == 0 && isDecided)
         }
-        var read = "read \(Self.number(tally.rows, "object"))"
-        if tally.clusters > 0 { read += " in \(Self.number(tally.clusters, "cluster"))" }
-        if tally.skippedClusters > 0 {
-            read += ", skipped \(Self.number(tally.skippedClusters, "cluster"))"
+        var read = "read \(Self.number(trace.rows, "object"))"
+        if trace.clusters > 0 { read += " in \(Self.number(trace.clusters, "cluster"))" }
+        if trace.skippedClusters > 0 {
+            read += ", skipped \(Self.number(trace.skippedClusters, "cluster"))"
         }
+        line(read + "; \(Self.found(count, plan.answer)) in \(Self.seconds(nanoseconds)) seconds")
+    }
+
+    /// The answer in words.
+    private static func found(_ count: Int, _ answer: QueryAnswer) -> String {
+        switch answer {
+        case .keys: number(count, "result")
+        case .firstKeys: "the first \(number(count, "result"))"
+        case .lastKey: count == 0 ? "no result" : "the last result"
+        case .unordered: "\(number(count, "result")) in any order"
+        case .count: "counted \(number(count, "result"))"
+        case .exists: count == 0 ? "no result" : "a result"
+        }
+    }
+
+    private static func seconds(_ nanoseconds: Int64) -> String {
         let microseconds = String(max(0, nanoseconds) / 1000 % 1_000_000)
-        line(
-            read + "; \(Self.number(count, "result")) in \(max(0, nanoseconds) / 1_000_000_000)."
-                + String(repeating: "0", count: 6 - microseconds.utf8.count) + microseconds
-                + " seconds")
+        return "\(max(0, nanoseconds) / 1_000_000_000)."
+            + String(repeating: "0", count: 6 - microseconds.utf8.count) + microseconds
     }
 
     private static func number(_ count: Int, _ noun: String) -> String {

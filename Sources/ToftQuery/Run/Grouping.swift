@@ -60,7 +60,8 @@ extension BoundQuery {
     package func groups(_ grouping: Grouping, in view: ModelView, of base: QueryBase = .all)
         throws(ModelError) -> [ResultGroup]
     {
-        let execution = try execution(in: view, of: base, for: .unordered)
+        var trace = Trace()
+        let execution = try execution(in: view, of: base, for: .unordered, &trace)
         let columns = try execution.columns(grouping.values)
         if grouping.keys.isEmpty { return [try execution.group(of: grouping, columns, view)] }
         let table = SortTable(try execution.columns(grouping.keys))

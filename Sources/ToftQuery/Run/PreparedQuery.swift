@@ -2,21 +2,32 @@ package import ToftModel
 internal import ToftPlatform
 
 /// A query that is parsed once, to be bound to classes and arguments any number of times. Any
-/// thread. It is a class because copying its contents would cost more than a lookup.
+/// thread. A class, since copying all that it holds costs more than a look-up.
+///
+/// A query that only compares a path with a value is bound with a hole for the value: its shape,
+/// kept for the class that it was bound to last.
 package final class PreparedQuery: Sendable {
     package let text: String
     /// Nil if the text has a hyphen: whether that subtracts depends on the names of a schema.
     private let syntax: QuerySyntax?
-    /// Of a query that is one comparison of a path with an argument.
-    private let comparison: PreparedComparison?
+    /// The query, if it is one comparison of a path with an argument.
+    private let comparison: ComparisonSyntax?
+    private let shape = FutexMutex<BoundShape?>(nil)
 
     package init(_ text: String) throws(QueryError) {
         self.text = text
-        let syntax =
-            text.hasHyphen
-            ? nil : try Parser.parse(text, hyphenatedNames: [])
-        self.syntax = syntax
-        comparison = syntax.flatMap(PreparedComparison.init)
+        syntax = text.hasHyphen ? nil : try Parser.parse(text, hyphenatedNames: [])
+        comparison = syntax.flatMap { syntax in
+            syntax.comparison { if case .argument = $0 { true } else { false } }
+        }
+    }
+
+    /// The queries whose text up to the operator of their one comparison is `start`, and whose
+    /// value is written behind it.
+    init(start: String) {
+        text = start
+        syntax = nil
+        comparison = nil
     }
 
     /// The query of a class of this name.
@@ -29,37 +40,71 @@ package final class PreparedQuery: Sendable {
                 text, arguments: arguments, className: className, schema: schema,
                 aliases: aliases, takesNumbersAsBools: takesNumbersAsBools)
         }
-        let comparison = aliases.isEmpty ? comparison : nil
-        let known = try comparison?.bound(
-            to: className, arguments, schema, syntax.source, takesNumbersAsBools)
-        if let known { return known }
-        let bound = try BoundQuery(
-            syntax, arguments: arguments, className: className, schema: schema, aliases: aliases,
-            takesNumbersAsBools: takesNumbersAsBools)
-        comparison?.keep(bound, of: className, schema)
-        return bound
+        guard let comparison, aliases.isEmpty else {
+            return try BoundQuery(
+                syntax, arguments: arguments, className: className, schema: schema,
+                aliases: aliases, takesNumbersAsBools: takesNumbersAsBools)
+        }
+        return try bound(
+            syntax, comparison, to: className, arguments, schema, takesNumbersAsBools)
     }
 
-    /// The property that the query compares with its first argument by `==`, if that is the whole
-    /// query and there are no aliases; nil otherwise, and before it was bound to the class.
-    package func soughtProperty(of classID: ClassID, _ schema: ModelSchema) -> PropertyID? {
-        comparison?.sought(of: classID, schema)
+    /// The query of a class, which is one comparison. Only the value is bound if the shape is known.
+    func bound(
+        _ syntax: QuerySyntax, _ comparison: ComparisonSyntax, to className: String,
+        _ arguments: [QueryArgument], _ schema: StoredSchema, _ takesNumbersAsBools: Bool
+    ) throws(QueryError) -> BoundQuery {
+        if let shape = shape.withLock({ $0 }), shape.isOf(className, schema),
+            let filter = try shape.filter(
+                comparison, arguments, schema, syntax.source, takesNumbersAsBools)
+        {
+            return BoundQuery(shape.query, with: filter, syntax, arguments)
+        }
+        let query = try BoundQuery(
+            syntax, arguments: arguments, className: className, schema: schema,
+            takesNumbersAsBools: takesNumbersAsBools)
+        if let made = BoundShape(query, comparison, of: className, schema) {
+            shape.withLock { $0 = made }
+        }
+        return query
+    }
+
+    /// The key of the first object of a class that passes the query with one argument, if the
+    /// plan for its shape is one lookup of the argument. `isKnown` is false if it is not, if the
+    /// shape is not known yet, and if an index can't decide for the value. O(log objects).
+    package func firstKey(
+        of classID: ClassID, lookingUp value: BorrowedValue, in view: ModelView
+    ) throws(ModelError) -> (isKnown: Bool, key: Int64?) {
+        let decided = shape.withLock { shape -> PropertyID? in
+            guard let shape, shape.query.classID == classID, shape.isOf(view.schema.stored) else {
+                return nil
+            }
+            return shape.decided
+        }
+        guard let decided else { return (false, nil) }
+        return try view.firstIndexed(decided, of: classID, equalTo: value)
     }
 }
 
-/// The bound path of a query that only compares it with a constant: it is reused for the same class
-/// of the same schema.
-final class PathBinding: Sendable {
+/// A bound query that only compares a path with a value, whatever the value: good for one class of
+/// one schema.
+final class BoundShape: Sendable {
     private let className: String
-    /// The classes of the schema.
+    /// Those of the schema.
     private let classes: [StoredClass]
     private let left: BoundExpression
-    let quantifier: Quantifier
+    private let quantifier: Quantifier
     /// The query that was bound.
     let query: BoundQuery
+    /// The plan: the property whose lookup decides the query if its value is argument 0; nil if
+    /// the query has to be run.
+    let decided: PropertyID?
 
     /// Nil if the query is more than one test.
-    init?(_ query: BoundQuery, of className: String, _ schema: StoredSchema) {
+    init?(
+        _ query: BoundQuery, _ comparison: ComparisonSyntax, of className: String,
+        _ schema: StoredSchema
+    ) {
         guard query.stages.count == 1,
             case .filter(.test(let left, _, let quantifier)) = query.stages[0]
         else { return nil }
@@ -68,6 +113,11 @@ final class PathBinding: Sendable {
         self.left = left
         self.quantifier = quantifier
         self.query = query
+        if quantifier != .none, case .literal(.argument(0), _) = comparison.right {
+            decided = IndexPlan.decided(left, comparison)
+        } else {
+            decided = nil
+        }
     }
 
     /// Whether the path was one of this class.
@@ -84,10 +134,7 @@ final class PathBinding: Sendable {
         }
     }
 
-    /// The path; nil if a value is computed from it.
-    var path: BoundPath? { if case .path(let path) = left { path } else { nil } }
-
-    /// The filter of a comparison of the path; nil if it has to be bound as a whole.
+    /// The filter that a comparison of the path is; nil if it has to be bound as a whole.
     func filter(
         _ comparison: ComparisonSyntax, _ arguments: [QueryArgument], _ schema: StoredSchema,
         _ source: QuerySource, _ takesNumbersAsBools: Bool
@@ -99,57 +146,14 @@ final class PathBinding: Sendable {
     }
 }
 
-/// Keeps how a comparison of a path with an argument was bound last.
-private final class PreparedComparison: Sendable {
-    private struct Last {
-        let binding: PathBinding
-        /// The property that is compared with argument 0 by `==`; nil for other comparisons.
-        let sought: PropertyID?
-    }
-
-    private let syntax: ComparisonSyntax
-    private let last = FutexMutex<Last?>(nil)
-
-    init?(_ query: QuerySyntax) {
-        guard query.orderings.isEmpty, case .comparison(let comparison) = query.predicate,
+extension QuerySyntax {
+    /// The comparison of a path with a literal of some kind that the query is, and nothing else.
+    func comparison(with isOfKind: (Literal) -> Bool) -> ComparisonSyntax? {
+        guard orderings.isEmpty, case .comparison(let comparison) = predicate,
             case .path(let path) = comparison.left, !path.hasArguments,
-            case .literal(.argument, _) = comparison.right
+            case .literal(let literal, _) = comparison.right, isOfKind(literal)
         else { return nil }
-        syntax = comparison
-    }
-
-    /// Nil if the comparison has to be bound as a whole.
-    func bound(
-        to className: String, _ arguments: [QueryArgument], _ schema: StoredSchema,
-        _ source: QuerySource, _ takesNumbersAsBools: Bool
-    ) throws(QueryError) -> BoundQuery? {
-        guard let binding = last.withLock({ $0?.binding }), binding.isOf(className, schema),
-            let filter = try binding.filter(
-                syntax, arguments, schema, source, takesNumbersAsBools)
-        else { return nil }
-        return BoundQuery(binding.query, with: filter, arguments: arguments)
-    }
-
-    /// The property that is looked up, if the comparison was last bound to the same class.
-    func sought(of classID: ClassID, _ schema: ModelSchema) -> PropertyID? {
-        last.withLock { last in
-            guard let last, last.binding.query.classID == classID,
-                last.binding.isOf(schema.stored)
-            else { return nil }
-            return last.sought
-        }
-    }
-
-    func keep(_ query: BoundQuery, of className: String, _ schema: StoredSchema) {
-        guard let binding = PathBinding(query, of: className, schema) else { return }
-        var sought: PropertyID?
-        if syntax.comparator == .equal, syntax.options.isEmpty, binding.quantifier != .none,
-            case .literal(.argument(0), _) = syntax.right
-        {
-            sought = binding.path?.directProperty?.propertyID
-        }
-        let kept = Last(binding: binding, sought: sought)
-        last.withLock { $0 = kept }
+        return comparison
     }
 }
 
