@@ -301,10 +301,10 @@ EDITS = [
     Edit(
         "Sources/ToftEngine/Results/Results.swift",
         """\
-        if lastChange == last { return order }
+        if all.stamp == stamp { return all }
 """,
         """\
-        if lastChange == last || Mutant.isOn(.staleResults) { return order }
+        if all.stamp == stamp || Mutant.isOn(.staleResults) { return all }
 """,
     ),
     Edit(

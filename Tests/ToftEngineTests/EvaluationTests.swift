@@ -162,7 +162,7 @@ import ToftTestKit
         let found = try database.people().filter("name == 'n3'")
         #expect(try !found.isEmpty)
         #expect(try found.key(at: 0) == 3)
-        #expect(found.order == nil)
+        #expect(!found.isEvaluated)
         #expect(found.evaluations == 1)
         #expect(try database.people().filter("name == 'none'").isEmpty)
         #expect(try database.people().filter("name == 'n3'").offset(by: 600).isEmpty)
@@ -213,7 +213,7 @@ import ToftTestKit
             #expect(try !found.isEmpty)
         }
         #expect(try found.key(at: 0) == 33)
-        #expect(found.order == nil)
+        #expect(!found.isEvaluated)
         try database.expectSound()
     }
 }

@@ -66,10 +66,10 @@ import ToftTestKit
             var walk = try found.walk()
             let first = try #require(try walk.nextRun())
             #expect(!first.isEmpty && first.count < 100)
-            #expect(found.order == nil)
+            #expect(!found.isEvaluated)
             let second = try #require(try walk.nextRun())
             #expect(second.count < 500)
-            #expect(found.order == nil)
+            #expect(!found.isEvaluated)
             // The rest. The results include all that the loop has found.
             let all = try first + second + self.all(walk)
             #expect(all.count == 2_000)
@@ -86,7 +86,7 @@ import ToftTestKit
             #expect(try !found.isEmpty)
             #expect(try found.key(at: 0) == all[0])
             #expect(try found.key(at: 60) == all[60])
-            #expect(found.order == nil)
+            #expect(!found.isEvaluated)
             // All are found by the same pass.
             #expect(try found.keys() == all)
             #expect(found.evaluations == 1)
@@ -100,20 +100,20 @@ import ToftTestKit
         for base in try bases(database) {
             let all = try base.filter("name CONTAINS 'n3'").keys()
             let found = try base.filter("name CONTAINS 'n3'")
-            #expect(try found.lastKeyWithoutOrder() == all.last)
-            #expect(try found.lastKeyWithoutOrder() == all.last)
+            #expect(try found.partialLastKey() == all.last)
+            #expect(try found.partialLastKey() == all.last)
             #expect(found.evaluations == 1)
             // By its index, when they have been counted.
             let counted = try base.filter("name CONTAINS 'n3'")
             #expect(try counted.key(at: 0) == all[0])
             #expect(try counted.key(at: counted.count - 1) == all.last)
             #expect(try rowCount(counted, from: counted.count - 1) == 1)
-            #expect(counted.order == nil)
+            #expect(!counted.isEvaluated)
             #expect(try counted.key(at: 1_998) == all[1_998])
             #expect(try counted.keys() == all)
-            #expect(try counted.lastKeyWithoutOrder() == nil, "they are known")
+            #expect(try counted.partialLastKey() == nil, "they are known")
             let none = try base.filter("name == 'x'")
-            #expect(try none.lastKeyWithoutOrder() == nil)
+            #expect(try none.partialLastKey() == nil)
             #expect(try none.count == 0)
             #expect(none.evaluations == 1)
         }
@@ -132,16 +132,16 @@ import ToftTestKit
         }
         for place in places {
             let found = try database.people().filter("name == 'place \(place)'")
-            #expect(try found.lastKeyWithoutOrder() == found.keys()[0], "\(place)")
+            #expect(try found.partialLastKey() == found.keys()[0], "\(place)")
         }
         let named = try database.people().filter("name == 'place 4097'")
         let aged = try database.people().filter("age == 8")
         try database.write { () throws(EngineError) in
-            let last = try aged.lastKeyWithoutOrder()
+            let last = try aged.partialLastKey()
             try aged.object(at: aged.count - 1).delete()
-            #expect(try aged.lastKeyWithoutOrder() == last.map { $0 - 9 })
+            #expect(try aged.partialLastKey() == last.map { $0 - 9 })
             try database.setName("gone", of: named.object(at: 0))
-            #expect(try named.lastKeyWithoutOrder() == nil)
+            #expect(try named.partialLastKey() == nil)
         }
         try database.expectSound()
     }
@@ -151,7 +151,7 @@ import ToftTestKit
         for base in try bases(database) {
             let found = try base.filter("name CONTAINS 'n3'")
             let key = try found.key(at: 0)
-            #expect(found.order == nil)
+            #expect(!found.isEvaluated)
             try database.write { () throws(EngineError) in try found.object(at: 0).delete() }
             #expect(try found.key(at: 0) > key)
             #expect(try found.keys() == base.filter("name == 'n3'").keys())
@@ -179,12 +179,12 @@ import ToftTestKit
             let counted = try live.resolved(in: frozen)
             #expect(try counted.count == 2_000)
             #expect(try counted.key(at: 1_999) == all.last)
-            #expect(counted.order == nil)
+            #expect(!counted.isEvaluated)
             let found = try live.resolved(in: frozen)
-            #expect(try found.lastKeyWithoutOrder() == all.last)
+            #expect(try found.partialLastKey() == all.last)
             #expect(try !found.isEmpty)
             #expect(try found.key(at: 60) == all[60])
-            #expect(found.order == nil)
+            #expect(!found.isEvaluated)
 
             // All threads together look for each of it once.
             nonisolated(unsafe) let shared = try live.resolved(in: frozen)
@@ -206,7 +206,7 @@ import ToftTestKit
         let sorted = try database.people().filter("TRUEPREDICATE SORT(age DESC)")
             .resolved(in: frozen)
         #expect(try sorted.key(at: 0) == 19_999)
-        #expect(sorted.order == nil)
+        #expect(!sorted.isEvaluated)
         try frozen.close()
         try database.expectSound()
     }
@@ -258,7 +258,7 @@ import ToftTestKit
             }
             if seed.chance(40) {
                 let last = try base.filter(query)
-                #expect(try last.lastKeyWithoutOrder() == expected.last, "\(query), \(seed)")
+                #expect(try last.partialLastKey() == expected.last, "\(query), \(seed)")
             }
             var walk = try found.walk()
             var keys: [Int64] = []

@@ -61,7 +61,7 @@ public final class _CollectionCore {
     func last<Element: RealmCollectionValue>(_ type: Element.Type) throws -> Element? {
         if isStale { return nil }
         try session.verify()
-        if let home, let key = try results.lastKeyWithoutOrder() {
+        if let home, let key = try results.partialLastKey() {
             return try home.object(key)?.asElement(type)
         }
         let count = try results.count

@@ -23,7 +23,7 @@ extension Results {
     private func range(from first: Int, capacity: Int) throws(EngineError) -> Range<Int> {
         let (end, isBeyond) = first.addingReportingOverflow(capacity)
         if first >= 0, capacity > 0, !isBeyond {
-            if try keysWithoutOrder(of: first..<end) != nil { return first..<end }
+            if try partialKeys(of: first..<end) != nil { return first..<end }
             _ = try current()
         }
         let total = try count

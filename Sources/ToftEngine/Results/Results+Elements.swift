@@ -10,7 +10,7 @@ extension Results {
     /// Number of elements. A query that has not been evaluated is only counted: no list is made.
     package var count: Int {
         get throws(EngineError) {
-            if let counted = try countWithoutOrder() { return counted }
+            if let counted = try partialCount() { return counted }
             return switch try current() {
             case .whole: try session.count(of: definition.classID ?? 0)
             case .list: try list().count
@@ -26,7 +26,7 @@ extension Results {
     /// result alone.
     package var isEmpty: Bool {
         get throws(EngineError) {
-            if !isCounted, try keysWithoutOrder(1) != nil { return false }
+            if !isCounted, try partialKeys(first: 1) != nil { return false }
             return try count == 0
         }
     }
@@ -52,7 +52,7 @@ extension Results {
     /// The key of an object. In a snapshot it may have been deleted.
     package func key(at index: Int) throws(EngineError) -> Int64 {
         if index >= 0, index < .max,
-            let key = try keysWithoutOrder(of: index..<index + 1)?.first
+            let key = try partialKeys(of: index..<index + 1)?.first
         {
             return key
         }

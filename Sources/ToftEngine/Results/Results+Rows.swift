@@ -18,7 +18,7 @@ extension Results {
         guard !range.isEmpty else { return }
         let owner = try objectClass()
         let table = try model { () throws(ModelError) in try session.view.table(owner) }
-        if let keys = try keysWithoutOrder(of: range) {
+        if let keys = try partialKeys(of: range) {
             try storage { () throws(StorageError) in try Self.forEachRun(of: keys, table, body) }
         } else if case .whole = try current() {
             try storage { () throws(StorageError) in

@@ -12,22 +12,9 @@ package final class Results {
     let definition: ResultsDefinition
     /// The class of the objects; nil for results of values.
     package let classID: ClassID?
-    private(set) var order: ResultRows?
-    /// When `order` was found.
-    private var lastChange: UInt64 = 0
-    /// The session's position at that time.
-    private var position: SessionPosition?
-    /// When `order` was last known to be valid.
-    private var checked: UInt64 = 0
+    private var state = State.unknown
     /// The cluster of the last key of a whole class.
     @exclusivity(unchecked) var window: RankWindow?
-    /// The count and when it was taken, of a query that has only been counted.
-    private var counted: (count: Int, lastChange: UInt64)?
-    /// The last key of a filter that has not been evaluated, and the time it was found.
-    private var end: (key: Int64, lastChange: UInt64)?
-    /// The first keys of results that have not been evaluated, the time they were found, and the
-    /// position from which their pass continues, if that was a filter's.
-    private var page: (keys: [Int64], lastChange: UInt64, next: ScanPosition)?
     /// Number of evaluations; tests look for repeated work.
     private(set) var evaluations = 0
     /// For results of a frozen session alone, which threads may share: held during an evaluation,
@@ -50,6 +37,9 @@ package final class Results {
         return try lock.mutex.withLock { _ throws(Failure) in try body() }
     }
 
+    /// Whether all results were found, before or after the last change of a dependency.
+    var isEvaluated: Bool { alone { state.all != nil } }
+
     /// Whether they are all objects of a class, in the order of their keys.
     package var isWhole: Bool {
         if case .all = definition.base { definition.isPlain } else { false }
@@ -62,61 +52,152 @@ package final class Results {
         return ofAnything ? session.counters.now : session.lastChange(of: definition.watched)
     }
 
-    /// The present results.
+    /// The current results.
     func current() throws(EngineError) -> ResultRows {
         try session.check()
-        if lock == nil, let order, checked == session.counters.now { return order }
-        return try alone { () throws(EngineError) in try rows() }
+        if lock == nil, case .complete(let all) = state, all.checked == session.counters.now {
+            return all.rows
+        }
+        return try alone { () throws(EngineError) in
+            guard case .complete(let all) = try advance(to: .all) else { return .gone }
+            return all.rows
+        }
     }
 
-    private func rows() throws(EngineError) -> ResultRows {
-        let last = session.lastChange(of: definition.watched)
+    // MARK: Finding
+
+    /// What is known of the results.
+    private enum State {
+        case unknown
+        /// Parts of them, found for questions that need no more. `before`: all results as they were
+        /// before a change that could not be followed; if it is cancelled they are valid again.
+        case partial(Parts, before: All?)
+        case complete(All)
+
+        var all: All? {
+            switch self {
+            case .unknown: nil
+            case .partial(_, let before): before
+            case .complete(let all): all
+            }
+        }
+
+        /// The parts that were found after the last change of a dependency.
+        func parts(at stamp: UInt64) -> Parts? {
+            if case .partial(let parts, _) = self, parts.stamp == stamp { parts } else { nil }
+        }
+    }
+
+    /// All results, and when they were found.
+    private final class All {
+        let rows: ResultRows
+        /// The last change of a dependency at that time.
+        let stamp: UInt64
+        /// The session's position at that time.
+        let position: SessionPosition
+        /// When they were last known to be valid.
+        var checked: UInt64
+
+        init(_ rows: ResultRows, _ stamp: UInt64, _ position: SessionPosition, _ checked: UInt64) {
+            self.rows = rows
+            self.stamp = stamp
+            self.position = position
+            self.checked = checked
+        }
+    }
+
+    /// Parts of the results.
+    private struct Parts {
+        /// The last change of a dependency when they were found.
+        let stamp: UInt64
+        /// The first keys.
+        var first: [Int64] = []
+        /// The position from which the pass that found them continues, if that was a filter's.
+        var next = ScanPosition()
+        var count: Int?
+        /// The last key, of a filter.
+        var last: Int64?
+    }
+
+    /// The part of the results that a question needs.
+    private enum Need {
+        /// What is known, after all changes.
+        case nothing
+        case count
+        case first(Int)
+        case last
+        case all
+    }
+
+    /// Finds what is needed: follows the touched objects, continues a pass or evaluates. No other
+    /// function changes what is known, but for a walk that has found all. The result is `complete`
+    /// if all results are known then. Otherwise the parts have what is needed, unless that can't be
+    /// found without all results.
+    private func advance(to need: Need) throws(EngineError) -> State {
+        let stamp = session.lastChange(of: definition.watched)
         let now = session.counters.now
-        if let known = try knownOrder(last) {
-            checked = now
-            return known
+        let before = state.all
+        if let before, let valid = try valid(before, stamp) {
+            valid.checked = now
+            state = .complete(valid)
+            return state
         }
-        let begun = try begunAndEnded(last)
-        let found = if let begun { begun } else { try workedOut() }
-        keep(found, last)
-        checked = now
-        return found
-    }
-
-    /// The results, if they have been evaluated and nothing has changed since `last`, or the
-    /// changes can be followed.
-    private func knownOrder(_ last: UInt64) throws(EngineError) -> ResultRows? {
-        guard let order else { return nil }
-        if lastChange == last { return order }
-        guard let followed = try followed(order) else { return nil }
-        keep(followed, last)
-        return followed
-    }
-
-    private func keep(_ found: ResultRows, _ last: UInt64) {
-        order = found
-        lastChange = last
-        position = session.position
-    }
-
-    /// The results updated by testing the objects that were touched since; nil if all must be
-    /// tested.
-    private func followed(_ before: ResultRows) throws(EngineError) -> ResultRows? {
-        guard let position, let classID, let limit = definition.mostTouched(of: before) else {
-            return nil
+        var parts = state.parts(at: stamp) ?? Parts(stamp: stamp)
+        var rows: ResultRows?
+        switch need {
+        case .nothing: break
+        case .count: try findCount(&parts)
+        case .first(let count): rows = try findFirst(count, &parts)
+        case .last: try findLast(&parts)
+        case .all:
+            // A pass that has begun continues.
+            if definition.isFiltered, !parts.first.isEmpty { rows = try findFirst(.max, &parts) }
+            if rows == nil { rows = try evaluate() }
         }
+        if let rows {
+            state = .complete(All(rows, stamp, session.position, now))
+        } else {
+            state = .partial(parts, before: before)
+        }
+        return state
+    }
+
+    /// All results, if nothing has changed since they were found or the change can be followed;
+    /// otherwise nil.
+    private func valid(_ all: All, _ stamp: UInt64) throws(EngineError) -> All? {
+        if all.stamp == stamp { return all }
+        return try followed(all).map { All($0, stamp, session.position, stamp) }
+    }
+
+    /// The results after a change, found by evaluating the query for the touched objects alone; nil
+    /// if all have to be evaluated.
+    private func followed(_ before: All) throws(EngineError) -> ResultRows? {
+        guard let classID, let limit = definition.mostTouched(of: before.rows) else { return nil }
         return try session.interruption.watching { () throws(EngineError) -> ResultRows? in
             let touched = try session.touchedKeys(
-                of: classID, reading: definition.watched, since: position, atMost: limit)
+                of: classID, reading: definition.watched, since: before.position, atMost: limit)
             guard let touched else { return nil }
-            return try definition.rows(before, touching: touched, in: session.view)
+            return try definition.rows(before.rows, touching: touched, in: session.view)
         }
     }
 
-    private func workedOut() throws(EngineError) -> ResultRows {
+    private func evaluate() throws(EngineError) -> ResultRows {
         evaluations += 1
         return try session.interruption.watching { () throws(EngineError) in
             try definition.order(in: session.view)
+        }
+    }
+
+    /// Counts a query or backlinks; of all else the count stays unknown.
+    private func findCount(_ parts: inout Parts) throws(EngineError) {
+        if parts.count != nil { return }
+        if definition.query == nil {
+            parts.count = try definition.backlinkCount(in: session.view)
+        } else {
+            evaluations += 1
+            parts.count = try session.interruption.watching { () throws(EngineError) in
+                try definition.count(in: session.view)
+            }
         }
     }
 
@@ -124,179 +205,149 @@ package final class Results {
     /// more are read. Each is found by another pass over the class.
     static let pageSizes = [128, 2_048]
 
-    /// At least the first `count` keys of results that have not been evaluated: the beginning of a
-    /// long list is available before all of it. Nil if the results have to be evaluated, or have
-    /// been, which also happens if they have no more keys.
-    func keysWithoutOrder(_ count: Int) throws(EngineError) -> [Int64]? {
-        try session.check()
-        return try alone { () throws(EngineError) in try firstKeys(count) }
-    }
-
-    private func firstKeys(_ count: Int) throws(EngineError) -> [Int64]? {
-        guard count > 0, definition.query != nil else { return nil }
-        let last = session.lastChange(of: definition.watched)
-        if try knownOrder(last) != nil { return nil }
-        if let page, page.lastChange == last, count <= page.keys.count { return page.keys }
-        if definition.isFiltered { return try scannedKeys(count, last) }
+    /// Finds the first `count` keys of a query without those behind them, or more, if that is much
+    /// faster. Returns the results if these are all.
+    private func findFirst(_ count: Int, _ parts: inout Parts) throws(EngineError) -> ResultRows? {
+        guard parts.first.count < count, definition.query != nil else { return nil }
+        if definition.isFiltered { return try scan(count, &parts) }
         guard let size = Self.pageSizes.first(where: { $0 >= count }) else { return nil }
         let found = try session.interruption.watching { () throws(EngineError) in
             try definition.firstKeys(size, in: session.view)
         }
         guard let found else { return nil }
         evaluations += 1
-        guard found.count >= size else {
-            keep(.keys(found, isAscending: definition.isAscending), last)
-            return nil
-        }
-        page = (found, last, ScanPosition())
-        return found
+        parts.first = found
+        return found.count < size ? rows(found) : nil
     }
 
-    /// The first keys of a filter: the pass that found the keys so far continues.
-    private func scannedKeys(_ count: Int, _ last: UInt64) throws(EngineError) -> [Int64]? {
-        var (found, position) = begun(last)
-        guard let base = try scanBase(in: session.view) else {
-            page = nil
-            return nil
-        }
-        if found.isEmpty { evaluations += 1 }
+    /// Continues the pass of a filter that found the keys so far.
+    private func scan(_ count: Int, _ parts: inout Parts) throws(EngineError) -> ResultRows? {
+        guard let base = try scanBase(in: session.view) else { return nil }
+        if parts.first.isEmpty { evaluations += 1 }
+        var (first, next) = (parts.first, parts.next)
+        parts.first = []
         try session.interruption.watching { () throws(EngineError) in
             try definition.findMore(
-                &found, upTo: count, from: &position, in: session.view, of: base)
+                &first, upTo: count, from: &next, in: session.view, of: base)
         }
-        if position.isAtEnd {
-            keep(.keys(found, isAscending: definition.isAscending), last)
-            page = nil
-            return nil
-        }
-        page = (found, last, position)
-        return found
+        (parts.first, parts.next) = (first, next)
+        return next.isAtEnd ? rows(first) : nil
     }
 
-    /// The key of the last result of a filter that has not been evaluated, found without those
-    /// before it; nil if it is empty, and for all other results.
-    package func lastKeyWithoutOrder() throws(EngineError) -> Int64? {
-        try session.check()
-        return try alone { () throws(EngineError) in try lastKey() }
+    private func rows(_ keys: [Int64]) -> ResultRows {
+        .keys(keys, isAscending: definition.isAscending)
     }
 
-    private func lastKey() throws(EngineError) -> Int64? {
-        guard definition.isFiltered else { return nil }
-        let last = session.lastChange(of: definition.watched)
-        if try knownOrder(last) != nil { return nil }
-        if let end, end.lastChange == last { return end.key }
-        guard counted?.lastChange != last || counted?.count != 0,
+    /// Finds the last key of a filter without those before it; a count of 0 if there is none.
+    private func findLast(_ parts: inout Parts) throws(EngineError) {
+        guard definition.isFiltered, parts.last == nil, parts.count != 0,
             let base = try scanBase(in: session.view)
-        else { return nil }
+        else { return }
         evaluations += 1
-        let key = try session.interruption.watching { () throws(EngineError) in
+        parts.last = try session.interruption.watching { () throws(EngineError) in
             try definition.lastKey(in: session.view, of: base)
         }
-        if let key { end = (key, last) } else { counted = (0, last) }
-        return key
+        if parts.last == nil { parts.count = 0 }
     }
 
-    /// The keys of some results that have not been evaluated, found without those behind them, the
-    /// last also without those before it. Nil if `keysWithoutOrder` is nil.
-    func keysWithoutOrder(of range: Range<Int>) throws(EngineError) -> ArraySlice<Int64>? {
-        try session.check()
-        return try alone { () throws(EngineError) -> ArraySlice<Int64>? in
-            if range.count == 1, let key = try lastKey(at: range.lowerBound) { return [key] }
-            return try firstKeys(range.upperBound)?[range]
-        }
-    }
-
-    /// The key of the last result if `index` is its own, by a previous count, and is beyond the
-    /// results found so far.
-    private func lastKey(at index: Int) throws(EngineError) -> Int64? {
-        guard let count = knownCount, index == count - 1, index >= page?.keys.count ?? 0 else {
-            return nil
-        }
-        return try lastKey()
-    }
-
-    /// The objects that a filter tests; nil if they are deleted.
+    /// The objects that a filter reads; nil if their source is gone.
     private func scanBase(in view: ModelView) throws(EngineError) -> QueryBase? {
         try model { () throws(ModelError) in
             try definition.isGone(in: view) ? nil : try definition.queryBase(in: view)
         }
     }
 
-    /// All results of a filter whose first results are known: the pass that found them continues.
-    /// Nil if there was no such pass.
-    private func begunAndEnded(_ last: UInt64) throws(EngineError) -> ResultRows? {
-        guard definition.isFiltered, page?.lastChange == last else { return nil }
-        return try scannedKeys(.max, last) == nil ? order : nil
-    }
+    // MARK: Parts of results that have not been evaluated
 
-    /// The first keys of a filter that are known, and the position from which to continue.
-    private func begun(_ last: UInt64) -> (found: [Int64], position: ScanPosition) {
-        guard let page, page.lastChange == last else { return ([], ScanPosition()) }
-        return (page.keys, page.next)
-    }
-
-    /// The scan for a loop that finds a filter's results as it proceeds, in the session's version;
-    /// nil if they are known, or found all at once.
-    func scanToWalk() throws(EngineError) -> ResultsScan? {
-        guard definition.isFiltered, session.transaction == nil else { return nil }
+    /// The count of a query or of backlinks; nil if all results are known or have to be evaluated.
+    func partialCount() throws(EngineError) -> Int? {
         try session.check()
-        let last = session.lastChange(of: definition.watched)
-        let view = session.base
         return try alone { () throws(EngineError) in
-            guard try knownOrder(last) == nil, let base = try scanBase(in: view) else { return nil }
-            let (found, position) = begun(last)
-            if found.isEmpty { evaluations += 1 }
-            return ResultsScan(
-                results: self, view: view, base: base, lastChange: last, found: found,
-                position: position)
+            guard case .partial(let parts, _) = try advance(to: .count) else { return nil }
+            return parts.count
         }
     }
 
-    /// Keeps the keys that a loop has found, if nothing has changed since it began.
+    /// At least the first `count` keys: the beginning of a long list is available before all of it.
+    /// Nil if all results are known or have to be evaluated.
+    func partialKeys(first count: Int) throws(EngineError) -> [Int64]? {
+        try session.check()
+        return try alone { () throws(EngineError) in try firstKeys(count) }
+    }
+
+    private func firstKeys(_ count: Int) throws(EngineError) -> [Int64]? {
+        guard count > 0, definition.query != nil,
+            case .partial(let parts, _) = try advance(to: .first(count)),
+            parts.first.count >= count
+        else { return nil }
+        return parts.first
+    }
+
+    /// The keys of some results, found without those behind them, the last also without those
+    /// before it. Nil if `partialKeys(first:)` is nil.
+    func partialKeys(of range: Range<Int>) throws(EngineError) -> ArraySlice<Int64>? {
+        try session.check()
+        return try alone { () throws(EngineError) -> ArraySlice<Int64>? in
+            if range.count == 1, isLastAndUnknown(range.lowerBound), let key = try lastKey() {
+                return [key]
+            }
+            return try firstKeys(range.upperBound)?[range]
+        }
+    }
+
+    /// Whether an index is that of the last result, by a count, and beyond the keys that are known.
+    private func isLastAndUnknown(_ index: Int) -> Bool {
+        guard let parts = state.parts(at: session.lastChange(of: definition.watched)) else {
+            return false
+        }
+        return parts.count == index + 1 && index >= parts.first.count
+    }
+
+    /// The key of the last result of a filter, found without those before it; nil if there is none,
+    /// if all results are known, and for other results.
+    package func partialLastKey() throws(EngineError) -> Int64? {
+        try session.check()
+        return try alone { () throws(EngineError) in try lastKey() }
+    }
+
+    private func lastKey() throws(EngineError) -> Int64? {
+        guard definition.isFiltered, case .partial(let parts, _) = try advance(to: .last) else {
+            return nil
+        }
+        return parts.last
+    }
+
+    /// Whether a query has been counted since the last change of a dependency.
+    var isCounted: Bool {
+        alone { state.parts(at: session.lastChange(of: definition.watched))?.count != nil }
+    }
+
+    /// A walk that finds results of a filter as it goes, in the session's version; nil if they are
+    /// known or found all at once.
+    func scanToWalk() throws(EngineError) -> ResultsScan? {
+        guard definition.isFiltered, session.transaction == nil else { return nil }
+        try session.check()
+        let view = session.base
+        return try alone { () throws(EngineError) in
+            guard case .partial(let parts, _) = try advance(to: .nothing),
+                let base = try scanBase(in: view)
+            else { return nil }
+            if parts.first.isEmpty { evaluations += 1 }
+            return ResultsScan(
+                results: self, view: view, base: base, lastChange: parts.stamp, found: parts.first,
+                position: parts.next)
+        }
+    }
+
+    /// Keeps the results of a walk, if nothing has changed since it began.
     func keep(_ scan: ResultsScan) {
         guard session.transaction == nil,
             session.lastChange(of: definition.watched) == scan.lastChange
         else { return }
         alone {
-            keep(.keys(scan.found, isAscending: definition.isAscending), scan.lastChange)
-            page = nil
+            state = .complete(
+                All(rows(scan.found), scan.lastChange, session.position, scan.lastChange))
         }
-    }
-
-    /// Whether a query has been counted since it changed last.
-    var isCounted: Bool { alone { knownCount != nil } }
-
-    /// The last count of a query, if nothing has changed since.
-    private var knownCount: Int? {
-        guard let counted, counted.lastChange == session.lastChange(of: definition.watched) else {
-            return nil
-        }
-        return counted.count
-    }
-
-    /// The count of a query or of backlinks that have not been evaluated; nil if the rows are
-    /// known, and otherwise.
-    func countWithoutOrder() throws(EngineError) -> Int? {
-        try session.check()
-        return try alone { () throws(EngineError) in try countAll() }
-    }
-
-    private func countAll() throws(EngineError) -> Int? {
-        if let knownCount { return knownCount }
-        let last = session.lastChange(of: definition.watched)
-        if try knownOrder(last) != nil { return nil }
-        let found: Int?
-        if definition.query == nil {
-            found = try definition.backlinkCount(in: session.view)
-        } else {
-            evaluations += 1
-            found = try session.interruption.watching { () throws(EngineError) in
-                try definition.count(in: session.view)
-            }
-        }
-        guard let found else { return nil }
-        counted = (found, last)
-        return found
     }
 }
 
