@@ -1,5 +1,5 @@
 // Tests: KeyPathTest.swift, ChangeCalculation.swift, ChangeCalculation+KeyPaths.swift,
-// Outcome.swift, ResultsDefinition+Order.swift, ResultsDefinition+Values.swift,
+// ResultsDefinition+Order.swift, ResultsDefinition+Values.swift,
 // TransactionChanges+Comparison.swift, WatchedPaths.swift
 import Testing
 import ToftModel

@@ -2,8 +2,8 @@
 // ChangeCalculation+Nested.swift, ChangeCalculation+Objects.swift,
 // ChangeCalculation+Ordered.swift, ChangeCalculation+Results.swift, ChangeNotification.swift,
 // CollectionHandle.swift, CollectionHandle+Nested.swift, HandleErrors.swift, HandleTable.swift,
-// NotificationPackage.swift, ObservedVersion.swift, ResultRows.swift, Results+Objects.swift,
-// ResultsDefinition.swift, RowChangeFilter.swift, Session+Observe.swift, Subject.swift,
+// NotificationPackage.swift, ResultRows.swift, Results+Objects.swift,
+// ResultsDefinition.swift, Session+Observe.swift, Subject.swift,
 // TransactionChanges.swift
 import Foundation
 import Testing
