@@ -156,7 +156,7 @@ struct DecimalPropertyTests {
         #expect(Decimal128(value: Int8(-3)) == -3 && Decimal128(value: Float(0.1)) == 0.1)
         #expect(Decimal128(value: [1]).isNaN && Decimal128(value: Decimal128.min) == .min)
         let literals: [Decimal128] = [1, 0.1, "1.10", -2.5, 3.0, 1e20]
-        #expect(literals.map(\.description) == ["1", "0.1", "1.10", "-2.5", "3", "1E+20"])
+        #expect(literals.map(\.description) == ["1", "0.1", "1.10", "-2.5", "3.0", "1E20"])
         let tenth = 0.1
         #expect(Decimal128(tenth).stringValue == "0.1000000000000000055511151231257827")
         #expect(Decimal128(UInt64.max).stringValue == "18446744073709551615")

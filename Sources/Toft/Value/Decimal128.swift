@@ -52,12 +52,13 @@ public struct Decimal128: Hashable, Sendable {
     public var isInfinite: Bool { number.isInfinite }
     /// The number without its sign.
     public var magnitude: Decimal128 { Decimal128(number.magnitude) }
-    /// The text of the number, with all its digits: `1.50`, `1E+3`, `-0`, `NaN`, `-Infinity`.
-    public var stringValue: String { number.description }
+    /// The text of the number, with all its digits: `1.50`, `1E3`, `-0`, `NaN`, `-Infinity`.
+    public var stringValue: String { number.description.replacing("E+", with: "E") }
     /// The double next to the number.
     public var doubleValue: Double { number.nearestDouble }
 
-    // Results are rounded to 34 digits, half to even. Division by zero gives infinity, or NaN.
+    // Results are rounded to 34 digits, half to even, and keep the zeros that IEEE 754 gives them:
+    // 1.20 + 1.30 is 2.50, 2.0 * 1.5 is 3.00. Division by zero gives infinity, or NaN.
     public static func + (left: Decimal128, right: Decimal128) -> Decimal128 {
         Decimal128(left.number + right.number)
     }
@@ -108,13 +109,10 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
 {
     public init(integerLiteral value: Int64) { number = ToftModel.Decimal128(value) }
 
-    /// Swift gives a literal as a double: 0.1 is 0.1, but of more than 15 digits not all are kept.
-    /// Write those as text: "0.1234567890123456789".
+    /// Swift gives a literal as a double: 0.1 is 0.1 and 1.0 is 1.0, but of more than 15 digits not
+    /// all are kept. Write those as text: "0.1234567890123456789".
     public init(floatLiteral value: Double) {
-        let isWhole = abs(value) < 1e15 && value == value.rounded()
-        number =
-            isWhole
-            ? ToftModel.Decimal128(value) : ToftModel.Decimal128("\(value)") ?? .nan
+        number = ToftModel.Decimal128("\(value)") ?? .nan
     }
 
     /// Equivalent to `init(string:)`.
@@ -168,6 +166,8 @@ extension Decimal128: _Scalar {
         case let integer as any BinaryInteger: Decimal128(integer)
         case let float as Float: ToftModel.Decimal128("\(float)").map { Decimal128($0) }
         case let decimal as Decimal: ToftModel.Decimal128("\(decimal)").map { Decimal128($0) }
+        case let number as NSNumber where number.objCType.pointee == 0x64:  // "d", a double
+            Decimal128(floatLiteral: number.doubleValue)
         case let number as NSNumber:
             ToftModel.Decimal128(number.stringValue).map { Decimal128($0) }
         default: nil
