@@ -693,7 +693,7 @@ struct AnyRealmValueTests {
             let again = try encoder.encode(setting.value)
             #expect(again == coded)
             #expect(setting.description.contains("[0] 1,\n"))
-            #expect(setting.description.contains("value = Map<String, AnyRealmValue> <0x"))
+            #expect(setting.description.contains("value = Map<string, mixed> <0x"))
         }
     }
 

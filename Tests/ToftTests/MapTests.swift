@@ -387,8 +387,8 @@ struct MapTests {
                 try JSONDecoder().decode(Map<String, Int>.self, from: Data(#"{"a.b":1}"#.utf8))
             })
         try withLibrary { realm, library in
-            #expect(library.description.contains("counts = Map<String, Int> <0x"))
-            #expect(library.counts.description.contains("[b] 2"))
+            #expect(library.description.contains("counts = Map<string, int> <0x"))
+            #expect(library.counts.description.contains("[b]: 2"))
             try realm.write {
                 library["counts"] = ["q": 7]
                 library.counts.setValue(8, forKey: "r")

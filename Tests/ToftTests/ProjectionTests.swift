@@ -40,7 +40,7 @@ struct ProjectionTests {
             #expect(first.bossName == nil && second.bossName == "Ada")
             #expect(second.boss?.isSameObject(as: ada) == true)
             #expect(Array(first.dogNames) == ["Rex", "Fido"] && second.dogNames.isEmpty)
-            #expect(first.description.hasPrefix("LongCard {\n    title = Ada\n"))
+            #expect(first.description.hasPrefix("LongCard <0x"))
             #expect(first == LongCard(projecting: ada) && first != second)
             #expect(first != PersonCard(projecting: ada))
             #expect(Set([first, LongCard(projecting: ada)]).count == 1)
@@ -112,7 +112,7 @@ struct ProjectionTests {
             let names = PersonCard(projecting: ada).dogNames
             #expect(names.count == 2 && names[1] == "Fido" && names.index(of: "Fido") == 1)
             #expect(names.index(matching: "name BEGINSWITH 'F'") == 1)
-            #expect(names.description == "[\n    Rex\n    Fido\n]")
+            #expect(names.description.hasSuffix("> (\n\t[0] Rex,\n\t[1] Fido\n)"))
             try realm.write { ada.dogs.insert(Dog("Bello"), at: 0) }
             #expect(Array(names) == ["Bello", "Rex", "Fido"])
             let frozen = names.freeze()

@@ -402,7 +402,7 @@ struct SetTests {
         #expect(try JSONEncoder().encode(tags) == Data(#"["a","b"]"#.utf8))
         #expect(tags.description.contains("[1] b"))
         try withLibrary { realm, library in
-            #expect(library.description.contains("tags = MutableSet<String> <0x"))
+            #expect(library.description.contains("tags = MutableSet<string> <0x"))
             try realm.write { library["tags"] = ["q"] }
             #expect((library["tags"] as? MutableSet<String>).map { Array($0) } == ["q"])
             let property = try #require(library.objectSchema["maybeInts"])

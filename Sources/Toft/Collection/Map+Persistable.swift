@@ -169,10 +169,12 @@ extension Map {
 /// A map whose types are not known, to be described and converted.
 protocol DescribedMap {
     var anyEntries: [(key: String, value: Any)] { get }
+    static var valueType: any RealmCollectionValue.Type { get }
 }
 
 extension Map: DescribedMap {
     var anyEntries: [(key: String, value: Any)] { map { ($0.key._text, $0.value) } }
+    static var valueType: any RealmCollectionValue.Type { Value.self }
 }
 
 extension CollectionHandle {

@@ -38,9 +38,7 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
     public var isInvalidated: Bool { box.isInvalidated }
 
     /// A line for each of the first values.
-    public var description: String {
-        "[\n" + prefix(100).map { "    \($0)\n" }.joined() + (count > 100 ? "    ...\n" : "") + "]"
-    }
+    public var description: String { ObjectDescription.text(of: self) }
 
     /// Calls the block with the collection as it first is, then after every commit of any process
     /// that changed which objects it has, or the projected property of one: as
@@ -53,6 +51,16 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
     }
 
     public func _carry() throws -> _Carrier { try box.carry() }
+}
+
+/// A collection of values whose text is that of a list.
+protocol DescribedValues: Collection {
+    /// Its identity in a log.
+    var described: AnyObject { get }
+}
+
+extension ProjectedCollection: DescribedValues {
+    var described: AnyObject { box }
 }
 
 /// The result of `projectTo`: a property of the collection's objects has to follow.

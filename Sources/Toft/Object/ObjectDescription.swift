@@ -15,6 +15,12 @@ enum ObjectDescription {
 
     static func text(of collection: some RealmCollection) -> String { text(of: collection, depth) }
 
+    static func text(of collection: some DescribedValues) -> String { text(of: collection, depth) }
+
+    static func text<Described: ProjectionObservable>(of projection: Described) -> String {
+        text(of: projection, depth)
+    }
+
     private static func text(of object: ObjectBase, _ depth: Int) -> String {
         guard depth > 0 else { return tooDeep }
         if object.row?.session.isHere == false {
@@ -33,20 +39,43 @@ enum ObjectDescription {
 
     private static func text(of collection: some RealmCollection, _ depth: Int) -> String {
         guard depth > 0 else { return tooDeep }
-        let lines = collection.prefix(elements).enumerated().map {
+        return text(
+            named: "\(name(of: collection)) <\(address(of: collection))>", collection, depth)
+    }
+
+    private static func text(of collection: some DescribedValues, _ depth: Int) -> String {
+        guard depth > 0 else { return tooDeep }
+        return text(
+            named: "\(name(of: collection)) <\(address(of: collection.described))>", collection,
+            depth)
+    }
+
+    private static func text(named name: String, _ values: some Collection, _ depth: Int) -> String
+    {
+        let lines = values.prefix(elements).enumerated().map {
             "[\($0)] \(text(of: $1, depth - 1) ?? "<null>")"
         }
-        let name = "\(type(of: collection)) <\(address(of: collection))>"
-        return text(named: name, lines, skipped: collection.count - elements)
+        return text(named: name, lines, skipped: values.count - elements)
+    }
+
+    private static func text<Described: ProjectionObservable>(
+        of projection: Described, _ depth: Int
+    ) -> String {
+        guard depth > 0 else { return tooDeep }
+        let lines = Described.paths.map { path in
+            let value = text(of: path.value(of: projection.rootObject), depth - 1)
+            return "\t\(path.label) = \(indented(value ?? "nil"));\n"
+        }
+        return "\(type(of: projection)) <\(address(of: projection))> {\n\(lines.joined())}"
     }
 
     private static func text(of map: some DescribedMap, _ depth: Int) -> String {
         guard depth > 0 else { return tooDeep }
         let entries = map.anyEntries
         let lines = entries.prefix(elements).map {
-            "[\($0)] \(text(of: $1, depth - 1) ?? "<null>")"
+            "[\($0)]: \(text(of: $1, depth - 1) ?? "<null>")"
         }
-        let name = "\(type(of: map)) <\(address(of: map))>"
+        let name = "\(name(of: map)) <\(address(of: map))>"
         return text(named: name, lines, skipped: entries.count - elements)
     }
 
@@ -63,6 +92,8 @@ enum ObjectDescription {
         case let object as ObjectBase: text(of: object, depth)
         case let collection as any RealmCollection: text(of: collection, depth)
         case let map as any DescribedMap: text(of: map, depth)
+        case let values as any DescribedValues: text(of: values, depth)
+        case let projection as any ProjectionObservable: text(of: projection, depth)
         case let mixed as AnyRealmValue: text(of: mixed.content, depth)
         case let value?: shown(value)
         }
@@ -71,6 +102,29 @@ enum ObjectDescription {
     private static func indented(_ text: String) -> String {
         text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
             .map { String($0) }.joined(separator: "\n\t")
+    }
+
+    /// The kind of a collection and what its elements are, in Realm's words: `List<int>`,
+    /// `Results<Dog>`.
+    private static func name<Found: Collection>(of collection: Found) -> String {
+        let element = Found.Element.self as? any RealmCollectionValue.Type
+        return "\(kind(of: Found.self))<\(element.map(word(for:)) ?? "\(Found.Element.self)")>"
+    }
+
+    /// The kind of a map and of its values: `Map<string, int>`.
+    private static func name<Found: DescribedMap>(of map: Found) -> String {
+        "\(kind(of: Found.self))<string, \(word(for: Found.valueType))>"
+    }
+
+    private static func kind(of type: Any.Type) -> Substring {
+        "\(type)".prefix { $0 != "<" }
+    }
+
+    /// The word for what is in a collection: the name of a class, or the type of values.
+    private static func word(for type: any RealmCollectionValue.Type) -> String {
+        let shape = type._shape
+        guard shape.type == .link else { return PropertyType(shape.type).text }
+        return shape.target.map { ModelClass.name(of: $0) } ?? "\(type)"
     }
 
     /// The identity of collections in a log: the address of a list, or of the core of results.

@@ -37,12 +37,7 @@ open class Projection<Root: ObjectBase>: ProjectionObservable {
     }
 
     /// Each projected property with its value.
-    public var description: String {
-        let lines = Self.paths.map {
-            "    \($0.label) = \($0.value(of: rootObject).flattened ?? "nil")\n"
-        }
-        return "\(type(of: self)) {\n\(lines.joined())}"
-    }
+    public var description: String { ObjectDescription.text(of: self) }
 
     /// Whether both are projections of one class and of equal objects.
     public static func == (left: Projection, right: Projection) -> Bool {

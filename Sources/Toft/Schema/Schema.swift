@@ -42,8 +42,12 @@ public struct ObjectSchema: CustomStringConvertible, Equatable {
     public var objectClass: AnyClass { model.type }
     /// Whether its objects live in others, as those of `EmbeddedObject` do.
     public var isEmbedded: Bool { model.isEmbedded }
-    /// In the order of declaration.
-    public var properties: [Property] { model.properties.map { Property($0) } }
+    /// In the order of declaration, those that show what links here after the others.
+    public var properties: [Property] {
+        let isComputed = { (property: ModelProperty) in property.shape.type == .linkingObjects }
+        return (model.properties.filter { !isComputed($0) } + model.properties.filter(isComputed))
+            .map { Property($0) }
+    }
     /// The primary key, if there is one.
     public var primaryKeyProperty: Property? { model.primaryKey.map { Property($0) } }
 
@@ -137,8 +141,9 @@ public enum PropertyType: Int, Sendable {
     case UUID = 12
 
     /// The type's name in descriptions.
-    fileprivate var text: String {
+    var text: String {
         switch self {
+        case .any: "mixed"
         case .linkingObjects: "linking objects"
         case .objectId: "object id"
         case .UUID: "uuid"
