@@ -53,9 +53,12 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
 
     public func makeIterator() -> RLMIterator<Element> { RLMIterator(core) }
 
-    /// Whether both belong to the same property of the same instance.
+    /// Whether both are the same property of the same object.
     public static func == (left: LinkingObjects, right: LinkingObjects) -> Bool {
-        left.core === right.core && left.originProperty == right.originProperty
+        guard let own = left.core, let other = right.core else {
+            return left.core === right.core && left.originProperty == right.originProperty
+        }
+        return own.session === other.session && own.results.showSameLinks(as: other.results)
     }
 }
 

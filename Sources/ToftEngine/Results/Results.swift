@@ -45,6 +45,15 @@ package final class Results {
         if case .all = definition.base { definition.isPlain } else { false }
     }
 
+    /// Whether both are the links to one object through one property, all of them.
+    package func showSameLinks(as other: Results) -> Bool {
+        guard case .backlinks(let target, let link) = definition.base,
+            case .backlinks(let otherTarget, let otherLink) = other.definition.base
+        else { return false }
+        return target == otherTarget && link == otherLink
+            && definition.isPlain && other.definition.isPlain
+    }
+
     /// A number that grows with each change after which the results may be others, or with each
     /// change of anything.
     package func changeStamp(ofAnything: Bool) throws(EngineError) -> UInt64 {
