@@ -138,6 +138,7 @@ struct ThreadTests {
         try realm.write { realm.delete(person) }
         try elsewhere {
             let realm = try Realm(configuration: configuration)
+            #expect(realm.objects(Person.self).isEmpty)
             #expect(realm.resolve(object) == nil)
             #expect(realm.resolve(list) == nil)
         }

@@ -34,9 +34,15 @@ extension CollectionBacking {
 
     var count: Int {
         get throws {
-            try session.verify()
+            try verifyReading()
             return try handle.count
         }
+    }
+
+    /// Throws unless the elements may be read here and now.
+    func verifyReading() throws {
+        try session.verify()
+        session.reads?.note(try handle.results())
     }
 
     /// The collection as results.

@@ -31,22 +31,28 @@ public final class _CollectionCore {
         _CollectionCore(session, results, home)
     }
 
+    /// Throws unless the elements may be read here and now.
+    func verifyReading() throws {
+        try session.verify()
+        session.reads?.note(results)
+    }
+
     func count() throws -> Int {
         if isStale { return 0 }
-        try session.verify()
+        try verifyReading()
         return try results.count
     }
 
     func isEmpty() throws -> Bool {
         if isStale { return true }
-        try session.verify()
+        try verifyReading()
         return try results.isEmpty
     }
 
     func element<Element: RealmCollectionValue>(_ type: Element.Type, at index: Int) throws
         -> Element
     {
-        try session.verify()
+        try verifyReading()
         guard let home else {
             return Element._make(_EngineValue(try results.value(at: index), session))
         }
@@ -60,7 +66,7 @@ public final class _CollectionCore {
 
     func last<Element: RealmCollectionValue>(_ type: Element.Type) throws -> Element? {
         if isStale { return nil }
-        try session.verify()
+        try verifyReading()
         if let home, let key = try results.partialLastKey() {
             return try home.object(key)?.asElement(type)
         }
@@ -80,7 +86,7 @@ public final class _CollectionCore {
     /// The index of an element.
     func index<Element: RealmCollectionValue>(of element: Element) throws -> Int? {
         if isStale { return nil }
-        try session.verify()
+        try verifyReading()
         let root = (element as? any ProjectionObservable)?.erasedRoot
         if let object = root ?? element as? ObjectBase {
             guard let row = object.row else { return nil }
@@ -109,7 +115,7 @@ extension _CollectionCore {
     /// The values of a loop: those at its beginning, whatever happens meanwhile.
     func values() throws -> [Value] {
         if isStale { return [] }
-        try session.verify()
+        try verifyReading()
         if let classID = results.classID {
             return try results.keys().map { .link(ObjectRef(classID: classID, key: $0)) }
         }
@@ -119,7 +125,7 @@ extension _CollectionCore {
     /// A walk through the objects; nil for an empty or invalid collection, and for values.
     func walk() throws -> ObjectIterator? {
         guard let home, !isStale else { return nil }
-        try session.verify()
+        try verifyReading()
         return ObjectIterator(try results.walk(), in: home)
     }
 }

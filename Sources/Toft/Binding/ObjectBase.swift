@@ -345,6 +345,7 @@ extension ObjectBase {
         }
         do throws(EngineError) {
             try home.verify()
+            home.session.reads?.note(home.ref(key), column)
             if home.binding.engine.holdsBack(home.binding.classID) {
                 return try waitingCell(column, in: home).flatMap(waiting)
             }

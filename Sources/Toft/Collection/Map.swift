@@ -127,7 +127,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     public var keys: [Key] {
         guard let backing else { return unmanaged.elements.map(\.key) }
         return Misuse.reporting {
-            try backing.session.verify()
+            try backing.verifyReading()
             return try backing.handle.entryKeys().map { Key(_text: $0) }
         } ?? []
     }
@@ -149,7 +149,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         guard let backing else {
             return unmanaged.index(of: Self.uniqueKey(key)).map { unmanaged.elements[$0].value }
         }
-        try backing.session.verify()
+        try backing.verifyReading()
         if Value.self == AnyRealmValue.self {
             return try backing.handle.index(ofKey: key._text).flatMap {
                 try backing.mixed(Value.self, at: $0)
@@ -164,7 +164,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     public func makeIterator() -> RLMKeyValueIterator<Key, Value> {
         guard let backing else { return RLMKeyValueIterator(unmanaged.elements) }
         return Misuse.reporting {
-            try backing.session.verify()
+            try backing.verifyReading()
             if Value.self == AnyRealmValue.self {
                 return RLMKeyValueIterator(
                     Array(

@@ -98,7 +98,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     public func index(of object: Element) -> Int? {
         Misuse.reporting { () -> Int? in
             guard let backing else { return unmanaged.index(of: UniqueKey(object)) }
-            try backing.session.verify()
+            try backing.verifyReading()
             guard let value = UniqueKey(object, in: backing.session).value else {
                 _ = try backing.count
                 return nil
@@ -215,7 +215,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// of the sets.
     private func keys(in session: RealmSession?) throws -> [UniqueKey] {
         guard let backing else { return unmanaged.elements.map { UniqueKey($0, in: session) } }
-        try backing.session.verify()
+        try backing.verifyReading()
         guard backing.home == nil || session === backing.session else {
             throw Realm.Error(.wrongRealm, "The sets hold objects of different realms.")
         }

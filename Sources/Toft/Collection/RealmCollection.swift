@@ -210,7 +210,9 @@ extension RealmCollection {
         }
     }
 
-    /// The index of the first element that matches a query in text.
+    /// The index of the first element that matches a query in text. Objects that are in memory are
+    /// copied into a database there to be asked, O(elements); of embedded objects and of values in
+    /// memory it is misuse.
     public func index(matching predicateFormat: String, _ arguments: Any...) -> Int? {
         index(matching: predicateFormat, all: arguments)
     }
@@ -233,6 +235,9 @@ extension RealmCollection {
 
     private func firstIndex(_ matches: (_CollectionCore) throws -> ToftEngine.Results) -> Int? {
         Misuse.reporting { () -> Int? in
+            if try isUnmanaged, let copies = try CopiedElements(self) {
+                return try copies.firstIndex(matches)
+            }
             guard let core = try requiredCore("index(matching:)") else { return nil }
             let found = try matches(core).limited(to: 1)
             return try found.count == 0 ? nil : core.results.index(of: found.value(at: 0))
@@ -427,6 +432,7 @@ extension RealmCollection {
                 return _EngineValue(try UnmanagedValues(self, property).aggregate(kind))
             }
             guard let core = try requiredCore("\(kind)") else { return nil }
+            core.session.reads?.noteEverything()
             return _EngineValue(try core.results.aggregate(kind, of: property), core.session)
         } ?? nil
     }

@@ -83,9 +83,10 @@ extension Realm {
         } ?? nil
     }
 
-    /// Creates an object of the class with this name of a dictionary of values; nested dictionaries
-    /// become linked objects. With `update`, values that are not given stay as they are. Needs a
-    /// write transaction.
+    /// Creates an object of the class with this name: of a dictionary of values, of an array with
+    /// one for each property in their order, or as a copy of the values of another object. Nested
+    /// dictionaries and arrays become linked objects. With `update`, values that are not given stay
+    /// as they are. Needs a write transaction.
     @discardableResult
     public func dynamicCreate(
         _ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error
@@ -193,7 +194,7 @@ extension RealmSession {
 
     /// True if the values of an object contain no object and no collection.
     private func isOneRow(_ any: Any, of owner: ClassHandle) -> Bool {
-        guard let given = any as? [String: Any?] else { return false }
+        guard let given = try? owner.values(of: any) else { return false }
         return given.allSatisfy { name, value in
             guard let property = try? owner.property(dynamicName: name) else { return false }
             let isValue = property.type != .link || ObjectBase.found(in: value as Any) != nil
@@ -212,11 +213,7 @@ extension RealmSession {
     private func dynamicMake(_ any: Any, in owner: ClassHandle, _ policy: Realm.UpdatePolicy) throws
         -> ObjectHandle?
     {
-        guard let given = any as? [String: Any?] else {
-            throw Realm.Error(
-                .typeMismatch,
-                "'\(owner.name)' can be made of a dictionary, not of \(type(of: any)).")
-        }
+        let given = try owner.values(of: any)
         var (values, later): ([(property: PropertyID, value: Value)], [PropertyHandle]) = ([], [])
         for (name, value) in given {
             let property = try owner.property(dynamicName: name)
@@ -338,8 +335,8 @@ extension RealmSession {
         _ any: Any, of property: PropertyHandle, in object: ObjectHandle?,
         _ make: (ObjectHandle) throws -> ObjectHandle
     ) throws {
-        guard let given = any as? [String: Any?] else { throw property.mismatch(any) }
         let owner = try engine.classHandle(property.targetClassID ?? 0)
+        let given = try owner.values(of: any)
         let properties = try given.keys.map { try owner.property(dynamicName: $0) }
         var made: ObjectHandle?
         if dynamicCheck == nil, let object {
@@ -368,6 +365,7 @@ extension ManagedRow {
     }
 
     func dynamicValue(of property: PropertyHandle) throws -> Any? {
+        session.reads?.note(handle.ref, Int(property.id))
         if property.type == .linkingObjects {
             let results = try handle.linkingObjects(property.id)
             return LinkingObjects<DynamicObject>(
@@ -428,6 +426,34 @@ extension ClassHandle {
             throw DynamicObject.noProperty(name, of: self.name)
         }
         return found
+    }
+}
+
+extension ClassHandle {
+    /// The values by name that an app gives for an object.
+    fileprivate func values(of any: Any) throws -> [String: Any?] {
+        let stored = visibleProperties.filter { $0.type != .linkingObjects }.map(\.name)
+        if let object = ObjectBase.found(in: any) {
+            try object.row?.requireValid()
+            let names = object.objectSchema.properties.map(\.name).filter(stored.contains)
+            return Dictionary(uniqueKeysWithValues: names.map { ($0, object.value(forKey: $0)) })
+        }
+        switch any {
+        case let values as [String: Any?]: return values
+        case let values as [Any?]:
+            guard values.count <= stored.count else {
+                throw Realm.Error(
+                    .invalidArgument,
+                    "An array for '\(name)' has at most \(stored.count) values, one for each "
+                        + "property; \(values.count) were given.")
+            }
+            return Dictionary(uniqueKeysWithValues: zip(stored, values))
+        default:
+            throw Realm.Error(
+                .typeMismatch,
+                "'\(name)' can be made of a dictionary, an array or an object, not of "
+                    + "\(Swift.type(of: any)).")
+        }
     }
 }
 

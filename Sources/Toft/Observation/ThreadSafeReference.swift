@@ -1,10 +1,12 @@
 internal import Synchronization
 internal import ToftEngine
 internal import ToftModel
+internal import ToftPlatform
 internal import ToftStorage
 
 /// Carries an object, results, a list or linking objects to another thread or queue: made on one,
-/// resolved once on the other.
+/// resolved once on the other. Until then it keeps the version that it was made in, so let it go if
+/// it is not resolved.
 ///
 /// ```swift
 /// let reference = ThreadSafeReference(to: dog)
@@ -13,42 +15,69 @@ internal import ToftStorage
 /// }
 /// ```
 public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
-    private let carrier: Mutex<_Carrier?>
+    /// `@unchecked Sendable`: any thread may use a frozen session.
+    private struct Kept: @unchecked Sendable {
+        let carrier: _Carrier
+        /// Shows the version that the reference was made in; nil of one of a write transaction.
+        let version: Session?
+    }
 
-    /// A reference to something managed; to anything else it is misuse, and resolves to nil.
+    private let kept: Mutex<Kept?>
+
+    /// A reference to something managed; to anything else, and to what has been deleted, it is
+    /// misuse, and resolves to nil.
     public init(to threadConfined: Confined) {
-        carrier = Mutex(Misuse.reporting { try threadConfined._carry() })
+        kept = Mutex(
+            Misuse.reporting { () -> Kept in
+                let carrier = try threadConfined._carry()
+                let engine = threadConfined.realm?.session.engine
+                let isWriting = engine?.isWriting ?? true
+                return Kept(carrier: carrier, version: isWriting ? nil : try engine?.frozen())
+            })
     }
 
     /// Whether it has been resolved, so that it can't be again.
-    public var isInvalidated: Bool { carrier.withLock { $0 == nil } }
+    public var isInvalidated: Bool { kept.withLock { $0 == nil } }
 
-    fileprivate func take() -> _Carrier? {
-        carrier.withLock { carrier in
-            defer { carrier = nil }
-            return carrier
+    private func take() -> Kept? {
+        kept.withLock { kept in
+            defer { kept = nil }
+            return kept
         }
     }
 
     fileprivate func resolve(in session: RealmSession) throws -> Confined? {
-        guard let carrier = take() else {
+        guard let kept = take() else {
             throw Realm.Error(.invalidArgument, "A ThreadSafeReference can be resolved once only.")
         }
-        if try session.engine.version.rawValue < carrier.version {
+        guard kept.carrier.isOfDatabase(of: session) else {
+            Diagnostics.tell(
+                .warn,
+                "A ThreadSafeReference of '\(kept.carrier.path)' was resolved in a realm of "
+                    + "'\(session.engine.database.path)', where it is nil.")
+            return nil
+        }
+        if let version = kept.version, session.isUntouched {
+            try session.engine.stand(at: version)
+        } else if try session.engine.version.rawValue < kept.carrier.version {
             _ = try session.engine.refresh()
         }
-        return try carrier.resolve(session) as? Confined
+        return try kept.carrier.resolve(session) as? Confined
     }
 }
 
 extension Realm {
-    /// The target of a reference, in this realm; nil when it has been deleted. A realm with an
-    /// older version than that of the reference moves to the newest first.
+    /// The target of a reference, in this realm; nil when it has been deleted, and of a reference
+    /// to something of another file.
+    ///
+    /// A realm that has just been opened, and has not been read, shows the version of the
+    /// reference, with its target, and goes on with `refresh` or by itself. A realm with an older
+    /// version than that of the reference moves to the newest first.
     public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>)
         -> Confined?
     {
         Misuse.reporting { () -> Confined? in
-            try session.verify()
+            try session.verifyUntouching()
             return try reference.resolve(in: session)
         } ?? nil
     }
@@ -57,7 +86,7 @@ extension Realm {
 /// A value confined to a realm, without that realm: enough to find it in another realm of the same
 /// database. Not for apps.
 public struct _Carrier: Sendable {
-    private let path: String
+    let path: String
     /// The least version that has it: in a write transaction, its future one.
     let version: UInt64
     private let find: @Sendable (RealmSession) throws -> Any?
@@ -78,11 +107,14 @@ public struct _Carrier: Sendable {
         self.find = find
     }
 
+    func isOfDatabase(of session: RealmSession) -> Bool { session.engine.database.path == path }
+
     func resolve(_ session: RealmSession) throws -> Any? {
-        guard session.engine.database.path == path else {
+        guard isOfDatabase(of: session) else {
             throw Realm.Error(
                 .wrongRealm, "The reference was made in a realm of another file: '\(path)'.")
         }
+        if session.isUntouched { session.isUntouched = false }
         return try find(session)
     }
 

@@ -133,6 +133,12 @@ extension Realm {
         /// can be read without it. Realm has nothing like it.
         public var isExclusive = false
 
+        /// Whether `withObservationTracking` sees what is read of a realm that belongs to a thread,
+        /// the main thread's among them; of one that belongs to an actor or a queue it always does.
+        /// A read of a property takes some ten nanoseconds longer then. The opening that is the
+        /// thread's first decides. Realm has nothing like it.
+        public var tracksReads = false
+
         /// Ends the opening from any thread, with `.interrupted`, once it has been interrupted,
         /// before or meanwhile: a wait for other processes and writers within 50 ms, the building
         /// of an index within its next thousand objects; the file is then as it was. For the time

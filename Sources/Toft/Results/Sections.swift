@@ -43,7 +43,8 @@ final class Sections<Key: _Persistable & Hashable, Element: RealmCollectionValue
     /// The present sections; empty if the results no longer exist.
     func current() throws -> Found {
         guard let core = results._core(), !core.isStale else { return Found() }
-        try core.session.verify()
+        try core.verifyReading()
+        if !rule.isSortedByKey { core.session.reads?.noteEverything() }
         let stamp = try core.results.changeStamp(ofAnything: !rule.isSortedByKey)
         if let found = lock.withLock({ found }), found.stamp == stamp { return found }
         var new = try workedOut(core)

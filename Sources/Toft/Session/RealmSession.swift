@@ -15,6 +15,8 @@ final class RealmSession {
     private let shared: FutexMutex<SharedEngine>
     let configuration: Realm.Configuration
     let confinement: Confinement
+    /// The reads that `withObservationTracking` has seen; nil if it sees none of this realm.
+    private(set) var reads: TrackedReads?
     /// Runs work of the engine's thread here; made at the first use.
     var scheduler: (any Scheduler)?
     /// The thread that it is confined to, for the short way past `verify`; 0 for a queue or a
@@ -22,6 +24,9 @@ final class RealmSession {
     private let thread: UInt
     let isFrozen: Bool
     var isAutorefreshing = true
+    /// Whether nothing has been asked of the realm since it was opened, so that it may show an
+    /// older version as well. Never of a frozen one, which threads share.
+    @exclusivity(unchecked) var isUntouched = true
     /// The realm that was last frozen of this one.
     private weak var lastFrozen: RealmSession?
     /// The blocks of `writeAsync` that have not run yet, in order.
@@ -60,6 +65,8 @@ final class RealmSession {
         self.confinement = confinement
         thread = if case .thread = confinement { UInt(pthread_self()) } else { 0 }
         isFrozen = false
+        if case .thread = confinement, !configuration.tracksReads { return }
+        reads = TrackedReads(self)
     }
 
     /// The frozen version of a live session. Threads share it, so everything that it will know it
@@ -69,6 +76,7 @@ final class RealmSession {
         shared = FutexMutex(SharedEngine(engine: engine))
         configuration = live.configuration
         isFrozen = true
+        isUntouched = false
         thread = 0
         confinement =
             if case .place(let place) = live.confinement { .anywhere(place) } else {
@@ -88,6 +96,12 @@ final class RealmSession {
     /// Throws unless the realm may be used on this thread. The engine checks threads, the Swift API
     /// queues and actors.
     func verify() throws(EngineError) {
+        if isUntouched { isUntouched = false }
+        try verifyUntouching()
+    }
+
+    /// As `verify`, for a use that reads nothing of the version that the realm shows.
+    func verifyUntouching() throws(EngineError) {
         try verifyPlace()
         try engine.check()
     }
@@ -98,6 +112,9 @@ final class RealmSession {
             throw EngineError(.wrongThread, place.wrongUse)
         }
     }
+
+    /// The thread on which objects are read the short way; 0 where each read has to come by here.
+    private var boundThread: UInt { reads == nil ? thread : 0 }
 
     /// True if the running code may use the realm. Any thread may ask.
     var isHere: Bool {
@@ -159,6 +176,7 @@ final class RealmSession {
         for binding in Array(bindings.values) + dynamicBindings.values { binding.cache?.clear() }
         bindings = [:]
         dynamicBindings = [:]
+        reads?.tellAll()
     }
 
     // MARK: Freezing
@@ -226,7 +244,7 @@ final class RealmSession {
                     + "leave it out."
             )
         }
-        let binding = try ClassBinding(model, owner, in: engine, thread: thread)
+        let binding = try ClassBinding(model, owner, in: engine, thread: boundThread)
         bindings[ObjectIdentifier(type)] = binding
         return binding
     }
@@ -245,7 +263,7 @@ final class RealmSession {
     func dynamicBinding(of owner: ClassHandle) throws -> ClassBinding {
         // A class that another process adds properties to gets another handle.
         if let known = dynamicBindings[owner.id], known.owner === owner { return known }
-        let binding = try ClassBinding(.dynamic(owner), owner, in: engine, thread: thread)
+        let binding = try ClassBinding(.dynamic(owner), owner, in: engine, thread: boundThread)
         // Threads share a frozen session.
         if !isFrozen { dynamicBindings[owner.id] = binding }
         return binding

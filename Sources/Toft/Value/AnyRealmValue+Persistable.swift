@@ -15,6 +15,7 @@ extension AnyRealmValue: _Persistable, _Indexable {
         }
         return Misuse.reporting {
             try row.home.verify()
+            row.session.reads?.note(row.handle.ref, column)
             return try row.session.mixed(
                 try row.handle.live(PropertyID(truncatingIfNeeded: column)))
         } ?? .none
@@ -254,13 +255,13 @@ extension CollectionBacking {
     /// An element of a collection of mixed values, live; nil for other elements.
     func mixed<Element>(_ type: Element.Type, at index: Int) throws -> Element? {
         guard Element.self == AnyRealmValue.self else { return nil }
-        try session.verify()
+        try verifyReading()
         return try session.mixed(try handle.live(at: index)) as? Element
     }
 
     /// All elements of a collection of mixed values, live.
     func allMixed<Element>(_ type: Element.Type) throws -> [Element] {
-        try session.verify()
+        try verifyReading()
         return try handle.liveValues().compactMap { try session.mixed($0) as? Element }
     }
 

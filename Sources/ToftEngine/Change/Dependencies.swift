@@ -1,7 +1,7 @@
 internal import ToftModel
 
 /// The classes and properties that results depend on.
-struct Dependencies: Sendable {
+struct Dependencies: Hashable, Sendable {
     /// Classes whose objects may be created and deleted.
     private(set) var classes = SmallSet<ClassID>()
     /// Classes with the object that the results were made from, which may be deleted.
@@ -16,7 +16,7 @@ struct Dependencies: Sendable {
 }
 
 /// A set of few elements, which are searched one by one. One alone needs no memory of its own.
-struct SmallSet<Element: Equatable & Sendable>: Sequence, Sendable {
+struct SmallSet<Element: Hashable & Sendable>: Sequence, Hashable, Sendable {
     private var first: Element?
     private var others: [Element] = []
 

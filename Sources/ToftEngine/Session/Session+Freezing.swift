@@ -1,3 +1,5 @@
+internal import ToftModel
+
 extension Session {
     /// A session that always shows this one's version: within a write transaction, the one that it
     /// began with. The version is pinned until the last reference is released.
@@ -15,6 +17,16 @@ extension Session {
             database: database, options: options, at: base, isFrozen: true)
         frozen.aliases = aliases
         return frozen
+    }
+
+    /// Goes to the version of a frozen session of the same database, which may be older: for one of
+    /// which nothing has been asked yet.
+    package func stand(at other: Session) throws(EngineError) {
+        try check()
+        guard other.database === database, transaction == nil, !isFrozen else { return }
+        let snapshot = other.base.snapshot
+        move(to: try model { () throws(ModelError) in try ModelView(snapshot, previous: schema) })
+        pokeIfBehind()
     }
 
     /// Throws `readOnly` if the session is frozen.
