@@ -36,7 +36,7 @@ ORDER = {
         "Errors Session Binding Value Schema Query Object Collection Results Realm Opening "
         "Observation"
     ).split(),
-    "ToftCLI": "Terminal Commands Demo .".split(),
+    "ToftCLI": "Terminal Commands Demo Modernize .".split(),
 }
 # The nouns of the Swift API. Their public types may name each other: a realm gives results, and
 # results give their realm.

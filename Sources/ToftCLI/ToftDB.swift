@@ -22,6 +22,7 @@ struct ToftDB: ParsableCommand {
             Plan:     toftdb plan app.toft --schema new.json --schema-version 2
             Verify:   toftdb check app.toft        toftdb pages broken.toft        toftdb \
             salvage broken.toft new.toft
+            Sources:  toftdb modernize Sources/MyApp
 
             Every command prints for people; with --json it prints for programs, one JSON value a \
             line.
@@ -34,7 +35,7 @@ struct ToftDB: ParsableCommand {
         subcommands: [
             Demo.self, Import.self, Export.self, Dump.self, Load.self, Info.self,
             SchemaCommand.self, Query.self, Watch.self, Copy.self, Compact.self, ChangeKey.self,
-            Pins.self, Check.self, Pages.self, Plan.self, SalvageCommand.self,
+            Pins.self, Check.self, Pages.self, Plan.self, SalvageCommand.self, Modernize.self,
         ])
 }
 
