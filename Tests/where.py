@@ -34,7 +34,8 @@ def test_files() -> list[Path]:
         for path in folder.rglob("*.swift")
         if "@Test" in path.read_text() or re.search(r"Trials?\.swift$", path.name)
     ]
-    whole = [ROOT / f"Tests/test_{name}.py" for name in ("toftdb", "sqlite_import")]
+    names = ("toftdb", "sqlite_import", "modernize")
+    whole = [ROOT / f"Tests/test_{name}.py" for name in names]
     python = [*whole, *(ROOT / "bindings/c/tests").glob("test_*.py")]
     return sorted([*swift, *python])
 

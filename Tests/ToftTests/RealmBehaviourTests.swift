@@ -1,4 +1,4 @@
-// Tests: CopiedElements.swift, ObjectDescription.swift, ThreadSafeReference.swift, Decimal128.swift
+// Tests: CopiedElements.swift, ObjectDescription.swift, ThreadSafeReference.swift, Toft/Decimal128.swift
 import Foundation
 import RealmSwift
 import Testing
