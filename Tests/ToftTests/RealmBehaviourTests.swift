@@ -1,4 +1,5 @@
-// Tests: CopiedElements.swift, ObjectDescription.swift, ThreadSafeReference.swift, Toft/Decimal128.swift
+// Tests: CopiedElements.swift, ObjectDescription.swift, ThreadSafeReference.swift,
+// Toft/Decimal128.swift
 import Foundation
 import RealmSwift
 import Testing
@@ -117,6 +118,7 @@ struct RealmBehaviourTests {
     @Test
     func `An embedded class within a class is named after both`() throws {
         #expect(Hut.Door.className() == "Hut_Door" && Row.Seat.className() == "Seat")
+        #expect(Guest.className() == "Guest" && House.className() == "House")
         try TestRealm.with(classes) { realm in
             #expect(realm.schema["Hut_Door"]?.isEmbedded == true)
             try realm.write {

@@ -20,6 +20,11 @@ enum ClassDiscovery {
         }
     }
 
+    /// The name of the class that a class is declared in; nil if it is declared in none.
+    static func nameOfClass(around type: AnyClass) -> String? {
+        TypeDescriptor.of(type)?.outer?.name
+    }
+
     private struct Cache {
         var imageCount = 0
         var types: [ObjectBase.Type] = []
@@ -94,11 +99,14 @@ private struct TypeDescriptor {
     let address: UnsafeRawPointer
 
     private enum Offset {
+        static let parent = 4
+        static let name = 8
         static let accessor = 12
         static let superclass = 20
     }
 
     private static let kindMask: UInt32 = 0x1F
+    private static let anonymousKind: UInt32 = 2
     private static let classKind: UInt32 = 16
     private static let genericFlag: UInt32 = 0x80
 
@@ -148,6 +156,32 @@ private struct TypeDescriptor {
         case 2: return TypeDescriptor(target.load(as: UnsafeRawPointer?.self))
         default: return nil
         }
+    }
+
+    /// The name of the class alone.
+    var name: String {
+        let field = address + Offset.name
+        let text = field + Int(field.load(as: Int32.self))
+        return String(cString: text.assumingMemoryBound(to: CChar.self))
+    }
+
+    /// The class that this one is declared in; nil if it is declared in none.
+    var outer: TypeDescriptor? {
+        var context = Self.parent(of: address)
+        // A private declaration has a context of its own.
+        if let found = context, found.load(as: UInt32.self) & Self.kindMask == Self.anonymousKind {
+            context = Self.parent(of: found)
+        }
+        return TypeDescriptor(context)
+    }
+
+    /// The parent of a context: a relative pointer, to a pointer if the lowest bit is set.
+    private static func parent(of context: UnsafeRawPointer) -> UnsafeRawPointer? {
+        let field = context + Offset.parent
+        let relative = field.load(as: Int32.self)
+        guard relative != 0 else { return nil }
+        let target = field + Int(relative & ~1)
+        return relative & 1 == 0 ? target : target.load(as: UnsafeRawPointer?.self)
     }
 
     /// Brings the type to life through its accessor function.

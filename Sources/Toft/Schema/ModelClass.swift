@@ -42,18 +42,10 @@ final class ModelClass: Sendable {
     /// within another class, as in Realm, both with `_` between them.
     static func name(of type: ObjectBase.Type) -> String {
         if let name = type._realmObjectName() { return name }
-        guard type._isEmbedded, let outer = nameOfClass(around: type) else { return "\(type)" }
+        guard type._isEmbedded, let outer = ClassDiscovery.nameOfClass(around: type) else {
+            return "\(type)"
+        }
         return "\(outer)_\(type)"
-    }
-
-    /// The name of the class that a type stands in; nil if it stands in none.
-    private static func nameOfClass(around type: ObjectBase.Type) -> Substring? {
-        let names = String(reflecting: type).split(separator: ".")
-        // "6Module5OuterC5InnerC": after each name comes what it is, C of a class.
-        guard names.count > 2, let mangled = _mangledTypeName(type) else { return nil }
-        let outer = names[names.count - 2], own = "\(type)"
-        let end = "\(outer.utf8.count)\(outer)C\(own.utf8.count)\(own)C"
-        return mangled.hasSuffix(end) ? outer : nil
     }
 
     private init(_ type: ObjectBase.Type) {
@@ -243,7 +235,7 @@ extension ModelProperty {
         var shape = _PropertyShape(stored.type, target: target).collection(stored.collection)
         shape.isOptional = stored.isOptional
         self.shape = shape
-        (name, persistedName, targetName) = (stored.name, stored.name, stored.targetName)
+        (name, persistedName, targetName) = (stored.name, stored.persistedName, stored.targetName)
         isPrimaryKey = stored.isPrimaryKey
         isAutoIncremented = stored.isAutoIncremented
         isIndexed = stored.isIndexed
