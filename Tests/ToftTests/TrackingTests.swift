@@ -278,11 +278,12 @@ struct ChangeSequenceTests {
     }
 
     @Test
+    @MainActor
     func `Where a realm can't be observed its changes are misuse`() async throws {
-        let realm = try await Realm(configuration: TestRealm.inMemory(), actor: MainActor.shared)
-        let box = Box(realm)
+        let realm = Box(try await Realm(configuration: TestRealm.inMemory()))
         await Task.detached {
-            expectError(.wrongThread) { box.value.changes.makeAsyncIterator() }
+            expectError(.wrongThread) { realm.value.changes.makeAsyncIterator() }
         }.value
+        try TestRealm.check(realm.value)
     }
 }
