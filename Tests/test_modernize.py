@@ -1,5 +1,5 @@
-# Tests: Modernize.swift, SourceClasses.swift, SourceMember.swift, SourceRewrite.swift, SourceText.swift,
-# SourceTokens.swift
+# Tests: Modernize.swift, SourceClasses.swift, SourceMember.swift, SourceRewrite.swift,
+# SourceText.swift, SourceTokens.swift
 """`toftdb modernize`: classes that are older than @Persisted, rewritten, and lines left alone."""
 
 import json
