@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-TOFTDB = os.environ.get("TOFTDB", str(ROOT / ".build/debug/toftdb"))
+TOFTDB = os.environ.get("TOFTDB", str(ROOT / "build/swift/release/toftdb"))
 
 OLD = '''\
 import RealmSwift
