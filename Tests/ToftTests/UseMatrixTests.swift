@@ -33,6 +33,10 @@ final class Veinlet: EmbeddedObject {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+final class PetalProjection: Projection<Petal> {
+    @Projected(\Petal.text) var word
+}
+
 /// The values read from a realm: a test does something to it, and then uses all of them.
 private struct Subject {
     let realm: Realm?
@@ -118,7 +122,96 @@ private struct Subject {
             ("object", { _ = realm?.object(ofType: Petal.self, forPrimaryKey: 1) }),
             ("dynamicObjects", { _ = realm?.dynamicObjects("Petal").first?["text"] }),
             ("refresh", { _ = realm?.refresh() }),
+        ] + moreReadings + collectionReadings + mapReadings
+    }
+
+    private var moreReadings: [Use] {
+        [
+            ("value(forKey:)", { _ = leaf.value(forKey: "next") }),
+            ("dynamicList", { _ = leaf.dynamicList("leaves").first }),
+            ("dynamicMutableSet", { _ = leaf.dynamicMutableSet("set").first }),
+            ("dynamicMap", { _ = leaf.dynamicMap("map")["a"] }),
+            ("isEqual", { _ = leaf.isEqual(leaf) }), ("list.isEqual", { _ = leaves.isEqual(1) }),
+            ("set.isEqual", { _ = set.isEqual(tags) }), ("map.isEqual", { _ = map.isEqual(map) }),
+            ("dynamicObject", { _ = leaf.any.dynamicObject }),
+            ("projectTo", { _ = Array(leaves.projectTo.text) }),
+            ("projected.index", { _ = leaves.projectTo.text.index(matching: "id > 0") }),
+            ("projection", { _ = PetalProjection(projecting: leaf).word }),
+            ("projection.freeze", { _ = PetalProjection(projecting: leaf).freeze() }),
+            ("projections", { _ = realm?.objects(PetalProjection.self).first?.word }),
+            ("realm.freeze", { _ = realm?.freeze().objects(Petal.self).count }),
+            ("realm.thaw", { _ = realm?.thaw().objects(Petal.self).count }),
+            ("freeze(_:)", { _ = realm?.freeze(leaves) }), ("thaw(_:)", { _ = realm?.thaw(leaf) }),
+            (
+                "dynamicObject(ofType:)",
+                {
+                    _ = realm?.dynamicObject(ofType: "Petal", forPrimaryKey: 1)
+                }
+            ),
+            ("sizes", { Self.reporting { _ = try realm?.sizes() } }),
+            ("versionPins", { Self.reporting { _ = try realm?.versionPins() } }),
+            ("check", { Self.reporting { _ = try realm?.check() } }),
+            (
+                "setAlias",
+                {
+                    Self.reporting { try realm?.setAlias("word", of: Petal.self, to: "text") }
+                }
+            ),
         ]
+    }
+
+    private var collectionReadings: [Use] {
+        [
+            ("objects(at:)", { _ = leaves.objects(at: [0]) }),
+            ("index(matching:)", { _ = leaves.index(matching: "id == 1") }),
+            ("index(matching) in Swift", { _ = leaves.index { $0.id == 1 } }),
+            ("value(forKey:) of all", { _ = leaves.value(forKey: "text") }),
+            ("union", { _ = leaves.value(forKeyPath: "@unionOfArrays.texts") }),
+            ("distinct(by:)", { _ = leaves.distinct(by: ["text"]).count }),
+            ("distinct", { _ = texts.distinct().count }),
+            ("sorted", { _ = texts.sorted(ascending: false).first }),
+            ("sorted(by:)", { _ = leaves.sorted(by: \.text).first }),
+            ("limited", { _ = leaves.limited(to: 1).count }),
+            ("offset", { _ = leaves.offset(by: 1).count }),
+            ("min", { _ = leaves.min(of: \.id) }), ("avg", { _ = leaves.average(of: \.id) }),
+            ("min(ofProperty:)", { _ = leaves.min(ofProperty: "id") as Int? }),
+            ("max(ofProperty:)", { _ = leaves.max(ofProperty: "id") as Int? }),
+            ("sum(ofProperty:)", { _ = leaves.sum(ofProperty: "id") as Int }),
+            ("average(ofProperty:)", { _ = leaves.average(ofProperty: "id") as Double? }),
+            (
+                "sectioned by a block",
+                {
+                    _ = leaves.sectioned(by: { $0.text }, sortDescriptors: ["text"]).allKeys
+                }
+            ),
+            ("section", { _ = leaves.sectioned(by: \.text).first?.count }),
+            ("any collection", { _ = AnyRealmCollection(leaves).first }),
+            ("set.intersects", { _ = tags.intersects(tags) }),
+            ("results.thaw", { _ = all?.thaw()?.count }), ("query", { _ = all?.query }),
+            ("explain", { _ = all?.explain() }), ("last", { _ = leaves.last }),
+            ("isEmpty", { _ = leaves.isEmpty && set.isEmpty && before.isEmpty }),
+        ]
+    }
+
+    private var mapReadings: [Use] {
+        [
+            ("map.object", { _ = map.object(forKey: "a") }),
+            ("map.value", { _ = map.value(forKey: "a") }),
+            ("map.keyPath", { _ = map.value(forKeyPath: "@max.id") }),
+            ("map.contains", { _ = map.contains { key, _ in key == "a" } }),
+            ("map.where", { _ = map.where { $0.id > 0 }.count }),
+            ("map.sorted", { _ = map.sorted(byKeyPath: "id").count }),
+            ("map.distinct", { _ = map.distinct(by: ["id"]).count }),
+            ("map.max", { _ = map.max(of: \.id) }), ("map.sum", { _ = map.sum(of: \.id) }),
+            ("map.min", { _ = map.min(of: \.id) }), ("map.average", { _ = map.average(of: \.id) }),
+            ("map.first", { _ = map[map.startIndex] }), ("map.isEmpty", { _ = map.isEmpty }),
+            ("map.freeze", { _ = map.freeze() }), ("map.description", { _ = map.description }),
+        ]
+    }
+
+    /// Calls that throw: the error is that of `attempt`.
+    private static func reporting(_ call: () throws -> Void) {
+        Misuse.reporting(call)
     }
 
     /// - Parameter other: an object to link to.
@@ -153,6 +246,24 @@ private struct Subject {
             ("delete list", { realm?.delete(leaves) }),
             ("delete results", { if let all { realm?.delete(all.filter("id > 1000")) } }),
             ("increment", { leaf.increment(\.id, by: 0) }),
+            ("setValue(forKeyPath:)", { leaf.setValue("x", forKeyPath: "next.text") }),
+            ("subscript =", { leaf["text"] = "x" }),
+            ("append(objectsIn:)", { leaves.append(objectsIn: [other]) }),
+            ("removeFirst", { texts.removeFirst() }),
+            ("replace", { leaves.replace(index: 0, object: other) }),
+            ("removeSubrange", { texts.removeSubrange(0..<1) }),
+            ("remove(atOffsets:)", { texts.remove(atOffsets: [0]) }),
+            ("move(fromOffsets:)", { texts.move(fromOffsets: [0], toOffset: 0) }),
+            ("set.removeAll", { tags.removeAll() }),
+            ("formIntersection", { tags.formIntersection(["y"]) }),
+            ("insert(objectsIn:)", { set.insert(objectsIn: [other]) }),
+            ("map.updateValue", { map.updateValue(other, forKey: "y") }),
+            ("map.setValue", { values.setValue(1, forKey: "z") }),
+            ("map.merge", { values.merge(["m": 1] as Map) { $1 } }),
+            ("map.removeAll", { values.removeAll() }),
+            ("delete set", { realm?.delete(set) }), ("delete map", { realm?.delete(map) }),
+            ("delete sequence", { realm?.delete([leaf]) }),
+            ("projection =", { PetalProjection(projecting: leaf).word = "x" }),
             ("delete", { realm?.delete(leaf) }), ("deleteAll", { realm?.deleteAll() }),
         ]
     }

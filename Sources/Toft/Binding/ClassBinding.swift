@@ -18,15 +18,20 @@ final class ClassBinding {
     /// The offset in an instance of each property's column number, and the number. It is unmanaged
     /// memory, as it is read for each new instance.
     private let columns: UnsafeMutableBufferPointer<(offset: Int, column: Int32)>
+    /// The properties without `@Persisted`, and their columns.
+    private let legacy: [(property: ModelProperty, column: Int)]
 
     /// - Parameter thread: the one that the session is confined to; 0 for a queue or a frozen
     ///   session.
     convenience init(_ model: ModelClass, _ owner: ClassHandle, in engine: Session, thread: UInt)
         throws
     {
-        self.init(
-            model, owner, try model.properties.map { try owner.property(named: $0.name).id },
-            in: engine, thread: thread)
+        let properties = try model.properties.map { try owner.property(of: $0) }
+        self.init(model, owner, properties.map(\.id), in: engine, thread: thread)
+        guard !engine.isFrozen else { return }
+        for (own, property) in zip(model.properties, properties) where own.name != property.name {
+            try engine.setAlias(own.name, of: owner.id, to: property.name)
+        }
     }
 
     private init(
@@ -45,11 +50,13 @@ final class ClassBinding {
             ? nil
             : ClusterCache(
                 owner, of: engine, thread: thread, columnEnd: Int(propertyIDs.max() ?? 0) + 1)
-        columns = .allocate(capacity: propertyIDs.count)
-        _ = columns.initialize(
-            from: zip(model.properties, propertyIDs).lazy.map {
-                ($0.columnOffset, Int32(truncatingIfNeeded: $1))
-            })
+        let places = zip(model.properties, propertyIDs)
+        let wrapped = places.compactMap { property, id in
+            property.columnOffset.map { (offset: $0, column: Int32(truncatingIfNeeded: id)) }
+        }
+        columns = .allocate(capacity: wrapped.count)
+        _ = columns.initialize(from: wrapped)
+        legacy = places.filter(\.0.isLegacy).map { ($0, Int($1)) }
     }
 
     deinit { columns.deallocate() }
@@ -66,6 +73,18 @@ final class ClassBinding {
         for index in columns.indices {
             base.storeBytes(
                 of: columns[index].column, toByteOffset: columns[index].offset, as: Int32.self)
+        }
+        if !legacy.isEmpty { attachLegacy(of: object) }
+    }
+
+    @inline(never)
+    private func attachLegacy(of object: ObjectBase) {
+        for (property, column) in legacy {
+            Misuse.reporting {
+                try property.withAddress(in: object) {
+                    try property.wrapper.legacy(at: $0)?.attach(to: object, column)
+                }
+            }
         }
     }
 }

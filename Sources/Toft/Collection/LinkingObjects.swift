@@ -8,14 +8,16 @@ internal import ToftModel
 /// ```
 ///
 /// An object whose list links several times is in it several times. Empty for an unmanaged object.
-public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
-    private let core: _CollectionCore?
+public struct LinkingObjects<Element: ObjectBase>: RealmCollection, LinkingObjectsProtocol {
+    private let given: _CollectionCore?
     private let originProperty: String?
-    /// The substitute for all elements while a key path is recorded.
+    /// Those of a class without `@Persisted`.
+    private(set) var declared: DeclaredLinks?
+    /// Stands for all elements while a key path is found out.
     private var recorded: [Element] = []
 
     private init(_ core: _CollectionCore?, _ originProperty: String?) {
-        self.core = core
+        given = core
         self.originProperty = originProperty
     }
 
@@ -23,12 +25,20 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
         self.init(core, nil)
     }
 
-    /// As classes without `@Persisted` wrote it.
-    @available(
-        *, unavailable,
-        message: "Write @Persisted(originProperty: \"dogs\") var owners: LinkingObjects<Person>"
-    )
-    public init(fromType: Element.Type, property: String) { self.init(nil, property) }
+    /// The objects of a class that link here, in a class without `@Persisted`:
+    /// `let owners = LinkingObjects(fromType: Person.self, property: "dogs")`.
+    /// - Parameters:
+    ///   - type: the class of the objects.
+    ///   - propertyName: the name of their property that links here.
+    public init(fromType type: Element.Type, property propertyName: String) {
+        self.init(nil, propertyName)
+        declared = DeclaredLinks(propertyName)
+    }
+
+    private var core: _CollectionCore? {
+        guard let declared else { return given }
+        return Misuse.reporting { try declared.core(of: Element.self) } ?? nil
+    }
 
     public func _core() -> _CollectionCore? { core }
 
@@ -48,7 +58,7 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     /// The object at an index; out of range is misuse, with code `.indexOutOfRange`.
     public subscript(position: Int) -> Element {
         core.flatMap { core in Misuse.reporting { try core.element(Element.self, at: position) } }
-            ?? recorded.first ?? Element._standIn()
+            ?? declared?.recording?.element(Element.self) ?? recorded.first ?? Element._standIn()
     }
 
     public func makeIterator() -> RLMIterator<Element> { RLMIterator(core) }
@@ -56,10 +66,19 @@ public struct LinkingObjects<Element: ObjectBase>: RealmCollection {
     /// Whether both are the same property of the same object.
     public static func == (left: LinkingObjects, right: LinkingObjects) -> Bool {
         guard let own = left.core, let other = right.core else {
-            return left.core === right.core && left.originProperty == right.originProperty
+            return left.given === right.given && left.declared === right.declared
+                && left.originProperty == right.originProperty
         }
         return own.session === other.session && own.results.showSameLinks(as: other.results)
     }
+}
+
+/// `LinkingObjects` of any class, for generic code.
+public protocol LinkingObjectsProtocol {
+    /// The class of the objects.
+    associatedtype Element
+    /// The objects that link here through a property of theirs.
+    init(fromType type: Element.Type, property propertyName: String)
 }
 
 /// `LinkingObjects` of any class. Not for apps.

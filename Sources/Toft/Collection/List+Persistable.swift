@@ -22,8 +22,13 @@ extension List: _Persistable {
     /// nothing.
     public static func _set(_ value: List, _ object: ObjectBase, _ column: Int) {
         let list = _get(object, column)
-        guard list.backing != nil, list !== value, list != value else { return }
-        list.replaceSubrange(0..<list.count, with: Array(value))
+        if list.backing != nil { list.fill(with: value) }
+    }
+
+    /// Takes the elements of another list in place of its own.
+    func fill(with value: List) {
+        guard self !== value, self != value else { return }
+        replaceSubrange(0..<count, with: Array(value))
     }
 
     public static func _converted(from any: Any?, _ conversion: _ValueConversion) throws -> List {

@@ -18,6 +18,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     private(set) var backing: CollectionBacking?
     /// The list as results, once they are needed.
     private var cachedCore: _CollectionCore?
+    /// Told of reads while a key path is found out.
+    private var recording: LegacyRecording?
 
     /// An unmanaged, empty list.
     public init() {
@@ -39,6 +41,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         unmanaged = []
         self.backing = backing
     }
+
+    func record(_ recording: LegacyRecording) { self.recording = recording }
 
     public func _core() throws -> _CollectionCore? {
         guard let backing else { return nil }
@@ -80,6 +84,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         }
     }
 
+    /// Whether both are the same property of the same object or, unmanaged, have equal elements.
+    public func isEqual(_ object: Any?) -> Bool { (object as? List).map { self == $0 } ?? false }
+
     // MARK: Elements
 
     /// The element at an index; out of range is misuse, with code `.indexOutOfRange`. Setting it
@@ -91,6 +98,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
                 if backing != nil, let core = try _core() {
                     return try core.element(Element.self, at: position)
                 }
+                if let recording { return recording.element(Element.self) }
                 try Self.requireIndex(position, below: unmanaged.count)
                 return unmanaged[position]
             } ?? Element._standIn()

@@ -26,12 +26,23 @@ extension Map: _Persistable {
     /// nothing.
     public static func _set(_ value: Map, _ object: ObjectBase, _ column: Int) {
         let map = _get(object, column)
-        guard let backing = map.backing, map !== value, map != value else { return }
+        if map.backing != nil { map.fill(with: value) }
+    }
+
+    /// Takes the entries of another map in place of its own.
+    func fill(with value: Map) {
+        guard self !== value, self != value else { return }
         Misuse.reporting {
+            let entries = Array(value)
+            guard let backing else {
+                removeAll()
+                for (key, value) in entries { try set(value, key) }
+                return
+            }
             try backing.session.requireWriting()
-            let handle = backing.handle, entries = Array(value)
+            let handle = backing.handle
             if Value._isEmbedded {
-                let entries = embedded(entries)
+                let entries = Self.embedded(entries)
                 return try backing.session.embedding(
                     entries.compactMap(\.object), Value._shape, in: handle.owner, handle.property,
                     check: { try handle.check(keys: entries.map(\.key)) },
@@ -41,7 +52,8 @@ extension Map: _Persistable {
                     })
             }
             try backing.session.giving(
-                Value._shape, { try given(entries, to: $0) }, check: { try handle.check($0) },
+                Value._shape, { try Self.given(entries, to: $0) },
+                check: { try handle.check($0) },
                 change: { entries in
                     try handle.check(entries)
                     try handle.clear()

@@ -60,79 +60,156 @@ extension Map {
         results("offset").offset(by: count)
     }
 
-    /// The least value of a property; nil without a value.
-    public func min<Extreme: MinMaxType>(ofProperty property: String) -> Extreme? {
-        aggregate(.minimum, of: property).flatMap { Extreme._scalar(from: $0) }
+    /// The least value of a property; nil when there is none.
+    public func min<Extreme: _HasPersistedType>(ofProperty property: String) -> Extreme?
+    where Extreme.PersistedType: MinMaxType {
+        aggregate(.minimum, of: property)?.made(Extreme.self)
     }
 
-    /// The greatest value of a property; nil without a value.
-    public func max<Extreme: MinMaxType>(ofProperty property: String) -> Extreme? {
-        aggregate(.maximum, of: property).flatMap { Extreme._scalar(from: $0) }
+    /// The greatest value of a property; nil when there is none.
+    public func max<Extreme: _HasPersistedType>(ofProperty property: String) -> Extreme?
+    where Extreme.PersistedType: MinMaxType {
+        aggregate(.maximum, of: property)?.made(Extreme.self)
     }
 
     /// The sum of a property; 0 when there is no value.
-    public func sum<Sum: AddableType>(ofProperty property: String) -> Sum {
-        aggregate(.sum, of: property).flatMap { Sum._scalar(from: $0) } ?? Sum()
+    public func sum<Sum: _Persistable>(ofProperty property: String) -> Sum
+    where Sum.PersistedType: AddableType {
+        aggregate(.sum, of: property)?.total(Sum.self) ?? Sum._initial()
     }
 
     /// The mean of a property; nil when there is no value.
-    public func average<Mean: AddableType>(ofProperty property: String) -> Mean? {
-        aggregate(.average, of: property).flatMap { Mean._scalar(from: $0) }
+    public func average<Mean: _HasPersistedType>(ofProperty property: String) -> Mean?
+    where Mean.PersistedType: AddableType {
+        mean(property)
+    }
+
+    private func mean<Mean>(_ property: String) -> Mean? {
+        aggregate(.average, of: property)?.made(Mean.self)
     }
 }
 
-extension Map where Value: _OptionalProtocol, Value.Wrapped: ObjectBase {
+extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     /// The objects sorted by a property: `sorted(by: \.age)`.
-    public func sorted<Property: _HasPersistedOrder>(
+    public func sorted<Property: _HasPersistedType>(
         by keyPath: KeyPath<Value.Wrapped, Property>, ascending: Bool = true
-    ) -> Results<Value> {
+    ) -> Results<Value> where Property.PersistedType: SortableType {
         sorted(byKeyPath: KeyPathNames.name(of: keyPath), ascending: ascending)
     }
 
     /// The least value of a property: `min(of: \.age)`.
-    public func min<Property: _HasMinMax>(of keyPath: KeyPath<Value.Wrapped, Property>)
-        -> Property.Extreme?
+    public func min<Property: _HasPersistedType>(of keyPath: KeyPath<Value.Wrapped, Property>)
+        -> Property? where Property.PersistedType: MinMaxType
+    {
+        min(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+
+    /// The least value of a property that may be nil.
+    public func min<Property: _HasPersistedType>(of keyPath: KeyPath<Value.Wrapped, Property?>)
+        -> Property? where Property.PersistedType: MinMaxType
     {
         min(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
     /// The greatest value of a property: `max(of: \.age)`.
-    public func max<Property: _HasMinMax>(of keyPath: KeyPath<Value.Wrapped, Property>)
-        -> Property.Extreme?
+    public func max<Property: _HasPersistedType>(of keyPath: KeyPath<Value.Wrapped, Property>)
+        -> Property? where Property.PersistedType: MinMaxType
+    {
+        max(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+
+    /// The greatest value of a property that may be nil.
+    public func max<Property: _HasPersistedType>(of keyPath: KeyPath<Value.Wrapped, Property?>)
+        -> Property? where Property.PersistedType: MinMaxType
     {
         max(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
     /// The sum of a property: `sum(of: \.age)`.
-    public func sum<Property: _HasSum>(of keyPath: KeyPath<Value.Wrapped, Property>)
-        -> Property.Sum
+    public func sum<Property: _Persistable>(of keyPath: KeyPath<Value.Wrapped, Property>)
+        -> Property where Property.PersistedType: AddableType
+    {
+        sum(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+
+    /// The sum of a property that may be nil.
+    public func sum<Property: _Persistable>(of keyPath: KeyPath<Value.Wrapped, Property?>)
+        -> Property where Property.PersistedType: AddableType
     {
         sum(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
     /// The mean of a property: `average(of: \.age)`. A double; of decimals a decimal.
-    public func average<Property: _HasSum>(of keyPath: KeyPath<Value.Wrapped, Property>)
-        -> Property.Sum._Mean?
+    public func average<Property: _HasPersistedType>(of keyPath: KeyPath<Value.Wrapped, Property>)
+        -> Property.PersistedType._Mean? where Property.PersistedType: AddableType
     {
-        average(ofProperty: KeyPathNames.name(of: keyPath))
+        mean(KeyPathNames.name(of: keyPath))
+    }
+
+    /// The mean of a property that may be nil.
+    public func average<Property: _HasPersistedType>(of keyPath: KeyPath<Value.Wrapped, Property?>)
+        -> Property.PersistedType._Mean? where Property.PersistedType: AddableType
+    {
+        mean(KeyPathNames.name(of: keyPath))
+    }
+
+    /// The mean as a value of the property's own type, as Realm has it.
+    @_disfavoredOverload
+    public func average<Property: _HasPersistedType>(of keyPath: KeyPath<Value.Wrapped, Property>)
+        -> Property? where Property.PersistedType: AddableType
+    {
+        mean(KeyPathNames.name(of: keyPath))
     }
 }
 
-extension Map where Value: _HasMinMax {
-    /// The least value; nil without a value.
-    public func min() -> Value.Extreme? { min(ofProperty: "self") }
-    /// The greatest value; nil without a value.
-    public func max() -> Value.Extreme? { max(ofProperty: "self") }
+extension Map where Value.PersistedType: MinMaxType {
+    /// The least value; nil when there is none.
+    public func min() -> Value? { min(ofProperty: "self") }
+    /// The greatest value; nil when there is none.
+    public func max() -> Value? { max(ofProperty: "self") }
 }
 
-extension Map where Value: _HasSum {
+extension Map
+where
+    Value: OptionalProtocol, Value.Wrapped: _HasPersistedType,
+    Value.Wrapped.PersistedType: MinMaxType
+{
+    /// The least value; nil when there is none.
+    public func min() -> Value.Wrapped? { min(ofProperty: "self") }
+    /// The greatest value; nil when there is none.
+    public func max() -> Value.Wrapped? { max(ofProperty: "self") }
+}
+
+extension Map where Value.PersistedType: AddableType {
     /// The sum; 0 when there is no value.
-    public func sum() -> Value.Sum { sum(ofProperty: "self") }
+    public func sum() -> Value {
+        aggregate(.sum, of: "self")?.total(Value.self) ?? Value._standIn()
+    }
     /// The mean; nil when there is no value. A double; of decimals a decimal.
-    public func average() -> Value.Sum._Mean? { average(ofProperty: "self") }
+    public func average() -> Value.PersistedType._Mean? { mean("self") }
+    /// The mean as another type of numbers; nil when there is no value.
+    @_disfavoredOverload
+    public func average<Mean: _HasPersistedType>() -> Mean? where Mean.PersistedType: AddableType {
+        mean("self")
+    }
 }
 
-extension Map where Value: _HasPersistedOrder {
+extension Map
+where
+    Value: OptionalProtocol, Value.Wrapped: _Persistable, Value.Wrapped.PersistedType: AddableType
+{
+    /// The sum; 0 when there is no value.
+    public func sum() -> Value.Wrapped { sum(ofProperty: "self") }
+    /// The mean; nil when there is no value. A double; of decimals a decimal.
+    public func average() -> Value.Wrapped.PersistedType._Mean? { mean("self") }
+    /// The mean as another type of numbers; nil when there is no value.
+    @_disfavoredOverload
+    public func average<Mean: _HasPersistedType>() -> Mean? where Mean.PersistedType: AddableType {
+        mean("self")
+    }
+}
+
+extension Map where Value.PersistedType: SortableType {
     /// The values in their order.
     public func sorted(ascending: Bool = true) -> Results<Value> {
         sorted(byKeyPath: "self", ascending: ascending)

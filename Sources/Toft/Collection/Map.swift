@@ -53,6 +53,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     private var cachedCore: _CollectionCore?
     /// The substitute for all values while a key path is recorded.
     private var recorded: Value?
+    /// Told of reads while a key path is found out.
+    private var recording: LegacyRecording?
 
     /// An unmanaged, empty map.
     public init() {}
@@ -71,6 +73,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         unmanaged.removeAll()
         self.backing = backing
     }
+
+    func record(_ recording: LegacyRecording) { self.recording = recording }
 
     public func _core() throws -> _CollectionCore? {
         guard let backing else { return nil }
@@ -139,7 +143,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// unmanaged object to the map's realm, and removes the key for nil; for an optional value that
     /// is nil see `updateValue`. O(log entries).
     public subscript(key: Key) -> Value? {
-        get { recorded ?? Misuse.reporting { try value(of: key) } ?? nil }
+        get {
+            recorded ?? recording?.element(Value.self)
+                ?? Misuse.reporting { try value(of: key) } ?? nil
+        }
         set {
             if let newValue { updateValue(newValue, forKey: key) } else { removeObject(for: key) }
         }
@@ -178,8 +185,11 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         } ?? RLMKeyValueIterator([])
     }
 
+    /// The entries as pairs, which the map itself is.
+    public typealias KeyValueSequence = Map
+
     /// The entries as pairs: the map itself, which Realm has been only since its version 20.
-    public func asKeyValueSequence() -> Map { self }
+    public func asKeyValueSequence() -> KeyValueSequence { self }
 
     /// Whether any entry satisfies a condition.
     public func contains(where predicate: (_ key: Key, _ value: Value) throws -> Bool) rethrows
@@ -187,6 +197,27 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     {
         for (key, value) in self where try predicate(key, value) { return true }
         return false
+    }
+
+    // MARK: Places
+
+    /// The place of the first entry.
+    public var startIndex: MapIndex { MapIndex(offset: 0) }
+    /// The place behind the last entry.
+    public var endIndex: MapIndex { MapIndex(offset: count) }
+    /// The place behind another.
+    public func index(after index: MapIndex) -> MapIndex { MapIndex(offset: index.offset + 1) }
+
+    /// The entry at a place; out of range is misuse, with code `.indexOutOfRange`. O(entries).
+    public subscript(position: MapIndex) -> SingleMapEntry<Key, Value> {
+        let entries = Array(self)
+        guard entries.indices.contains(position.offset) else {
+            Misuse.report(
+                Realm.Error(EngineError(outOfRange: position.offset, count: entries.count)))
+            return SingleMapEntry(key: Key(_text: ""), value: Value._standIn())
+        }
+        let (key, value) = entries[position.offset]
+        return SingleMapEntry(key: key, value: value)
     }
 
     // MARK: Changing
@@ -247,7 +278,27 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
     // MARK: By name
 
-    /// The value of a key, as Realm gives it for key-value coding; nil if it is missing.
+    /// The value of a key; nil where it is not there.
+    public func object(forKey key: Key) -> Value? { self[key] }
+
+    /// The values that a path leads to from each value, `[Any?]`; or one value of all, "@count",
+    /// "@min.age" and its kin, as `RealmCollection.value(forKeyPath:)`. A path without "." and "@"
+    /// is a key.
+    public func value(forKeyPath keyPath: String) -> Any? {
+        let isKey =
+            !keyPath.utf8.contains(UInt8(ascii: ".")) && keyPath.utf8.first != UInt8(ascii: "@")
+        if isKey { return value(forKey: keyPath) }
+        let all = Misuse.reporting { () -> Any? in
+            guard let core = try _core() else { return List(values).value(forKeyPath: keyPath) }
+            return Results<Value>(core).value(forKeyPath: keyPath)
+        }
+        return all ?? nil
+    }
+
+    /// Whether both are the same property of the same object or, unmanaged, have equal entries.
+    public func isEqual(_ object: Any?) -> Bool { (object as? Map).map { self == $0 } ?? false }
+
+    /// The value of a key, as Realm gives it for key-value coding; nil where it is not there.
     public func value(forKey key: String) -> Any? {
         (self[Key(_text: key)] as Any?).flattened
     }
@@ -312,6 +363,31 @@ private struct EntryKey: CodingKey {
 
     init?(intValue: Int) { nil }
 }
+
+/// The place of an entry in a map, good until the map changes.
+public struct MapIndex: Hashable, Comparable, Sendable {
+    let offset: Int
+
+    /// By the order of the entries.
+    public static func < (left: MapIndex, right: MapIndex) -> Bool { left.offset < right.offset }
+}
+
+/// An entry of a map.
+public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue>: Hashable {
+    /// The key.
+    public var key: Key
+    /// The value.
+    public var value: Value
+
+    /// An entry of a key and its value.
+    public init(key: Key, value: Value) {
+        self.key = key
+        self.value = value
+    }
+}
+
+/// The iterator of a map, as Realm calls it.
+public typealias RLMMapIterator = RLMKeyValueIterator
 
 /// Goes through a map as it was when the loop began. A value whose object has been deleted
 /// meanwhile is nil.

@@ -22,10 +22,20 @@ extension MutableSet: _Persistable {
     /// nothing.
     public static func _set(_ value: MutableSet, _ object: ObjectBase, _ column: Int) {
         let set = _get(object, column)
-        guard let backing = set.backing, set !== value, set != value else { return }
+        if set.backing != nil { set.fill(with: value) }
+    }
+
+    /// Takes the elements of another set in place of its own.
+    func fill(with value: MutableSet) {
+        guard self !== value, self != value else { return }
         Misuse.reporting {
+            let elements = Array(value)
+            guard let backing else {
+                removeAll()
+                return insert(objectsIn: elements)
+            }
             try backing.session.requireWriting()
-            try backing.insert(Array(value), clearing: true)
+            try backing.insert(elements, clearing: true)
         }
     }
 

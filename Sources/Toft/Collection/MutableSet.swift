@@ -19,6 +19,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     private(set) var backing: CollectionBacking?
     /// The set as results, once they are needed.
     private var cachedCore: _CollectionCore?
+    /// Told of reads while a key path is found out.
+    private var recording: LegacyRecording?
 
     /// An unmanaged, empty set.
     public init() {}
@@ -37,6 +39,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         unmanaged.removeAll()
         self.backing = backing
     }
+
+    func record(_ recording: LegacyRecording) { self.recording = recording }
 
     public func _core() throws -> _CollectionCore? {
         guard let backing else { return nil }
@@ -75,6 +79,11 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         }
     }
 
+    /// Whether both are the same property of the same object or, unmanaged, have equal elements.
+    public func isEqual(_ object: Any?) -> Bool {
+        (object as? MutableSet).map { self == $0 } ?? false
+    }
+
     // MARK: Elements
 
     /// The element at an index; out of range is misuse, with code `.indexOutOfRange`.
@@ -83,6 +92,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
             if backing != nil, let core = try _core() {
                 return try core.element(Element.self, at: position)
             }
+            if let recording { return recording.element(Element.self) }
             guard unmanaged.elements.indices.contains(position) else {
                 throw EngineError(outOfRange: position, count: unmanaged.elements.count)
             }

@@ -11,6 +11,8 @@ public import Dispatch
 public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCollection,
     CustomStringConvertible, ThreadConfined
 {
+    public typealias Index = Int
+
     private let box: ProjectedBox<Element>
 
     fileprivate init(_ box: ProjectedBox<Element>) { self.box = box }
@@ -43,11 +45,15 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
     /// Calls the block with the collection as it first is, then after every commit of any process
     /// that changed which objects it has, or the projected property of one: as
     /// `RealmCollection.observe`.
+    /// - Parameters:
+    ///   - keyPaths: of the objects, if others than the projected property count.
+    ///   - queue: a serial queue; nil: this thread's run loop.
+    ///   - block: called with the collection and what changed.
     public func observe(
-        on queue: DispatchQueue? = nil,
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmCollectionChange<ProjectedCollection>) -> Void
     ) -> NotificationToken {
-        box.observe(on: queue, block)
+        box.observe(keyPaths, on: queue, block)
     }
 
     public func _carry() throws -> _Carrier { try box.carry() }
@@ -98,7 +104,7 @@ private class ProjectedBox<Element: RealmCollectionValue> {
     func index(matching predicateFormat: String, _ arguments: [Any]) -> Int? { nil }
     func carry() throws -> _Carrier { throw _Carrier.unmanaged("collection") }
     func observe(
-        on queue: DispatchQueue?,
+        _ keyPaths: [String]?, on queue: DispatchQueue?,
         _ block: @escaping (RealmCollectionChange<ProjectedCollection<Element>>) -> Void
     ) -> NotificationToken { NotificationToken() }
 }
@@ -145,11 +151,12 @@ private final class TypedProjectedBox<Object: ObjectBase, Element: RealmCollecti
     }
 
     override func observe(
-        on queue: DispatchQueue?,
+        _ keyPaths: [String]?, on queue: DispatchQueue?,
         _ block: @escaping (RealmCollectionChange<ProjectedCollection<Element>>) -> Void
     ) -> NotificationToken {
         let keyPath = keyPath
-        return objects.observe(keyPaths: [KeyPathNames.name(of: keyPath)], on: queue) { change in
+        let names = keyPaths ?? [KeyPathNames.name(of: keyPath)]
+        return objects.observe(keyPaths: names, on: queue) { change in
             func projected(_ objects: AnyRealmCollection<Object>) -> ProjectedCollection<Element> {
                 ProjectedCollection(TypedProjectedBox(objects, keyPath))
             }

@@ -22,11 +22,15 @@ public protocol ThreadConfined {
 
 extension ObjectBase: ThreadConfined {}
 
+/// The base of all collections with indices.
+public protocol RealmCollectionBase: RandomAccessCollection, LazyCollectionProtocol,
+    CustomStringConvertible, ThreadConfined
+where Element: RealmCollectionValue {}
+
 /// The operations of `Results`, `List`, `MutableSet` and `LinkingObjects`: indexed, live, and to be
 /// filtered, sorted, summed and observed.
-public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol,
-    CustomStringConvertible, ThreadConfined, Equatable, SendableMetatype
-where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element> {
+public protocol RealmCollection: RealmCollectionBase, Equatable, SendableMetatype
+where Index == Int, Iterator == RLMIterator<Element> {
     /// The core of a managed collection; nil for an unmanaged list or set. Not for apps.
     func _core() throws -> _CollectionCore?
 }
@@ -251,18 +255,18 @@ extension RealmCollection {
     }
 
     /// The elements sorted by a property: `sorted(by: \.age)`.
-    public func sorted<Value: _HasPersistedOrder>(
+    public func sorted<Value: _HasPersistedType>(
         by keyPath: KeyPath<Element, Value>, ascending: Bool = true
     ) -> Results<Element>
-    where Element: ObjectBase {
+    where Value.PersistedType: SortableType, Element: ObjectBase {
         sorted(byKeyPath: KeyPathNames.name(of: keyPath), ascending: ascending)
     }
 
-    /// The projections sorted by the property of their objects that a projected one names.
-    public func sorted<Value: _HasPersistedOrder>(
+    /// The projections sorted by what a property stands for in their objects.
+    public func sorted<Value: _HasPersistedType>(
         by keyPath: KeyPath<Element, Value>, ascending: Bool = true
     ) -> Results<Element>
-    where Element: ProjectionObservable {
+    where Value.PersistedType: SortableType, Element: ProjectionObservable {
         sorted(byKeyPath: KeyPathNames.name(of: keyPath), ascending: ascending)
     }
 
@@ -347,83 +351,91 @@ extension RealmCollection {
 // MARK: Aggregates
 
 extension RealmCollection {
-    /// The least value of a property; nil without a value. Of mixed values it is the one that sorts
-    /// first, lists and dictionaries left out. In Toft this and its kin also take a path over
-    /// to-one links, "boss.age": objects whose link is nil do not count.
-    public func min<Value: MinMaxType>(ofProperty property: String) -> Value? {
-        aggregate(.minimum, of: property).flatMap { Value._scalar(from: $0) }
+    /// The least value of a property; nil when there is none. Of mixed values it is the one that
+    /// sorts first, lists and dictionaries left out. In Toft this and its kin also take a
+    /// path over to-one links, "boss.age": objects whose link is nil do not count.
+    public func min<Value: _HasPersistedType>(ofProperty property: String) -> Value?
+    where Value.PersistedType: MinMaxType {
+        aggregate(.minimum, of: property)?.made(Value.self)
     }
 
-    /// The greatest value of a property; nil without a value.
-    public func max<Value: MinMaxType>(ofProperty property: String) -> Value? {
-        aggregate(.maximum, of: property).flatMap { Value._scalar(from: $0) }
+    /// The greatest value of a property; nil when there is none.
+    public func max<Value: _HasPersistedType>(ofProperty property: String) -> Value?
+    where Value.PersistedType: MinMaxType {
+        aggregate(.maximum, of: property)?.made(Value.self)
     }
 
     /// The sum of a property; 0 when there is no value.
-    public func sum<Value: AddableType>(ofProperty property: String) -> Value {
-        aggregate(.sum, of: property).flatMap { Value._scalar(from: $0) } ?? Value()
+    public func sum<Value: _Persistable>(ofProperty property: String) -> Value
+    where Value.PersistedType: AddableType {
+        aggregate(.sum, of: property)?.total(Value.self) ?? Value._initial()
     }
 
     /// The mean of a property; nil when there is no value.
-    public func average<Value: AddableType>(ofProperty property: String) -> Value? {
-        aggregate(.average, of: property).flatMap { Value._scalar(from: $0) }
+    public func average<Value: _HasPersistedType>(ofProperty property: String) -> Value?
+    where Value.PersistedType: AddableType {
+        mean(property)
+    }
+
+    private func mean<Mean>(_ property: String) -> Mean? {
+        aggregate(.average, of: property)?.made(Mean.self)
     }
 
     /// The least value of a property: `min(of: \.age)`.
-    public func min<Value: _HasMinMax>(of keyPath: KeyPath<Element, Value>) -> Value.Extreme?
-    where Element: ObjectBase {
+    public func min<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Value?
+    where Value.PersistedType: MinMaxType, Element: ObjectBase {
+        min(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+
+    /// The least value of a property that may be nil.
+    public func min<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value?>) -> Value?
+    where Value.PersistedType: MinMaxType, Element: ObjectBase {
         min(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
     /// The greatest value of a property: `max(of: \.age)`.
-    public func max<Value: _HasMinMax>(of keyPath: KeyPath<Element, Value>) -> Value.Extreme?
-    where Element: ObjectBase {
+    public func max<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Value?
+    where Value.PersistedType: MinMaxType, Element: ObjectBase {
+        max(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+
+    /// The greatest value of a property that may be nil.
+    public func max<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value?>) -> Value?
+    where Value.PersistedType: MinMaxType, Element: ObjectBase {
         max(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
     /// The sum of a property: `sum(of: \.age)`.
-    public func sum<Value: _HasSum>(of keyPath: KeyPath<Element, Value>) -> Value.Sum
-    where Element: ObjectBase {
+    public func sum<Value: _Persistable>(of keyPath: KeyPath<Element, Value>) -> Value
+    where Value.PersistedType: AddableType, Element: ObjectBase {
+        sum(ofProperty: KeyPathNames.name(of: keyPath))
+    }
+
+    /// The sum of a property that may be nil.
+    public func sum<Value: _Persistable>(of keyPath: KeyPath<Element, Value?>) -> Value
+    where Value.PersistedType: AddableType, Element: ObjectBase {
         sum(ofProperty: KeyPathNames.name(of: keyPath))
     }
 
     /// The mean of a property: `average(of: \.age)`. A double; of decimals a decimal.
-    public func average<Value: _HasSum>(of keyPath: KeyPath<Element, Value>) -> Value.Sum._Mean?
-    where Element: ObjectBase {
-        average(ofProperty: KeyPathNames.name(of: keyPath))
+    public func average<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>)
+        -> Value.PersistedType._Mean?
+    where Value.PersistedType: AddableType, Element: ObjectBase {
+        mean(KeyPathNames.name(of: keyPath))
     }
 
-    /// The least of the values of a property, in the order of sorting, lists and dictionaries left
-    /// out; nil without a value. A text is greater than any number.
-    public func min(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue?
-    where Element: ObjectBase {
-        mixedAggregate(.minimum, keyPath)
+    /// The mean of a property that may be nil.
+    public func average<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value?>)
+        -> Value.PersistedType._Mean?
+    where Value.PersistedType: AddableType, Element: ObjectBase {
+        mean(KeyPathNames.name(of: keyPath))
     }
 
-    /// The greatest of the values of a property; nil without a value.
-    public func max(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue?
-    where Element: ObjectBase {
-        mixedAggregate(.maximum, keyPath)
-    }
-
-    /// The sum of the numbers among the values of a property, a decimal.
-    public func sum(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue
-    where Element: ObjectBase {
-        mixedAggregate(.sum, keyPath) ?? .decimal128(0)
-    }
-
-    /// The mean of the numbers among the values of a property, a decimal; nil without a number.
-    public func average(of keyPath: KeyPath<Element, AnyRealmValue>) -> AnyRealmValue?
-    where Element: ObjectBase {
-        mixedAggregate(.average, keyPath)
-    }
-
-    private func mixedAggregate(_ kind: Aggregate, _ keyPath: KeyPath<Element, AnyRealmValue>)
-        -> AnyRealmValue? where Element: ObjectBase
-    {
-        let property = KeyPathNames.name(of: keyPath)
-        let found = aggregate(kind, of: property).map { AnyRealmValue._make($0) }
-        return found == AnyRealmValue.none ? nil : found
+    /// The mean as a value of the property's own type, as Realm has it.
+    @_disfavoredOverload
+    public func average<Value: _HasPersistedType>(of keyPath: KeyPath<Element, Value>) -> Value?
+    where Value.PersistedType: AddableType, Element: ObjectBase {
+        mean(KeyPathNames.name(of: keyPath))
     }
 
     func aggregate(_ kind: Aggregate, of property: String) -> _EngineValue? {
@@ -438,21 +450,56 @@ extension RealmCollection {
     }
 }
 
-extension RealmCollection where Element: MinMaxType {
-    /// The least value; nil without a value.
+extension RealmCollection where Element.PersistedType: MinMaxType {
+    /// The least value; nil when there is none. Mixed values have the order in which values of all
+    /// types are sorted, and nil does not count.
     public func min() -> Element? { min(ofProperty: "self") }
     /// The greatest value; nil without a value.
     public func max() -> Element? { max(ofProperty: "self") }
 }
 
-extension RealmCollection where Element: AddableType {
-    /// The sum; 0 when there is no value.
-    public func sum() -> Element { sum(ofProperty: "self") }
-    /// The mean; nil when there is no value. A double; of decimals a decimal.
-    public func average() -> Element._Mean? { average(ofProperty: "self") }
+extension RealmCollection
+where
+    Element: OptionalProtocol, Element.Wrapped: _HasPersistedType,
+    Element.Wrapped.PersistedType: MinMaxType
+{
+    /// The least value; nil when there is none.
+    public func min() -> Element.Wrapped? { min(ofProperty: "self") }
+    /// The greatest value; nil when there is none.
+    public func max() -> Element.Wrapped? { max(ofProperty: "self") }
 }
 
-extension RealmCollection where Element: _HasPersistedOrder {
+extension RealmCollection where Element.PersistedType: AddableType {
+    /// The sum; 0 when there is no value.
+    public func sum() -> Element {
+        aggregate(.sum, of: "self")?.total(Element.self) ?? Element._standIn()
+    }
+    /// The mean; nil when there is no value. A double; of decimals and mixed values a decimal.
+    public func average() -> Element.PersistedType._Mean? { mean("self") }
+    /// The mean as another type of numbers; nil when there is no value.
+    @_disfavoredOverload
+    public func average<Mean: _HasPersistedType>() -> Mean? where Mean.PersistedType: AddableType {
+        mean("self")
+    }
+}
+
+extension RealmCollection
+where
+    Element: OptionalProtocol, Element.Wrapped: _Persistable,
+    Element.Wrapped.PersistedType: AddableType
+{
+    /// The sum; 0 when there is no value.
+    public func sum() -> Element.Wrapped { sum(ofProperty: "self") }
+    /// The mean; nil when there is no value. A double; of decimals a decimal.
+    public func average() -> Element.Wrapped.PersistedType._Mean? { mean("self") }
+    /// The mean as another type of numbers; nil when there is no value.
+    @_disfavoredOverload
+    public func average<Mean: _HasPersistedType>() -> Mean? where Mean.PersistedType: AddableType {
+        mean("self")
+    }
+}
+
+extension RealmCollection where Element.PersistedType: SortableType {
     /// The values in their order.
     public func sorted(ascending: Bool = true) -> Results<Element> {
         sorted(byKeyPath: "self", ascending: ascending)

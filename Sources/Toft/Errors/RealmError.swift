@@ -141,6 +141,12 @@ extension Realm.Error {
     public static var schemaMismatch: Code { .schemaMismatch }
     /// No space left.
     public static var outOfDiskSpace: Code { .diskFull }
+    /// No room left in the process to map the file.
+    public static var addressSpaceExhausted: Code { .addressSpaceExhausted }
+    /// The file is open, so this can't be done to it.
+    public static var alreadyOpen: Code { .alreadyOpen }
+    /// A value that no call could accept.
+    public static var invalidInput: Code { .invalidArgument }
     /// Anything else.
     public static var fail: Code { .fail }
 }

@@ -25,24 +25,32 @@ public final class DynamicObject: Object {
         set { setValue(newValue, forKey: member) }
     }
 
-    /// A list of links; of anything else it is misuse, with code `.typeMismatch`.
-    public func dynamicList(_ propertyName: String) -> List<DynamicObject> {
-        collection(propertyName, "list of objects") ?? List()
+    static func noProperty(_ name: String, of className: String) -> Realm.Error {
+        Realm.Error(.noSuchProperty, "'\(className)' has no property '\(name)'.")
+    }
+}
+
+extension ObjectBase {
+    /// A list of links, with its objects known by the names of their properties; of anything else,
+    /// and of an unmanaged object, it is misuse, with code `.typeMismatch`.
+    public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
+        dynamicCollection(propertyName, "list of objects") ?? List()
     }
 
-    /// A set of links.
-    public func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
-        collection(propertyName, "set of objects") ?? MutableSet()
+    /// A set of links, with its objects known by the names of their properties.
+    public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
+        dynamicCollection(propertyName, "set of objects") ?? MutableSet()
     }
 
-    /// A map of links.
-    public func dynamicMap(_ propertyName: String) -> Map<String, DynamicObject?> {
-        collection(propertyName, "map of objects") ?? Map()
+    /// A map of links, with its objects known by the names of their properties.
+    public final func dynamicMap(_ propertyName: String) -> Map<String, DynamicObject?> {
+        dynamicCollection(propertyName, "map of objects") ?? Map()
     }
 
-    private func collection<Found>(_ name: String, _ kind: String) -> Found? {
+    private final func dynamicCollection<Found>(_ name: String, _ kind: String) -> Found? {
         Misuse.reporting { () -> Found? in
-            guard let row else { throw Self.noProperty(name, of: "DynamicObject") }
+            let className = ModelClass.name(of: type(of: self))
+            guard let row else { throw DynamicObject.noProperty(name, of: className) }
             guard let found = try row.dynamicValue(of: name) as? Found else {
                 throw Realm.Error(
                     .typeMismatch, "'\(row.home.binding.owner.name).\(name)' is no \(kind).")
@@ -50,9 +58,16 @@ public final class DynamicObject: Object {
             return found
         } ?? nil
     }
+}
 
-    static func noProperty(_ name: String, of className: String) -> Realm.Error {
-        Realm.Error(.noSuchProperty, "'\(className)' has no property '\(name)'.")
+extension AnyRealmValue {
+    /// The object, known by the names of its properties; nil for anything else, and for an
+    /// unmanaged object.
+    public var dynamicObject: DynamicObject? {
+        guard case .object(let object) = self else { return nil }
+        if let object = object as? DynamicObject { return object }
+        guard let row = object.row else { return nil }
+        return Misuse.reporting { try row.session.dynamicObject(row.handle.ref) } ?? nil
     }
 }
 

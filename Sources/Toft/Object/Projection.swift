@@ -20,6 +20,8 @@ internal import ToftPlatform
 /// As live as the object. A property whose key path can be written is set through it, in a write
 /// transaction. Observers are notified of projected properties alone. Spelled as in Realm.
 open class Projection<Root: ObjectBase>: ProjectionObservable {
+    public typealias PersistedType = Root
+
     /// The object.
     public let rootObject: Root
 
@@ -53,7 +55,7 @@ extension Projection: RealmFetchable where Root: Object {
 
 /// Every class of projections.
 public protocol ProjectionObservable: AnyObject, ThreadConfined, RealmCollectionValue,
-    CustomStringConvertible
+    CustomStringConvertible, KeypathSortable
 {
     /// The class of the objects.
     associatedtype Root: ObjectBase

@@ -32,6 +32,9 @@ public struct PropertyChange {
     public let newValue: Any?
 }
 
+/// A projected property that was set.
+public typealias ProjectedPropertyChange = PropertyChange
+
 extension Realm {
     /// The notifications for an observer of a whole realm.
     public enum Notification: String, Sendable {

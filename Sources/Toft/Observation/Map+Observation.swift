@@ -62,10 +62,21 @@ extension Map {
 
     /// Observes with key paths that the compiler checks: `\.age`, `\.boss?.name`.
     @_disfavoredOverload
+    public func observe<Owner: Actor>(
+        keyPaths: [PartialKeyPath<Value.Wrapped>], on actor: Owner,
+        _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated Owner, RealmMapChange<Map>) -> Void
+    ) async -> NotificationToken where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+        await observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: actor, block)
+    }
+
+    /// Calls the block on a queue, with key paths that the compiler checks: `\.age`,
+    /// `\.boss?.name`.
+    @_disfavoredOverload
     public func observe(
         keyPaths: [PartialKeyPath<Value.Wrapped>], on queue: DispatchQueue? = nil,
         _ block: @escaping (RealmMapChange<Map>) -> Void
-    ) -> NotificationToken where Value: _OptionalProtocol, Value.Wrapped: ObjectBase {
+    ) -> NotificationToken where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
         observe(keyPaths: keyPaths.map { KeyPathNames.name(of: $0) }, on: queue, block)
     }
 }

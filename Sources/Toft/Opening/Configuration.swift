@@ -245,8 +245,18 @@ extension Realm.Configuration {
             objectTypes ?? ClassDiscovery.objectTypes().filter { $0.shouldIncludeInDefaultSchema() }
         // A class that is named twice is one.
         var known: Set<ObjectIdentifier> = []
-        return types.filter { known.insert(ObjectIdentifier($0)).inserted }
+        let models = types.filter { known.insert(ObjectIdentifier($0)).inserted }
             .map { ModelClass.of($0) }.sorted { $0.name < $1.name }
+        // If the app names no classes, those that can't be one under their name stay away.
+        return objectTypes == nil ? SharedNames(models).models : models
+    }
+
+    /// The classes as the engine is told of them. Those that an app names for one name and that
+    /// can't be one are told as they are, which the engine refuses.
+    private func schema(of models: [ModelClass]) -> ToftModel.Schema {
+        let shared = SharedNames(models)
+        return ToftModel.Schema(
+            shared.models.count == models.count ? shared.schema : models.map(\.schema))
     }
 
     /// Whether the realm has the classes that the file has, known by their names.
@@ -311,7 +321,7 @@ extension Realm.Configuration {
         for model in classes { UnstoredVariables.tell(of: model) }
         var configuration = ToftEngine.Configuration(
             location: location, mode: readOnly ? .readOnly : .readWrite,
-            schema: takesFile ? nil : ToftModel.Schema(classes.map { $0.schema }),
+            schema: takesFile ? nil : schema(of: classes),
             schemaVersion: takesFile ? nil : schemaVersion,
             writeTimeoutMilliseconds: writeTimeout.map { Int($0 / .milliseconds(1)) },
             confinement: isThread ? .thread : .caller)

@@ -94,3 +94,8 @@ public final class AsyncOpenTask: Sendable {
         }
     }
 }
+
+extension Realm {
+    /// An opening that was asked for with `asyncOpen`.
+    public typealias AsyncOpenTask = Toft.AsyncOpenTask
+}

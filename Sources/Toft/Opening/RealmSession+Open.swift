@@ -132,11 +132,35 @@ final class SessionCache: @unchecked Sendable {
     /// A thread's own cache is used by it alone; the one of the places is shared.
     private let lock = NSLock()
     private var entries: [Key: [Entry]] = [:]
+    /// Those with open write transactions, which stay until these end, or the thread does.
+    private var writing: [RealmSession] = []
     /// Of a thread, whether its run loop is to have its realms follow.
     var waitsForLoop = false
 
     static func of(_ place: Place?) -> SessionCache {
         place == nil ? thread.value(orMake: SessionCache.init) : places
+    }
+
+    /// That of a session, on the thread that it is confined to.
+    static func of(_ session: RealmSession) -> SessionCache {
+        if case .place(let place) = session.confinement { of(place) } else { of(nil) }
+    }
+
+    /// Keeps a session that is writing.
+    func keep(_ session: RealmSession) {
+        lock.withLock {
+            if !writing.contains(where: { $0 === session }) { writing.append(session) }
+        }
+    }
+
+    /// Keeps it no longer.
+    func letGo(_ session: RealmSession) {
+        // It may end by that, which has to be outside of the lock.
+        let kept = lock.withLock {
+            defer { writing.removeAll { $0 === session } }
+            return writing
+        }
+        withExtendedLifetime(kept) {}
     }
 
     /// The actor that the running code is isolated to, if it has a database open.

@@ -5,7 +5,7 @@ internal import Synchronization
 enum KeyPathNames {
     /// The name of a key path; of one that names no persisted property it is misuse, and "".
     static func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
-        name(of: keyPath, from: Root.self) { _ = $0.instance(of: Root.self)[keyPath: keyPath] }
+        name(of: keyPath, from: Root.self) { $0.instance(of: Root.self)[keyPath: keyPath] }
     }
 
     /// The name of a projection's key path in the class of its object.
@@ -14,17 +14,17 @@ enum KeyPathNames {
     {
         name(of: keyPath, from: Projected.Root.self) { recorder in
             let root = recorder.instance(of: Projected.Root.self)
-            _ = Projected(projecting: root)[keyPath: keyPath]
+            return Projected(projecting: root)[keyPath: keyPath]
         }
     }
 
     private static func name(
-        of keyPath: AnyKeyPath, from root: ObjectBase.Type, _ read: (KeyPathRecorder) -> Void
+        of keyPath: AnyKeyPath, from root: ObjectBase.Type, _ read: (KeyPathRecorder) -> Any
     ) -> String {
         let key = Key(keyPath: keyPath)
         if let name = known.withLock({ $0[key] }) { return name }
         let recorder = KeyPathRecorder()
-        read(recorder)
+        recorder.finish(read(recorder))
         let name = recorder.names.joined(separator: ".")
         if name.isEmpty {
             Misuse.report(
@@ -50,13 +50,29 @@ enum KeyPathNames {
 /// Notes which properties are read of instances made for that.
 final class KeyPathRecorder {
     private(set) var names: [String] = []
+    /// The instance that was made last.
+    private var last: ObjectBase?
 
     /// An instance that reports its reads to this recorder; its properties' columns are their
     /// places in the class.
     func instance<Model: ObjectBase>(of type: Model.Type) -> Model {
         let object = type.init()
         ModelClass.of(type).prepareForRecording(object, self)
+        last = object
         return object
+    }
+
+    func record(_ name: String) { names.append(name) }
+
+    /// Notes the property that the path ends with, if it is one without `@Persisted`: that itself
+    /// tells nothing when it is read.
+    fileprivate func finish(_ value: Any) {
+        guard let last, let property = value as? any LegacyProperty else { return }
+        for own in ModelClass.of(type(of: last)).properties where own.isLegacy {
+            own.withAddress(in: last) {
+                if own.wrapper.legacy(at: $0)?.identity == property.identity { record(own.name) }
+            }
+        }
     }
 
     func record(_ object: ObjectBase, _ column: Int) {
@@ -88,10 +104,14 @@ extension ModelClass {
         object.recorder = recorder
         for (index, property) in properties.enumerated() {
             property.withAddress(in: object) { address in
+                guard let offset = property.wrapper.columnOffset else {
+                    property.wrapper.legacy(at: address)?
+                        .record(LegacyRecording(recorder, property.name))
+                    return
+                }
                 if property.wrapper.isKept { property.wrapper.clear(at: address) }
                 address.storeBytes(
-                    of: Int32(truncatingIfNeeded: index),
-                    toByteOffset: property.wrapper.columnOffset, as: Int32.self)
+                    of: Int32(truncatingIfNeeded: index), toByteOffset: offset, as: Int32.self)
             }
         }
     }

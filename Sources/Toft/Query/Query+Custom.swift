@@ -1,30 +1,31 @@
 internal import ToftModel
 internal import ToftQuery
 
-// Queries on a custom type: on its stored form.
-extension Query where T: _CustomPersistable {
-    /// The stored value, for queries that the app's type does not support:
+// Questions about the kept form of a type of an app's own.
+extension Query where T: _PersistableInsideOptional {
+    /// The value as it is kept, for what the app's type can't be asked:
     /// `$0.home.persistableValue.latitude > 50`.
     public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(node) }
 }
 
-extension Query where T: _OptionalProtocol, T.Wrapped: _CustomPersistable {
-    /// The stored value, for queries that the app's type does not support.
+extension Query where T: OptionalProtocol, T.Wrapped: _PersistableInsideOptional {
+    /// The value as it is kept, for what the app's type can't be asked.
     public var persistableValue: Query<T.Wrapped.PersistedType?> {
         Query<T.Wrapped.PersistedType?>(node)
     }
 }
 
-extension Query where T: _CustomPersistable, T.PersistedType: _HasPersistedOrder {
-    public static func < (left: Query, right: T) -> Query<Bool> { left.compared(.less, to: right) }
-    public static func <= (left: Query, right: T) -> Query<Bool> {
-        left.compared(.lessOrEqual, to: right)
+extension Query where T: RealmCollection, T.Element.PersistedType: RealmCollectionValue {
+    /// The elements as they are kept, for what the app's type can't be asked.
+    public var persistableValue: Query<AnyRealmCollection<T.Element.PersistedType>> {
+        Query<AnyRealmCollection<T.Element.PersistedType>>(node)
     }
-    public static func > (left: Query, right: T) -> Query<Bool> {
-        left.compared(.greater, to: right)
-    }
-    public static func >= (left: Query, right: T) -> Query<Bool> {
-        left.compared(.greaterOrEqual, to: right)
+}
+
+extension Query where T: RealmKeyedCollection, T.Value.PersistedType: RealmCollectionValue {
+    /// The values as they are kept, for what the app's type can't be asked.
+    public var persistableValue: Query<Map<T.Key, T.Value.PersistedType>> {
+        Query<Map<T.Key, T.Value.PersistedType>>(node)
     }
 }
 

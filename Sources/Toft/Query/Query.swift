@@ -29,6 +29,18 @@ public struct Query<T> {
         appending(KeyPathNames.name(of: member), isCollection: false)
     }
 
+    /// A number of a class without `@Persisted`.
+    public subscript<V>(dynamicMember member: KeyPath<T, RealmOptional<V>>) -> Query<V?>
+    where T: ObjectBase {
+        appending(KeyPathNames.name(of: member), isCollection: false)
+    }
+
+    /// A value of a class without `@Persisted`.
+    public subscript<V>(dynamicMember member: KeyPath<T, RealmProperty<V>>) -> Query<V>
+    where T: ObjectBase {
+        appending(KeyPathNames.name(of: member), isCollection: false)
+    }
+
     /// A list, a set, or linking objects.
     public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T, V>) -> Query<V>
     where T: ObjectBase {
@@ -116,16 +128,13 @@ extension Query where T == Bool {
 
 // MARK: Through links and collections
 
-/// An optional of any kind. Not for apps.
-public protocol _OptionalProtocol {
+/// An optional of any kind.
+public protocol OptionalProtocol {
     associatedtype Wrapped
 }
-extension Optional: _OptionalProtocol {}
+extension Optional: OptionalProtocol {}
 
-/// An optional of any kind, as Realm calls it.
-public typealias OptionalProtocol = _OptionalProtocol
-
-extension Query where T: _OptionalProtocol, T.Wrapped: ObjectBase {
+extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
     /// A property of the object that is linked to.
     public subscript<V>(dynamicMember member: KeyPath<T.Wrapped, V>) -> Query<V> {
         appending(KeyPathNames.name(of: member), isCollection: false)
@@ -152,32 +161,31 @@ extension Query where T: RealmCollection {
         appending(KeyPathNames.name(of: member), isCollection: false)
     }
 
-    /// Number of elements.
+    /// A list or a set of the collection's objects.
+    public subscript<V: RealmCollection>(dynamicMember member: KeyPath<T.Element, V>) -> Query<V>
+    where T.Element: ObjectBase {
+        appending(KeyPathNames.name(of: member), isCollection: true)
+    }
+
+    /// A map of the collection's objects.
+    public subscript<V: RealmKeyedCollection>(dynamicMember member: KeyPath<T.Element, V>)
+        -> Query<V>
+    where T.Element: ObjectBase {
+        appending(KeyPathNames.name(of: member), isCollection: true)
+    }
+
+    /// How many elements there are.
     public var count: Query<Int> { operation(.count) }
 
     /// Whether any element has this value.
-    public static func == (left: Query, right: T.Element) -> Query<Bool>
-    where T.Element: _QueryEquatable { left.compared(.equal, to: right) }
+    public static func == (left: Query, right: T.Element) -> Query<Bool> {
+        left.compared(.equal, to: right)
+    }
 
     /// Whether any element has another value.
-    public static func != (left: Query, right: T.Element) -> Query<Bool>
-    where T.Element: _QueryEquatable { left.compared(.notEqual, to: right) }
-
-    /// Whether any element is less.
-    public static func < (left: Query, right: T.Element) -> Query<Bool>
-    where T.Element: _HasMinMax { left.compared(.less, to: right) }
-
-    /// Whether any element is less or equal.
-    public static func <= (left: Query, right: T.Element) -> Query<Bool>
-    where T.Element: _HasMinMax { left.compared(.lessOrEqual, to: right) }
-
-    /// Whether any element is greater.
-    public static func > (left: Query, right: T.Element) -> Query<Bool>
-    where T.Element: _HasMinMax { left.compared(.greater, to: right) }
-
-    /// Whether any element is greater or equal.
-    public static func >= (left: Query, right: T.Element) -> Query<Bool>
-    where T.Element: _HasMinMax { left.compared(.greaterOrEqual, to: right) }
+    public static func != (left: Query, right: T.Element) -> Query<Bool> {
+        left.compared(.notEqual, to: right)
+    }
 
     /// Whether a value or object is among the elements.
     public func contains(_ value: T.Element) -> Query<Bool> { hasElement(value) }
@@ -187,52 +195,104 @@ extension Query where T: RealmCollection {
     where Values.Element == T.Element {
         isAmong(values.map { $0 as Any })
     }
+}
 
-    private func operation<V>(_ operation: PathOperation) -> Query<V> {
+extension Query {
+    func operation<V>(_ operation: PathOperation) -> Query<V> {
         guard case .path(let path) = node else { return Query<V>(node) }
         return Query<V>(.path(path.appending(operation)))
     }
 }
 
-extension Query where T: RealmCollection, T.Element: _HasMinMax {
+extension Query where T: RealmCollection, T.Element.PersistedType: SortableType {
+    /// Whether any element is less.
+    public static func < (left: Query, right: T.Element) -> Query<Bool> {
+        left.compared(.less, to: right)
+    }
+
+    /// Whether any element is less or equal.
+    public static func <= (left: Query, right: T.Element) -> Query<Bool> {
+        left.compared(.lessOrEqual, to: right)
+    }
+
+    /// Whether any element is greater.
+    public static func > (left: Query, right: T.Element) -> Query<Bool> {
+        left.compared(.greater, to: right)
+    }
+
+    /// Whether any element is greater or equal.
+    public static func >= (left: Query, right: T.Element) -> Query<Bool> {
+        left.compared(.greaterOrEqual, to: right)
+    }
+}
+
+extension Query where T: RealmCollection, T.Element.PersistedType: _QueryNumeric {
     /// The least element.
     public var min: Query<T.Element> { aggregate(.minimum) }
     /// The greatest element.
     public var max: Query<T.Element> { aggregate(.maximum) }
-
-    /// Matches if all elements are in a range.
-    public func contains(_ range: Range<T.Element>) -> Query<Bool> where T.Element: Comparable {
-        min.compared(.greaterOrEqual, to: range.lowerBound)
-            && max.compared(.less, to: range.upperBound)
-    }
-
-    /// Matches if all elements are in a range.
-    public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool>
-    where T.Element: Comparable {
-        min.compared(.greaterOrEqual, to: range.lowerBound)
-            && max.compared(.lessOrEqual, to: range.upperBound)
-    }
-}
-
-extension Query where T: RealmCollection, T.Element: _HasSum {
     /// The sum of the elements.
     public var sum: Query<T.Element> { aggregate(.sum) }
     /// The mean of the elements.
-    public var avg: Query<T.Element.Sum._Mean?> { aggregate(.average) }
+    public var avg: Query<T.Element> { aggregate(.average) }
+
+    /// Whether all elements lie in a range: of its end too, unless it is one without it.
+    public func contains<Bounds: _QueryRange>(_ range: Bounds) -> Query<Bool>
+    where Bounds.Bound == T.Element {
+        allLie(within: range)
+    }
 }
 
-extension Query where T: _HasMinMax {
+extension Query
+where
+    T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: _HasPersistedType,
+    T.Element.Wrapped.PersistedType: _QueryNumeric
+{
+    /// Whether all elements lie in a range: of its end too, unless it is one without it.
+    public func contains<Bounds: _QueryRange>(_ range: Bounds) -> Query<Bool>
+    where Bounds.Bound == T.Element.Wrapped {
+        allLie(within: range)
+    }
+}
+
+extension Query where T: RealmCollection, T.Element.PersistedType: AddableType {
+    /// The mean of the elements, to be compared with what the type of these can't hold.
+    @_disfavoredOverload
+    public var avg: Query<T.Element.PersistedType._Mean?> { aggregate(.average) }
+}
+
+extension Query
+where
+    T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: _HasPersistedType,
+    T.Element.Wrapped.PersistedType: AddableType
+{
+    /// The mean of the elements, to be compared with what the type of these can't hold.
+    @_disfavoredOverload
+    public var avg: Query<T.Element.Wrapped.PersistedType._Mean?> { aggregate(.average) }
+}
+
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryNumeric {
     /// Of a property of a collection's objects, `$0.dogs.age.min`: the least value.
     public var min: Query<T> { aggregate(.minimum) }
     /// Of a property of a collection's objects, `$0.dogs.age.max`: the greatest value.
     public var max: Query<T> { aggregate(.maximum) }
-}
-
-extension Query where T: _HasSum {
     /// Of a property of a collection's objects, `$0.dogs.age.sum`: the sum.
     public var sum: Query<T> { aggregate(.sum) }
     /// Of a property of a collection's objects, `$0.dogs.age.avg`: the mean.
-    public var avg: Query<T.Sum._Mean?> { aggregate(.average) }
+    public var avg: Query<T> { aggregate(.average) }
+}
+
+extension Query where T: _HasPersistedType, T.PersistedType: AddableType {
+    /// The mean, to be compared with what the property's type can't hold.
+    @_disfavoredOverload
+    public var avg: Query<T.PersistedType._Mean?> { aggregate(.average) }
+}
+
+extension Query
+where T: OptionalProtocol, T.Wrapped: _HasPersistedType, T.Wrapped.PersistedType: AddableType {
+    /// The mean, to be compared with what the property's type can't hold.
+    @_disfavoredOverload
+    public var avg: Query<T.Wrapped.PersistedType._Mean?> { aggregate(.average) }
 }
 
 extension Query {
@@ -258,35 +318,20 @@ extension Query where T == Bool {
 
 // MARK: Conditions
 
-/// The types that can be compared for equality: all persisted values, and links.
-public protocol _QueryEquatable {}
-extension Bool: _QueryEquatable {}
-extension Int: _QueryEquatable {}
-extension Int8: _QueryEquatable {}
-extension Int16: _QueryEquatable {}
-extension Int32: _QueryEquatable {}
-extension Int64: _QueryEquatable {}
-extension Float: _QueryEquatable {}
-extension Double: _QueryEquatable {}
-extension String: _QueryEquatable {}
-extension Data: _QueryEquatable {}
-extension Date: _QueryEquatable {}
-extension UUID: _QueryEquatable {}
-extension ObjectId: _QueryEquatable {}
-extension ObjectBase: _QueryEquatable {}
-extension AnyRealmValue: _QueryEquatable {}
-extension Optional: _QueryEquatable where Wrapped: _QueryEquatable {}
-
-extension Query where T: _QueryEquatable {
+extension Query {
+    /// Whether both are equal.
     public static func == (left: Query, right: T) -> Query<Bool> {
         left.compared(.equal, to: right)
     }
+    /// Whether both are equal.
     public static func == (left: Query, right: Query) -> Query<Bool> {
         left.compared(.equal, to: right)
     }
+    /// Whether they differ.
     public static func != (left: Query, right: T) -> Query<Bool> {
         left.compared(.notEqual, to: right)
     }
+    /// Whether they differ.
     public static func != (left: Query, right: Query) -> Query<Bool> {
         left.compared(.notEqual, to: right)
     }
@@ -297,7 +342,7 @@ extension Query where T: _QueryEquatable {
     }
 }
 
-extension Query where T: _HasPersistedOrder {
+extension Query where T: _HasPersistedType, T.PersistedType: SortableType {
     public static func < (left: Query, right: T) -> Query<Bool> { left.compared(.less, to: right) }
     public static func < (left: Query, right: Query) -> Query<Bool> {
         left.compared(.less, to: right)
@@ -322,17 +367,84 @@ extension Query where T: _HasPersistedOrder {
     }
 }
 
-extension Query where T: _HasMinMax {
-    /// Matches if the value is in a range without its end.
-    public func contains(_ range: Range<T.Extreme>) -> Query<Bool> where T.Extreme: Comparable {
-        compared(.greaterOrEqual, to: range.lowerBound) && compared(.less, to: range.upperBound)
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryNumeric {
+    /// Whether the value lies in a range: its end too, unless it is one without it.
+    public func contains<Bounds: _QueryRange>(_ range: Bounds) -> Query<Bool>
+    where Bounds.Bound == T {
+        lies(within: range)
+    }
+}
+
+extension Query
+where T: OptionalProtocol, T.Wrapped: _HasPersistedType, T.Wrapped.PersistedType: _QueryNumeric {
+    /// Whether the value lies in a range: its end too, unless it is one without it.
+    public func contains<Bounds: _QueryRange>(_ range: Bounds) -> Query<Bool>
+    where Bounds.Bound == T.Wrapped {
+        lies(within: range)
+    }
+}
+
+/// A range of any kind that queries ask for. Not for apps.
+public protocol _QueryRange {
+    /// The type of its ends.
+    associatedtype Bound
+    /// Its ends, nil where it has none, and whether it includes the upper one.
+    var _ends: (lower: Bound?, upper: Bound?, includesUpper: Bool) { get }
+}
+
+extension Range: _QueryRange {
+    public var _ends: (lower: Bound?, upper: Bound?, includesUpper: Bool) {
+        (lowerBound, upperBound, false)
+    }
+}
+
+extension ClosedRange: _QueryRange {
+    public var _ends: (lower: Bound?, upper: Bound?, includesUpper: Bool) {
+        (lowerBound, upperBound, true)
+    }
+}
+
+extension PartialRangeFrom: _QueryRange {
+    public var _ends: (lower: Bound?, upper: Bound?, includesUpper: Bool) {
+        (lowerBound, nil, false)
+    }
+}
+
+extension PartialRangeUpTo: _QueryRange {
+    public var _ends: (lower: Bound?, upper: Bound?, includesUpper: Bool) {
+        (nil, upperBound, false)
+    }
+}
+
+extension PartialRangeThrough: _QueryRange {
+    public var _ends: (lower: Bound?, upper: Bound?, includesUpper: Bool) {
+        (nil, upperBound, true)
+    }
+}
+
+extension Query {
+    func lies(within range: some _QueryRange) -> Query<Bool> {
+        Self.within(range._ends, lowest: self, highest: self)
     }
 
-    /// Matches if the value is in a range with its end.
-    public func contains(_ range: ClosedRange<T.Extreme>) -> Query<Bool>
-    where T.Extreme: Comparable {
-        compared(.greaterOrEqual, to: range.lowerBound)
-            && compared(.lessOrEqual, to: range.upperBound)
+    /// Whether all elements of the collection do.
+    func allLie(within range: some _QueryRange) -> Query<Bool> {
+        Self.within(
+            range._ends, lowest: aggregate(.minimum) as Query, highest: aggregate(.maximum) as Query
+        )
+    }
+
+    private static func within<Bound>(
+        _ ends: (lower: Bound?, upper: Bound?, includesUpper: Bool), lowest: Query, highest: Query
+    ) -> Query<Bool> {
+        let lower = ends.lower.map { lowest.compared(.greaterOrEqual, to: $0) }
+        let upper = ends.upper.map {
+            highest.compared(ends.includesUpper ? .lessOrEqual : .less, to: $0)
+        }
+        guard let lower, let upper else {
+            return lower ?? upper ?? Query<Bool>(.value(.value(.bool(true))))
+        }
+        return lower && upper
     }
 }
 
@@ -348,79 +460,128 @@ public struct StringOptions: OptionSet, Sendable {
     public static let diacriticInsensitive = StringOptions(rawValue: 2)
 }
 
-/// Text and bytes, optional or not: the types that can be searched in.
-public protocol _QueryBinary: _QueryEquatable {}
+/// Text and bytes, optional or not: what can be searched in.
+public protocol _QueryBinary {}
 extension String: _QueryBinary {}
 extension Data: _QueryBinary {}
+extension AnyRealmValue: _QueryBinary {}
 extension Optional: _QueryBinary where Wrapped: _QueryBinary {}
 
 /// Text, optional or not.
 public protocol _QueryString: _QueryBinary {}
 extension String: _QueryString {}
+extension AnyRealmValue: _QueryString {}
 extension Optional: _QueryString where Wrapped: _QueryString {}
 
-extension Query where T: _QueryBinary {
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryBinary {
     /// Whether the value has another in it.
-    public func contains(_ value: T, options: StringOptions = []) -> Query<Bool> {
+    public func contains(_ value: T, options: StringOptions? = nil) -> Query<Bool> {
         compared(.contains, options.engine, to: value)
     }
     /// Whether the value begins with another.
-    public func starts(with value: T, options: StringOptions = []) -> Query<Bool> {
+    public func starts(with value: T, options: StringOptions? = nil) -> Query<Bool> {
         compared(.beginsWith, options.engine, to: value)
     }
     /// Whether the value ends with another.
-    public func ends(with value: T, options: StringOptions = []) -> Query<Bool> {
+    public func ends(with value: T, options: StringOptions? = nil) -> Query<Bool> {
         compared(.endsWith, options.engine, to: value)
     }
     /// Equality with options.
-    public func equals(_ value: T, options: StringOptions = []) -> Query<Bool> {
+    public func equals(_ value: T, options: StringOptions? = nil) -> Query<Bool> {
         compared(.equal, options.engine, to: value)
     }
     /// Inequality with options.
-    public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> {
+    public func notEquals(_ value: T, options: StringOptions? = nil) -> Query<Bool> {
         compared(.notEqual, options.engine, to: value)
     }
 }
 
-/// Queries with another property in place of a value.
-extension Query where T: _QueryBinary {
+/// Comparisons with another property in place of a value.
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryBinary {
     /// Whether the value has that of another property in it.
-    public func contains<U: _QueryBinary>(
-        _ column: Query<U>, options: StringOptions = []
-    ) -> Query<Bool> { compared(.contains, options.engine, to: column) }
+    public func contains<U: _HasPersistedType>(
+        _ column: Query<U>, options: StringOptions? = nil
+    ) -> Query<Bool> where U.PersistedType: _QueryBinary {
+        compared(.contains, options.engine, to: column)
+    }
     /// Whether the value begins with that of another property.
-    public func starts<U: _QueryBinary>(
-        with column: Query<U>, options: StringOptions = []
-    ) -> Query<Bool> { compared(.beginsWith, options.engine, to: column) }
+    public func starts<U: _HasPersistedType>(
+        with column: Query<U>, options: StringOptions? = nil
+    ) -> Query<Bool> where U.PersistedType: _QueryBinary {
+        compared(.beginsWith, options.engine, to: column)
+    }
     /// Whether the value ends with that of another property.
-    public func ends<U: _QueryBinary>(
-        with column: Query<U>, options: StringOptions = []
-    ) -> Query<Bool> { compared(.endsWith, options.engine, to: column) }
+    public func ends<U: _HasPersistedType>(
+        with column: Query<U>, options: StringOptions? = nil
+    ) -> Query<Bool> where U.PersistedType: _QueryBinary {
+        compared(.endsWith, options.engine, to: column)
+    }
     /// Equality with options.
-    public func equals<U: _QueryBinary>(
-        _ column: Query<U>, options: StringOptions = []
-    ) -> Query<Bool> { compared(.equal, options.engine, to: column) }
+    public func equals<U: _HasPersistedType>(
+        _ column: Query<U>, options: StringOptions? = nil
+    ) -> Query<Bool> where U.PersistedType: _QueryBinary {
+        compared(.equal, options.engine, to: column)
+    }
     /// Inequality with options.
-    public func notEquals<U: _QueryBinary>(
-        _ column: Query<U>, options: StringOptions = []
-    ) -> Query<Bool> { compared(.notEqual, options.engine, to: column) }
+    public func notEquals<U: _HasPersistedType>(
+        _ column: Query<U>, options: StringOptions? = nil
+    ) -> Query<Bool> where U.PersistedType: _QueryBinary {
+        compared(.notEqual, options.engine, to: column)
+    }
 }
 
-extension Query where T: _QueryString {
-    /// `like`, as older programs spell comparisons in either case.
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryString {
+    /// Whether the text matches a pattern, as older programs say that case does not matter.
     public func like(_ value: T, caseInsensitive: Bool) -> Query<Bool> {
         like(value, options: caseInsensitive ? [.caseInsensitive] : [])
     }
 
     /// Whether the text matches the pattern that another property has.
-    public func like<U: _QueryString>(
-        _ column: Query<U>, options: StringOptions = []
-    ) -> Query<Bool> { compared(.like, options.engine, to: column) }
+    public func like<U: _HasPersistedType>(
+        _ column: Query<U>, options: StringOptions? = nil
+    ) -> Query<Bool> where U.PersistedType: _QueryString {
+        compared(.like, options.engine, to: column)
+    }
 
     /// Whether the text matches a pattern: `?` is one character, `*` any number.
-    public func like(_ value: T, options: StringOptions = []) -> Query<Bool> {
+    public func like(_ value: T, options: StringOptions? = nil) -> Query<Bool> {
         compared(.like, options.engine, to: value)
     }
+}
+
+/// Comparisons of the elements of a collection: whether any does.
+extension Query where T: RealmCollection, T.Element.PersistedType: _QueryBinary {
+    /// Whether any element has another value in it.
+    public func contains(_ value: T.Element, options: StringOptions) -> Query<Bool> {
+        compared(.contains, options.engine, to: value)
+    }
+    /// Whether any element begins with a value.
+    public func starts(with value: T.Element, options: StringOptions? = nil) -> Query<Bool> {
+        compared(.beginsWith, options.engine, to: value)
+    }
+    /// Whether any element ends with a value.
+    public func ends(with value: T.Element, options: StringOptions? = nil) -> Query<Bool> {
+        compared(.endsWith, options.engine, to: value)
+    }
+    /// Whether any element equals a value, with options.
+    public func equals(_ value: T.Element, options: StringOptions? = nil) -> Query<Bool> {
+        compared(.equal, options.engine, to: value)
+    }
+    /// Whether any element differs from a value, with options.
+    public func notEquals(_ value: T.Element, options: StringOptions? = nil) -> Query<Bool> {
+        compared(.notEqual, options.engine, to: value)
+    }
+}
+
+extension Query where T: RealmCollection, T.Element.PersistedType: _QueryString {
+    /// Whether any element matches a pattern.
+    public func like(_ value: T.Element, options: StringOptions? = nil) -> Query<Bool> {
+        compared(.like, options.engine, to: value)
+    }
+}
+
+extension StringOptions? {
+    fileprivate var engine: ToftQuery.StringOptions { self?.engine ?? [] }
 }
 
 extension StringOptions {

@@ -19,15 +19,3 @@ extension RealmCollection {
     )
     public func index(matching predicate: NSPredicate) -> Int? { nil }
 }
-
-/// A number that may be nil, of a class without `@Persisted`.
-@available(*, unavailable, message: "Write @Persisted var age: Int?")
-public final class RealmOptional<Value> {
-    public init(_ value: Value? = nil) {}
-}
-
-/// A value that may be nil, of a class without `@Persisted`.
-@available(*, unavailable, message: "Write @Persisted var age: Int?")
-public final class RealmProperty<Value> {
-    public init() {}
-}

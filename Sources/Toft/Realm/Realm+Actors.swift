@@ -22,32 +22,52 @@ extension Realm {
     ///
     /// Opening again for the same actor gives the same instance. The actor is not kept alive.
     /// - Parameters:
-    ///   - configuration: the database's. Its `interruption` and `progress` are ignored.
-    ///   - actor: the actor that the realm belongs to.
+    ///   - configuration: of the database. Its `interruption` and `progress` are not looked at.
+    ///   - actor: where the realm belongs.
+    ///   - downloadBeforeOpen: has no effect without sync.
     public init<Owner: Actor>(
-        configuration: Configuration = .defaultConfiguration, actor: isolated Owner
+        configuration: Configuration = .defaultConfiguration, actor: isolated Owner,
+        downloadBeforeOpen: OpenBehavior = .never
     ) async throws {
         self.init(try await RealmSession.opened(configuration, for: actor))
     }
 
     /// Opens a database for the main actor: `let realm = try await Realm()`.
-    /// - Parameter configuration: the database's.
+    /// - Parameters:
+    ///   - configuration: of the database.
+    ///   - downloadBeforeOpen: has no effect without sync.
     @MainActor
-    public init(configuration: Configuration = .defaultConfiguration) async throws {
+    public init(
+        configuration: Configuration = .defaultConfiguration,
+        downloadBeforeOpen: OpenBehavior = .never
+    ) async throws {
         self.init(try await RealmSession.opened(configuration, for: MainActor.shared))
     }
 
     /// Opens a database for the actor that the calling code is isolated to:
     /// `let realm = try await Realm.open()`.
     /// - Parameters:
-    ///   - configuration: the database's.
-    ///   - _isolation: the caller's isolation; not to be given.
+    ///   - configuration: of the database.
+    ///   - _isolation: where this is called; not to be given.
+    ///   - downloadBeforeOpen: has no effect without sync.
     /// - Returns: the realm, as `init(configuration:actor:)` gives it.
     public static func open(
         configuration: Configuration = .defaultConfiguration,
-        _isolation: isolated any Actor = #isolation
+        _isolation: isolated any Actor = #isolation,
+        downloadBeforeOpen: OpenBehavior = .never
     ) async throws -> Realm {
         Realm(try await RealmSession.opened(configuration, for: _isolation))
+    }
+
+    /// The time at which a synchronised realm downloads what others have changed. Without sync
+    /// there is nothing to download.
+    public enum OpenBehavior: Sendable {
+        /// It opens at once.
+        case never
+        /// When it opens for the first time.
+        case once
+        /// Whenever it opens.
+        case always
     }
 
     // MARK: Writing and refreshing

@@ -19,6 +19,16 @@ extension Realm {
     /// An unchanging copy of an object in the version that the realm shows, for any thread.
     public func freeze<Model: ObjectBase>(_ object: Model) -> Model { object.freeze() }
 
+    /// The collection in the version that the realm shows, for ever and on any thread.
+    public func freeze<Objects: RealmCollection>(_ collection: Objects) -> Objects {
+        collection.freeze()
+    }
+
+    /// The live collection on this thread; nil when the object that has it has been deleted.
+    public func thaw<Objects: RealmCollection>(_ collection: Objects) -> Objects? {
+        collection.thaw()
+    }
+
     /// The live object on this thread; nil when it has been deleted.
     public func thaw<Model: ObjectBase>(_ object: Model) -> Model? { object.thaw() }
 }

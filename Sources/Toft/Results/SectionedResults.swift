@@ -350,7 +350,7 @@ extension RealmCollection {
     }
 }
 
-extension RealmCollection where Element: _HasPersistedOrder {
+extension RealmCollection where Element.PersistedType: SortableType {
     /// The values in sections by a key that a block gives, in their own order.
     /// - Parameters:
     ///   - block: gives the key of a value, which has to depend on nothing else.

@@ -4,19 +4,19 @@ internal import ToftModel
 /// The defaults of new properties for objects that a file has already: the values that a new object
 /// would have. An instance is made for each object, so that random defaults differ.
 struct DefaultValues: Sendable {
-    private let models: [String: ModelClass]
+    private let models: [String: [ModelClass]]
 
     init(_ models: [ModelClass]) {
-        self.models = Dictionary(models.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        self.models = Dictionary(grouping: models, by: \.name)
     }
 
     /// The handler for the engine.
     var handler: DefaultHandler {
         { className, name, use throws(ModelError) in
-            guard let model = models[className],
-                let property = model.properties.first(where: { $0.persistedName == name }),
-                property.hasDefault
-            else { return false }
+            let found = (models[className] ?? []).lazy.compactMap { model in
+                model.properties.first { $0.persistedName == name }.map { (model, $0) }
+            }.first
+            guard let (model, property) = found, property.hasDefault else { return false }
             // A default that is computed may be nil for one object and not for the next.
             let value = property.storedValue(in: model.type.init()) ?? .null
             try value.withBorrowed(use)
@@ -29,15 +29,21 @@ struct DefaultValues: Sendable {
     func values(of owner: ClassHandle, besides given: Set<PropertyID>) throws(ModelError)
         -> [(property: PropertyID, value: Value)]
     {
-        var missing: [(id: PropertyID, property: ModelProperty)] = []
-        for property in models[owner.name]?.properties ?? [] where property.hasDefault {
-            let id = try owner.property(named: property.name).id
-            if !given.contains(id) { missing.append((id, property)) }
+        var values: [(property: PropertyID, value: Value)] = []
+        var known = given
+        for model in models[owner.name] ?? [] {
+            var missing: [(id: PropertyID, property: ModelProperty)] = []
+            for property in model.properties where property.hasDefault {
+                let id = try owner.property(of: property).id
+                if known.insert(id).inserted { missing.append((id, property)) }
+            }
+            guard !missing.isEmpty else { continue }
+            let instance = model.type.init()
+            values += missing.compactMap { id, property in
+                property.storedValue(in: instance).map { (id, $0) }
+            }
         }
-        guard !missing.isEmpty, let instance = models[owner.name]?.type.init() else { return [] }
-        return missing.compactMap { id, property in
-            property.storedValue(in: instance).map { (id, $0) }
-        }
+        return values
     }
 }
 

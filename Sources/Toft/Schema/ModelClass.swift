@@ -58,7 +58,9 @@ final class ModelClass: Sendable {
         clearedInAccessors = properties.filter(\.isClearedInAccessors)
         clearedWhenAdded = properties.filter { $0.wrapper.holdsMemory }
         let base = type._isEmbedded ? EmbeddedObject.self : ObjectBase.self
-        let isStateless = fields.count == properties.count + StoredField.all(of: base).count
+        let isStateless =
+            fields.count == properties.count + StoredField.all(of: base).count
+            && !properties.contains(where: \.isLegacy)
         clearedInAccessors.forgetValues(of: instance)
         instance._hasCollections = false
         template = isStateless ? InstanceTemplate(instance, properties) : nil
@@ -137,7 +139,8 @@ final class ModelClass: Sendable {
         let names = LegacyNames(Swift.type(of: instance))
         return withExtendedLifetime(instance) {
             fields.compactMap { field in
-                guard let wrapper = field.type as? any AnyPersisted.Type else { return nil }
+                guard field.isPersisted, let wrapper = field.type as? any AnyPersisted.Type
+                else { return nil }
                 return ModelProperty(
                     field.name, wrapper: wrapper, offset: field.offset, of: instance, names: names)
             }
@@ -177,7 +180,7 @@ private struct LegacyNames {
     }
 }
 
-/// One `@Persisted` property of a class.
+/// One property of a class that the database keeps.
 struct ModelProperty: Sendable {
     let name: String
     let persistedName: String
@@ -198,8 +201,10 @@ struct ModelProperty: Sendable {
     let hasDefault: Bool
     /// The wrapper's offset in an instance.
     let offset: Int
-    /// The offset of its column's number.
-    var columnOffset: Int { offset + wrapper.columnOffset }
+    /// The offset of its column's number; nil for a legacy property.
+    var columnOffset: Int? { wrapper.columnOffset.map { offset + $0 } }
+    /// Whether it is kept without `@Persisted`.
+    var isLegacy: Bool { wrapper.columnOffset == nil }
 }
 
 extension ModelProperty {
@@ -209,7 +214,7 @@ extension ModelProperty {
     ) {
         // The storage of a wrapped property `name` is a field `_name`.
         let name =
-            field.unicodeScalars.first == "_"
+            wrapper.columnOffset != nil && field.unicodeScalars.first == "_"
             ? String(field.unicodeScalars.dropFirst()) : field
         let address = Unmanaged.passUnretained(instance).toOpaque() + offset
         let traits = wrapper.traits(at: address)
@@ -224,7 +229,8 @@ extension ModelProperty {
         isIndexed = traits.contains(.indexed) || names.indexed.contains(name)
         origin = wrapper.originProperty(at: address)
         self.wrapper = wrapper
-        isClearedInAccessors = wrapper.holdsMemory && wrapper.hasValue(at: address)
+        isClearedInAccessors =
+            wrapper.columnOffset != nil && wrapper.holdsMemory && wrapper.hasValue(at: address)
         hasDefault = wrapper.hasValue(at: address) || wrapper.isNeverZero
         self.offset = offset
     }

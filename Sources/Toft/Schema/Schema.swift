@@ -42,6 +42,8 @@ public struct ObjectSchema: CustomStringConvertible, Equatable {
     public var objectClass: AnyClass { model.type }
     /// Whether its objects live in others, as those of `EmbeddedObject` do.
     public var isEmbedded: Bool { model.isEmbedded }
+    /// Whether its objects only go to a server: never, as there is no sync.
+    public var isAsymmetric: Bool { false }
     /// In the order of declaration, those that show what links here after the others.
     public var properties: [Property] {
         let isComputed = { (property: ModelProperty) in property.shape.type == .linkingObjects }

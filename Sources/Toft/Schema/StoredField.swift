@@ -8,20 +8,30 @@ struct StoredField {
     let name: String
     let offset: Int
     let type: any Any.Type
+    /// Whether it is kept without `@Persisted`.
+    let isLegacy: Bool
 
     /// The fields of a class and its base classes, which come first.
     static func all(of type: ObjectBase.Type) -> [StoredField] {
+        let ignored = type.ignoredProperties()
         var fields: [StoredField] = []
         _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) {
             name, offset, type, _ in
+            let name = String(cString: name)
             fields.append(
-                StoredField(name: String(cString: name), offset: offset, type: type))
+                StoredField(
+                    name: name, offset: offset, type: type,
+                    isLegacy: type is any LegacyProperty.Type && !ignored.contains(name)))
             return true
         }
         return fields
     }
 
-    var isPersisted: Bool { type is any AnyPersisted.Type }
+    var isPersisted: Bool { isWrapped || isLegacy }
+
+    private var isWrapped: Bool {
+        type is any AnyPersisted.Type && !(type is any LegacyProperty.Type)
+    }
 
     /// The name that the program gave a property without a wrapper.
     private var declaredName: String {
@@ -69,9 +79,11 @@ extension StoredField {
         while let current = level, current != base(of: type) {
             let parent = _getSuperclass(current) as? ObjectBase.Type
             let own = all(of: current).dropFirst(parent.map { all(of: $0).count } ?? 0)
-            if !own.contains(where: \.isPersisted) {
+            if !own.contains(where: \.isWrapped) {
                 names =
-                    own.filter { $0.isPersistable && !ignored.contains($0.declaredName) }
+                    own.filter {
+                        $0.isPersistable && !$0.isLegacy && !ignored.contains($0.declaredName)
+                    }
                     .map(\.declaredName) + names
             }
             level = parent

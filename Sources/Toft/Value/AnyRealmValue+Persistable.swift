@@ -281,25 +281,6 @@ extension CollectionBacking {
     }
 }
 
-// MARK: Aggregates
-
-extension RealmCollection where Element == AnyRealmValue {
-    /// The least value besides nil, in the order of all types; nil without a value.
-    public func min() -> AnyRealmValue? { aggregate(.minimum) }
-    /// The greatest value, in the order of all types; nil without a value.
-    public func max() -> AnyRealmValue? { aggregate(.maximum) }
-    /// The sum of all numbers, a decimal; 0 without a number.
-    public func sum() -> AnyRealmValue { aggregate(.sum) ?? .decimal128(0) }
-    /// The mean of all numbers, a decimal; nil without a number.
-    public func average() -> AnyRealmValue? { aggregate(.average) }
-
-    private func aggregate(_ kind: Aggregate) -> AnyRealmValue? {
-        aggregate(kind, of: "self").map { AnyRealmValue._make($0) }.flatMap {
-            $0 == .none ? nil : $0
-        }
-    }
-}
-
 // MARK: Groups
 
 extension RealmCollection where Element: ObjectBase {

@@ -8,11 +8,11 @@ extension EmbeddedObject: _PersistedForm {}
 
 /// The conversions of all custom types; an app's type conforms to `CustomPersistable` or
 /// `FailableCustomPersistable`.
-public protocol _CustomPersistable: _Persistable, _PersistableInsideOptional, _QueryEquatable,
-    _Indexable, _PrimaryKey
-{
-    /// The stored type.
-    associatedtype PersistedType: _PersistedForm
+public protocol _CustomPersistable: _Persistable, _PersistableInsideOptional, _Indexable,
+    _PrimaryKey
+where PersistedType: _PersistedForm {
+    /// The type that the database keeps.
+    associatedtype PersistedType
     /// The value as the database keeps it.
     var persistableValue: PersistedType { get }
     /// Makes a value of its stored form. Not for apps.

@@ -49,6 +49,8 @@ public struct Decimal128: Hashable, Sendable {
     public var isNaN: Bool { number.isNaN }
     /// Always false: a NaN is a quiet one.
     public var isSignaling: Bool { false }
+    /// Always false: a NaN is a quiet one.
+    public var isSignalingNaN: Bool { false }
     public var isInfinite: Bool { number.isInfinite }
     /// The number without its sign.
     public var magnitude: Decimal128 { Decimal128(number.magnitude) }
@@ -175,10 +177,6 @@ extension Decimal128: _Scalar {
     }
 }
 
-extension Decimal128: MinMaxType, AddableType, _HasMinMax, _HasSum, _HasPersistedOrder,
-    _QueryEquatable
-{
-    public typealias Extreme = Decimal128
-    public typealias Sum = Decimal128
+extension Decimal128: MinMaxType, AddableType, _QueryNumeric {
     public typealias _Mean = Decimal128
 }

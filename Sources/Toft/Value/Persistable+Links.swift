@@ -3,6 +3,7 @@ internal import ToftModel
 
 // To-one links (`Dog?`) and objects as elements of collections.
 extension ObjectBase: _PersistableInsideOptional {
+    public typealias PersistedType = ObjectBase
     public static var _shape: _PropertyShape { _PropertyShape(.link, target: self) }
 
     // MARK: Properties

@@ -1,5 +1,9 @@
 internal import ToftModel
 
+extension Optional: _HasPersistedType where Wrapped: _PersistableInsideOptional {
+    public typealias PersistedType = Wrapped.PersistedType?
+}
+
 extension Optional: _Persistable where Wrapped: _PersistableInsideOptional {
     public static var _shape: _PropertyShape { Wrapped._shape.optional }
     public static func _initial() -> Wrapped? { nil }

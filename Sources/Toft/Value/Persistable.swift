@@ -3,7 +3,7 @@ internal import ToftModel
 
 /// The types of `@Persisted` properties. Every conformance is Toft's own; apps name it at most in
 /// generic code.
-public protocol _Persistable: SendableMetatype {
+public protocol _Persistable: _HasPersistedType {
     static var _shape: _PropertyShape { get }
     /// Whether a managed object keeps the value once made: true of collections, which are live
     /// themselves.
@@ -28,7 +28,7 @@ extension _Persistable {
 
 /// The types of elements of `List`, `MutableSet`, `Results` and `LinkingObjects`, and of values of
 /// `Map`: objects, and the scalars, optional or not.
-public protocol RealmCollectionValue: Hashable, SendableMetatype {
+public protocol RealmCollectionValue: Hashable, _HasPersistedType {
     static var _shape: _PropertyShape { get }
     /// Whether elements are objects themselves, not types of an app's own that are kept as some.
     static var _isObject: Bool { get }

@@ -14,11 +14,14 @@
 /// A bare declaration starts with the first case. If the file has a raw value without a case, an
 /// optional reads as nil; any other reads as the first case and is misuse, with code
 /// `.typeMismatch`: Realm stops the program there. An index or a primary key needs a raw value that
-/// can have one, Int and its kin or String; otherwise opening the realm is an error.
-public protocol PersistableEnum: RawRepresentable, CaseIterable, Comparable, _Scalar, MinMaxType,
-    _HasMinMax, _HasPersistedOrder, _Indexable,
-    _PrimaryKey, _QueryEquatable
-where RawValue: _Scalar & Comparable, Extreme == Self {}
+/// can have one, Int and its kin or String; of another it is an error when the realm is opened.
+public protocol PersistableEnum: RealmEnum, CaseIterable, Comparable, _Indexable, _PrimaryKey
+where RawValue: Comparable {}
+
+/// An enum that a class without `@Persisted` can hold, as `RealmOptional<Mood>` or
+/// `RealmProperty<Mood?>`: kept as its raw value.
+public protocol RealmEnum: RawRepresentable, _Scalar, RealmOptionalType
+where RawValue: _Scalar, PersistedType == RawValue {}
 
 extension PersistableEnum {
     /// The first case.
@@ -33,6 +36,20 @@ extension PersistableEnum {
 
     /// By the raw values, as the database compares them.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension RealmEnum {
+    /// The case with the raw value 0 or "".
+    public init() {
+        guard let value = Self(rawValue: RawValue()) else {
+            Misuse.stop(
+                Realm.Error(
+                    .invalidSchema,
+                    "\(Self.self) has no case for '\(RawValue())', with which a property starts: "
+                        + "make the property optional."))
+        }
+        self = value
+    }
 
     public static var _type: _PropertyShape { RawValue._type }
     public static func _scalar(from value: _EngineValue) -> Self? {
@@ -74,7 +91,37 @@ extension Query where T: PersistableEnum {
     public var rawValue: Query<T.RawValue> { Query<T.RawValue>(node) }
 }
 
-extension Query where T: _OptionalProtocol, T.Wrapped: PersistableEnum {
-    /// The stored value, for queries that an enum does not support.
+extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
+    /// The value as it is kept, for what an enum can't be asked.
     public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(node) }
+}
+
+extension Query where T: RealmCollection, T.Element: PersistableEnum {
+    /// The elements as they are kept, for what an enum can't be asked.
+    public var rawValue: Query<AnyRealmCollection<T.Element.RawValue>> {
+        Query<AnyRealmCollection<T.Element.RawValue>>(node)
+    }
+}
+
+extension Query
+where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: PersistableEnum {
+    /// The elements as they are kept, for what an enum can't be asked.
+    public var rawValue: Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>> {
+        Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>>(node)
+    }
+}
+
+extension Query where T: RealmKeyedCollection, T.Value: PersistableEnum {
+    /// The values as they are kept, for what an enum can't be asked.
+    public var rawValue: Query<Map<T.Key, T.Value.RawValue>> {
+        Query<Map<T.Key, T.Value.RawValue>>(node)
+    }
+}
+
+extension Query
+where T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: PersistableEnum {
+    /// The values as they are kept, for what an enum can't be asked.
+    public var rawValue: Query<Map<T.Key, T.Value.Wrapped.RawValue?>> {
+        Query<Map<T.Key, T.Value.Wrapped.RawValue?>>(node)
+    }
 }

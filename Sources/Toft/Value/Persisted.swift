@@ -198,9 +198,11 @@ protocol AnyPersisted: SendableMetatype {
     /// The type of the value, if the engine's values can be converted to it; nil for links.
     static var element: (any RealmCollectionValue.Type)? { get }
     static var alignment: Int { get }
-    /// The offset in it of the column's number.
-    static var columnOffset: Int { get }
-    /// Whether a managed object's kept value has to be recreated: true of collections.
+    /// The offset in it of the column's number; nil for a legacy property, which has none.
+    static var columnOffset: Int? { get }
+    /// The legacy property that lies here; nil for another.
+    static func legacy(at address: UnsafeRawPointer) -> (any LegacyProperty)?
+    /// Whether a managed object's kept value has to be made anew: true of collections.
     static var isKept: Bool { get }
     static func traits(at address: UnsafeRawPointer) -> _PersistedTraits
     /// The name given as `originProperty`.
@@ -233,7 +235,8 @@ extension Persisted: AnyPersisted {
         Value.self as? any RealmCollectionValue.Type
     }
     static var alignment: Int { MemoryLayout<Self>.alignment }
-    static var columnOffset: Int { MemoryLayout<Self>.size - MemoryLayout<Int32>.size }
+    static var columnOffset: Int? { MemoryLayout<Self>.size - MemoryLayout<Int32>.size }
+    static func legacy(at address: UnsafeRawPointer) -> (any LegacyProperty)? { nil }
     static var isKept: Bool { Value._isKeptWhenManaged }
 
     static func traits(at address: UnsafeRawPointer) -> _PersistedTraits {
