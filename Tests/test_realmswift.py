@@ -8,6 +8,7 @@ way to write it, or absent, and why. A call may have more parameters with defaul
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -96,6 +97,39 @@ def status(symbol: tuple[str, str], module: dict[str, dict[str, bool]]) -> str:
     if not found and name in STANDARD:
         return "there"
     return "absent" if not found else "stub" if all(found) else "there"
+
+
+# The types whose calls the matrix of misuse has to make, and what it need not make: what any value
+# of Swift has, what is made without an object, and what other suites use in all these ways.
+MATRIX = ROOT / "Tests/ToftTests/UseMatrixTests.swift"
+MATRIX_TYPES = (
+    "Realm ObjectBase RealmCollection List MutableSet Map Results ProjectedCollection "
+    "RealmSectionedResult SectionedResults ResultsSection"
+).split()
+EXEMPT = set(
+    (
+        "startIndex endIndex index hash isFrozen makeIterator underestimatedCount encode id "
+        "configuration flush close invalidate resolve interruption write beginWrite commitWrite "
+        "cancelWrite writeAsync beginAsyncWrite commitAsyncWrite cancelAsyncWrite asyncWrite "
+        "asyncRefresh isPerformingAsynchronousWriteOperations observe writeCopy compactStep "
+        "readJSONLines readCSV writeJSONLines writeCSV asKeyValueSequence changes"
+    ).split()
+)
+
+
+def test_the_matrix_of_misuse_makes_every_call(module):
+    text = MATRIX.read_text()
+    missing = sorted(
+        f"{owner}.{name}"
+        for owner in MATRIX_TYPES
+        for name, is_stub in module[owner].items()
+        if not is_stub
+        and re.match(r"[a-z]\w*", name)
+        and not name.startswith(("init(", "subscript("))
+        and (base := name.partition("(")[0]) not in EXEMPT
+        and not re.search(rf"\b{base}\b", text)
+    )
+    assert not missing, missing
 
 
 def table() -> list[dict[str, str]]:

@@ -151,12 +151,6 @@ private struct Subject {
             ("sizes", { Self.reporting { _ = try realm?.sizes() } }),
             ("versionPins", { Self.reporting { _ = try realm?.versionPins() } }),
             ("check", { Self.reporting { _ = try realm?.check() } }),
-            (
-                "setAlias",
-                {
-                    Self.reporting { try realm?.setAlias("word", of: Petal.self, to: "text") }
-                }
-            ),
         ]
     }
 

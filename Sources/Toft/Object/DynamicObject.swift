@@ -49,8 +49,11 @@ extension ObjectBase {
 
     private final func dynamicCollection<Found>(_ name: String, _ kind: String) -> Found? {
         Misuse.reporting { () -> Found? in
-            let className = ModelClass.name(of: type(of: self))
-            guard let row else { throw DynamicObject.noProperty(name, of: className) }
+            guard let row else {
+                throw Realm.Error(
+                    .invalidArgument,
+                    "'\(name)' can be had by its name of a managed object only: add it to a realm.")
+            }
             guard let found = try row.dynamicValue(of: name) as? Found else {
                 throw Realm.Error(
                     .typeMismatch, "'\(row.home.binding.owner.name).\(name)' is no \(kind).")
