@@ -1,3 +1,4 @@
+// Tests: LegacyProperty.swift, RealmProperty.swift, SharedNames.swift, StoredField.swift
 import Foundation
 import RealmSwift
 import Testing

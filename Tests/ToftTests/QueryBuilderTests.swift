@@ -1,3 +1,4 @@
+// Tests: Query.swift, Query+Map.swift, Query+AnyRealmValue.swift, Query+Custom.swift, Aggregates.swift
 import Foundation
 import RealmSwift
 import Testing
