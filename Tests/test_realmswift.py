@@ -1,3 +1,4 @@
+# Tests: Unavailable.swift, Unavailable+Sync.swift, Unavailable+Views.swift
 """The public names of RealmSwift 10.54, held against those of the module RealmSwift.
 
 RealmSwiftSymbols.tsv says of each whether it is there, a stub that the compiler refuses with the
@@ -91,9 +92,7 @@ def status(symbol: tuple[str, str], module: dict[str, dict[str, bool]]) -> str:
         stubs += [stub for path, stub in module[""].items() if takes(path, owner)]
         return "absent" if not stubs else "stub" if all(stubs) else "there"
     owners = [owner, *BASES.get(owner, [])]
-    found = [
-        stub for path in owners for given, stub in module[path].items() if takes(given, name)
-    ]
+    found = [stub for path in owners for given, stub in module[path].items() if takes(given, name)]
     if not found and name in STANDARD:
         return "there"
     return "absent" if not found else "stub" if all(found) else "there"

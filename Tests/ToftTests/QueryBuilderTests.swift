@@ -1,4 +1,5 @@
-// Tests: Query.swift, Query+Map.swift, Query+AnyRealmValue.swift, Query+Custom.swift, Aggregates.swift
+// Tests: Toft/Query.swift, Query+Map.swift, Query+AnyRealmValue.swift, Query+Custom.swift,
+// Toft/Aggregates.swift
 import Foundation
 import RealmSwift
 import Testing
