@@ -38,9 +38,10 @@ final class LegacyKennel: Object {
 }
 
 final class LegacyCoded: Object, Codable {
-    let number = RealmOptional<Int>()
-    let text = RealmProperty<Double?>()
-    let list = List<Int>()
+    // The compiler decodes no `let` that has a value.
+    var number = RealmOptional<Int>()
+    var text = RealmProperty<Double?>()
+    var list = List<Int>()
 
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
@@ -231,7 +232,7 @@ struct SharedNameTests {
             _ = try Realm(configuration: TestRealm.inMemory([SharedC.self, SharedD.self]))
         }
         try TestRealm.with([SharedD.self]) { realm in
-            try realm.write { realm.create(SharedD.self, value: ["id": 1]) }
+            try realm.write { _ = realm.create(SharedD.self, value: ["id": 1]) }
         }
     }
 }

@@ -158,7 +158,7 @@ private struct Subject {
         [
             ("objects(at:)", { _ = leaves.objects(at: [0]) }),
             ("index(matching:)", { _ = leaves.index(matching: "id == 1") }),
-            ("index(matching) in Swift", { _ = leaves.index { $0.id == 1 } }),
+            ("index(matching) in Swift", { _ = leaves.index(matching: { $0.id == 1 }) }),
             ("value(forKey:) of all", { _ = leaves.value(forKey: "text") }),
             ("union", { _ = leaves.value(forKeyPath: "@unionOfArrays.texts") }),
             ("distinct(by:)", { _ = leaves.distinct(by: ["text"]).count }),

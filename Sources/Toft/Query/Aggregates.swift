@@ -40,7 +40,7 @@ extension Map: _DefaultConstructible {}
 public typealias PropertyKey = UInt16
 
 /// The types with a least and a greatest value: numbers, dates, and `AnyRealmValue`.
-public protocol MinMaxType: _HasPersistedType where PersistedType: MinMaxType {}
+public protocol MinMaxType: _HasPersistedType where PersistedType == Self {}
 extension Int: MinMaxType {}
 extension Int8: MinMaxType {}
 extension Int16: MinMaxType {}
@@ -52,7 +52,7 @@ extension Date: MinMaxType {}
 extension AnyRealmValue: MinMaxType {}
 
 /// The types that can be added up: numbers, and `AnyRealmValue`.
-public protocol AddableType: _HasPersistedType where PersistedType: AddableType {
+public protocol AddableType: _HasPersistedType where PersistedType == Self {
     /// The type of the mean of such values.
     associatedtype _Mean: AddableType = Double
     /// 0.

@@ -42,6 +42,10 @@ where PersistedType: _PersistedForm {
 /// the value that is made of 0, "", or a new object. Differs from Realm: the type has to be
 /// `Hashable`.
 public protocol CustomPersistable: _CustomPersistable {
+    /// The type that the database keeps.
+    associatedtype PersistedType
+    /// The value as the database keeps it.
+    var persistableValue: PersistedType { get }
     /// Makes a value of its stored form.
     init(persistedValue: PersistedType)
 }
@@ -59,6 +63,10 @@ public protocol CustomPersistable: _CustomPersistable {
 /// bare declaration and is misuse, with code `.typeMismatch`: Realm stops the program there. If no
 /// value can be made of 0, "" or a new object, a property that is not optional needs a default.
 public protocol FailableCustomPersistable: _CustomPersistable {
+    /// The type that the database keeps.
+    associatedtype PersistedType
+    /// The value as the database keeps it.
+    var persistableValue: PersistedType { get }
     /// Makes a value of a stored one; nil if it has none for it.
     init?(persistedValue: PersistedType)
 }
