@@ -2,7 +2,7 @@
 // FileBytes.swift, LeafReader.swift, LeafReader+Collections.swift, MixedLeaf.swift,
 // OldTable.swift, Realm+RealmFiles.swift, RealmFileError.swift, RealmImport.swift,
 // RealmImportReport.swift, RealmImportSchema.swift, RealmTable.swift, RealmValue.swift,
-// SchemaReader.swift, ToftRealmFile/Node.swift
+// SchemaReader.swift, Node.swift
 
 import Dispatch
 import Foundation

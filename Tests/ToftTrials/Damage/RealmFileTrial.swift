@@ -1,4 +1,4 @@
-// Tests: ClusterTree.swift, LeafReader.swift, ToftRealmFile/Node.swift, RealmImport.swift
+// Tests: ClusterTree.swift, LeafReader.swift, Node.swift, RealmImport.swift
 internal import Glibc
 internal import ToftEngine
 internal import ToftPlatform
