@@ -389,7 +389,7 @@ func failure(_ body: () throws(EngineError) -> Void) -> (ErrorCode, String)? {
             #expect(
                 rename(3, "Person", "name", "")
                     == "Cannot rename property 'Person.name' to '': a name can't be empty.")
-            #expect(rename(3, "Person", "name", "__1")?.contains("begins with '__'") == true)
+            #expect(rename(3, "Person", "name", "__1")?.contains("is '__' and a number") == true)
             #expect(
                 refused(2) { migration throws(EngineError) in
                     try migration.renameClass("Dog", to: "Hound")

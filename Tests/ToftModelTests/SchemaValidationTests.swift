@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("@count", "begins with '@'"), ("$0", "begins with '$'"), ("__x", "begins with '__'"),
+        ("@count", "begins with '@'"), ("$0", "begins with '$'"), ("__1", "is '__' and a number"),
         ("9a", "begins with '9'"), ("-a", "begins with '-'"),
         ("a b", "contains U+20"), ("a.b", "contains '.'"), ("a\u{0}b", "contains U+0"),
         ("a\nb", "contains U+A"), ("a[0]", "contains '['"),
@@ -83,6 +83,13 @@ import Testing
         #expect(asClass.first?.contains(reason) == true)
         #expect(asProperty.first?.contains(reason) == true)
         #expect(asStored.first?.contains(reason) == true)
+    }
+
+    @Test func `A name may begin with two underlines, unless only a number follows`() {
+        for name in ["__v", "__", "__1a", "__\u{661}"] {
+            #expect(problems(ClassSchema(name, [PropertySchema(name, .int)])) == [])
+        }
+        #expect(problems(ClassSchema("__12", [PropertySchema("__0", .int)])).count == 2)
     }
 
     @Test func `Two properties may not share a stored name`() {

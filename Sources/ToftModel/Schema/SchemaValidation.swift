@@ -296,7 +296,7 @@ package enum NameRules {
         if first == "@" || first == "$" {
             return "begins with '\(first)', which queries use themselves"
         }
-        if name.utf8.starts(with: "__".utf8) { return "begins with '__', which is reserved" }
+        if isRetired(name) { return "is '__' and a number, as what migrations removed is called" }
         if first == "-" || ("0"..."9").contains(first) {
             return "begins with '\(first)'; a letter or '_' is needed"
         }
@@ -306,17 +306,44 @@ package enum NameRules {
         return nil
     }
 
-    /// The name with '_' for each forbidden character, and before a first one that can't be first;
-    /// an allowed name stays as it is.
-    package static func allowed(_ name: String) -> String {
+    /// The name with '_' for each forbidden character, and before a first one that can't be
+    /// first; where that is taken a number follows. The same if it is allowed and not taken.
+    /// - Parameter limit: bytes that it has at most.
+    package static func allowed(_ name: String, limit: Int, isTaken: (String) -> Bool) -> String {
+        let plain = allowed(name)
+        var found = cut(plain, limit)
+        var number = 2
+        while isTaken(found) {
+            found = cut(plain, limit - "_\(number)".utf8.count) + "_\(number)"
+            number += 1
+        }
+        return found
+    }
+
+    private static func cut(_ name: String, _ limit: Int) -> String {
+        var cut = name.unicodeScalars
+        while String(cut).utf8.count > limit { cut.removeLast() }
+        return String(cut)
+    }
+
+    private static func allowed(_ name: String) -> String {
         var allowed = String.UnicodeScalarView()
         for scalar in name.unicodeScalars { allowed.append(isAllowed(scalar) ? scalar : "_") }
         let plain = String(allowed)
         if plain.isEmpty { return "_" }
         guard problem(of: plain) != nil else { return plain }
-        let rest = plain.drop { $0 == "_" }
-        let isUnderlined = plain.utf8.starts(with: "__".utf8)
-        return isUnderlined && !rest.isEmpty ? "\(rest)_" : "_" + plain.drop { $0 == "_" }
+        return isRetired(plain) ? plain + "_" : "_" + plain
+    }
+
+    /// What the name of a retired property or class begins with, before its number.
+    static let retiredPrefix = "__"
+
+    /// Whether it is the name of a property or class that a migration has replaced or removed. No
+    /// declared one has such a name.
+    static func isRetired(_ name: String) -> Bool {
+        let number = name.utf8.dropFirst(retiredPrefix.utf8.count)
+        return name.utf8.starts(with: retiredPrefix.utf8) && !number.isEmpty
+            && number.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {

@@ -562,14 +562,11 @@ extension ClassSchema {
 }
 
 extension StoredProperty {
-    /// The prefix of the names of retired properties and classes; no declared name has it.
-    static let retiredPrefix = "__"
-
     /// Whether a migration has replaced it, or left it out.
-    var isRetired: Bool { persistedName.utf8.starts(with: Self.retiredPrefix.utf8) }
+    var isRetired: Bool { NameRules.isRetired(persistedName) }
 
     fileprivate mutating func retire() {
-        persistedName = Self.retiredPrefix + String(id)
+        persistedName = NameRules.retiredPrefix + String(id)
         name = persistedName
         isHidden = true
         deleteRule = .nullify
@@ -579,9 +576,7 @@ extension StoredProperty {
 
 extension StoredClass {
     /// Whether a migration has deleted it.
-    var isRetired: Bool {
-        persistedName.utf8.starts(with: StoredProperty.retiredPrefix.utf8)
-    }
+    var isRetired: Bool { NameRules.isRetired(persistedName) }
 
     fileprivate mutating func setPrimaryKey(_ property: PropertyID?) {
         primaryKeyID = property

@@ -249,7 +249,7 @@ package struct SchemaMigration {
         try erasing.handOver()
         var plan = SchemaPlan(
             target: stored, changes: [.updateClass(stored.classes[index].id)])
-        let retired = StoredProperty.retiredPrefix + String(stored.classes[index].id)
+        let retired = NameRules.retiredPrefix + String(stored.classes[index].id)
         plan.target.classes[index].persistedName = retired
         plan.target.classes[index].name = retired
         plan.target.classes[index].isHidden = true

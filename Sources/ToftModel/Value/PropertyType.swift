@@ -58,7 +58,7 @@ extension PropertyType {
     package var canLink: Bool { self == .link || self == .mixed }
 
     /// Whether it may be the type of a primary key.
-    var canBePrimaryKey: Bool {
+    package var canBePrimaryKey: Bool {
         switch self {
         case .int, .string, .objectId, .uuid: true
         default: false
@@ -66,7 +66,7 @@ extension PropertyType {
     }
 
     /// Whether it may be in a unique constraint: equal bytes of a key mean equal values.
-    var canBeUnique: Bool { canBeIndexed && self != .mixed }
+    package var canBeUnique: Bool { canBeIndexed && self != .mixed }
 
     /// Whether a secondary index can be made of it.
     package var canBeIndexed: Bool {
